@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timing of small operations, taken in turns so that a drifting machine slows all of them alike.
+
+import Foundation
+
+/// Times operations round by round, each after the other, and keeps every round's median.
+struct Timing {
+    private(set) var rounds: [String: [Double]] = [:]
+
+    /// Runs each operation `count` times per round; `operations` are called with a running number.
+    mutating func run(rounds: Int, count: Int, _ operations: [(name: String, body: (Int) throws -> Void)]) throws {
+        var number = 0
+        for round in 0...rounds {
+            for (name, body) in operations {
+                var samples: [Double] = []
+                for _ in 0..<count {
+                    number += 1
+                    let start = DispatchTime.now().uptimeNanoseconds
+                    try body(number)
+                    samples.append(Double(DispatchTime.now().uptimeNanoseconds - start) / 1000)
+                }
+                // The first round warms caches, statements and the allocator.
+                if round > 0 { self.rounds[name, default: []].append(Self.median(samples)) }
+            }
+        }
+    }
+
+    /// Microseconds: the median of the rounds' medians.
+    func median(_ name: String) -> Double { Self.median(rounds[name] ?? []) }
+
+    static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    }
+}

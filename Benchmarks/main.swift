@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one read, one addition and one opening cost, beside the floor, at two sizes.
+
+import Foundation
+import KeychainEngine
+import KeychainServices
+import KeychainVault
+
+/// One vault and one floor of the same number of rows, in a folder of their own.
+final class Bench {
+    let size: Int
+    let location: VaultLocation
+    let services: Services
+    let floor: Floor
+    private let folder: String
+    private let value = Data("a token of about forty characters, say.".utf8)
+
+    init(size: Int, parent: String) throws {
+        self.size = size
+        folder = parent + "/keychain-bench-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        location = try VaultLocation(folder: folder + "/vault", deviceKeyFile: folder + "/key/device.key")
+        services = Services(engine: Engine(store: Vault.at(location)), caller: .unrestricted)
+        // locator, scope, metadata (256 + 28) and value (64 + 88) of an item with a short account, service and value.
+        floor = try Floor(path: folder + "/floor.db", rowSize: 32 + 284 + 152)
+        try floor.fill(size)
+        for index in 0..<size { try add(index) }
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") }
+    }
+
+    func add(_ index: Int) throws {
+        var query = query(index)
+        query.value = value
+        _ = try services.engine.add(query, caller: .unrestricted)
+    }
+
+    func secItemAdd(_ index: Int) throws {
+        let status = services.add(
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.service",
+                kSecAttrAccount: "account-\(index)", kSecValueData: value,
+            ] as NSDictionary, nil)
+        guard status == errSecSuccess else { throw BenchError(status: status) }
+    }
+
+    func read(_ index: Int) throws {
+        var query = query(index % size)
+        query.returns = .value
+        _ = try services.engine.copyMatching(query, caller: .unrestricted)
+    }
+
+    func secItemCopyMatching(_ index: Int) throws {
+        var result: AnyObject?
+        let status = services.copyMatching(
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.service",
+                kSecAttrAccount: "account-\(index % size)", kSecReturnData: true,
+            ] as NSDictionary, &result)
+        guard status == errSecSuccess, result is Data else { throw BenchError(status: status) }
+    }
+
+    func open() throws {
+        let engine = Engine(store: Vault(location))
+        var query = query(size / 2)
+        query.returns = .value
+        _ = try engine.copyMatching(query, caller: .unrestricted)
+    }
+
+    private func query(_ index: Int) -> Query {
+        Query(
+            .genericPassword, [.service: .string("com.example.service"), .account: .string("account-\(index)")])
+    }
+}
+
+struct BenchError: Error { let status: OSStatus }
+
+struct Row {
+    let name: String
+    let micros: Double
+    let floor: String?
+    let base: Double
+
+    func print() {
+        let ratio = floor.map { String(format: "%6.2f × %@", micros / base, $0) } ?? ""
+        Swift.print("  " + name.padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%9.1f µs  ", micros) + ratio)
+    }
+}
+
+func measure(size: Int, parent: String) throws -> Timing {
+    print("\(size) items")
+    let bench = try Bench(size: size, parent: parent)
+    var timing = Timing()
+    // A stride that is coprime to the size meets all items before it meets one twice.
+    let pick = { (number: Int) in (number &* 7919) % size }
+    try timing.run(
+        rounds: 9, count: 500,
+        [
+            ("read floor", { _ = try bench.floor.read(pick($0), opening: false) }),
+            ("read floor + open", { _ = try bench.floor.read(pick($0), opening: true) }),
+            ("engine read", { try bench.read(pick($0)) }),
+            ("SecItemCopyMatching", { try bench.secItemCopyMatching(pick($0)) }),
+        ])
+    try timing.run(
+        rounds: 9, count: 100,
+        [
+            ("add floor", { try bench.floor.add(size + $0, sealing: false) }),
+            ("add floor + seal", { try bench.floor.add(size + $0, sealing: true) }),
+            ("engine add", { try bench.add(size + $0) }),
+            ("SecItemAdd", { try bench.secItemAdd(size + $0) }),
+        ])
+    try timing.run(rounds: 9, count: 11, [("open and read one", { _ in try bench.open() })])
+    report(timing)
+    return timing
+}
+
+func report(_ timing: Timing) {
+    let rows: [(String, String?)] = [
+        ("read floor", nil), ("read floor + open", nil), ("engine read", "read floor + open"),
+        ("SecItemCopyMatching", "read floor + open"), ("add floor", nil), ("add floor + seal", nil),
+        ("engine add", "add floor"), ("SecItemAdd", "add floor"), ("open and read one", nil),
+    ]
+    for (name, floor) in rows {
+        Row(name: name, micros: timing.median(name), floor: floor, base: floor.map(timing.median) ?? 1).print()
+    }
+}
+
+let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
+let small = try measure(size: 1000, parent: parent)
+let large = try measure(size: 100_000, parent: parent)
+print("100,000 items beside 1,000")
+for name in ["engine read", "SecItemCopyMatching", "engine add", "SecItemAdd", "open and read one", "read floor", "add floor"] {
+    print("  " + name.padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%6.2f ×", large.median(name) / small.median(name)))
+}

@@ -1,0 +1,95 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// Targets stand in the order in which a write walks through them: a target imports only targets that stand below it.
+// (`ItemStore` is declared in KeychainEngine, so the store that implements it imports that one module above it.)
+
+var products: [Product] = [
+    .library(name: "KeychainServices", targets: ["KeychainServices"]),
+    .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
+    .library(name: "KeychainVault", targets: ["KeychainVault"]),
+    .executable(name: "keychainctl", targets: ["keychainctl"]),
+]
+
+var targets: [Target] = [
+    // Surfaces
+    .executableTarget(
+        name: "keychainctl",
+        dependencies: [
+            "KeychainEngine", "KeychainVault",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
+    .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault"]),
+
+    // Meaning
+    .target(name: "KeychainEngine"),
+
+    // Stores
+    .target(
+        name: "KeychainVault",
+        dependencies: [
+            "KeychainEngine", "KeychainCrypto", "SecretMemory",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
+
+    // Leaves
+    .target(
+        name: "KeychainCrypto",
+        dependencies: ["SecretMemory", .product(name: "Crypto", package: "swift-crypto")]),
+    .target(name: "SecretMemory"),
+
+    // Beside: `make bench`
+    .executableTarget(
+        name: "keychain-benchmarks",
+        dependencies: [
+            "KeychainServices", "KeychainEngine", "KeychainVault",
+            .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
+        ],
+        path: "Benchmarks"),
+
+    // Tests
+    .executableTarget(
+        name: "vault-exerciser", dependencies: ["KeychainEngine", "KeychainVault"], path: "Tests/Exerciser"),
+    .testTarget(
+        name: "KeychainVaultTests",
+        dependencies: [
+            "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "vault-exerciser",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
+]
+
+#if os(Linux)
+    // Apple's own module names, so that `import Security` compiles unchanged. Never built where Apple ships them.
+    products += [
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    ]
+    targets += [
+        .target(name: "Security", dependencies: ["KeychainServices"]),
+        .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
+    ]
+#endif
+
+let package = Package(
+    name: "swift-keychain",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: products,
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: targets,
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ]
+}

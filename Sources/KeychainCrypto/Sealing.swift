@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// seal and open, wrap and unwrap: AES-256-GCM with the place of the blob as associated data.
+
+import Crypto
+public import Foundation
+public import SecretMemory
+
+/// A sealed blob did not open: it was changed, moved, or sealed under another key. It carries nothing about the content.
+public struct OpeningFailure: Error, Equatable, Sendable {
+    public init() {}
+}
+
+/// Authenticated encryption of data and keys (AES-256-GCM, NIST SP 800-38D; suite 1 of Docs/FORMAT.md).
+///
+/// Nonces are 96 random bits, so one long-lived key may seal about 2^32 times before a repeated nonce becomes thinkable;
+/// values have a key of their own for each version, metadata and wraps count against the class key.
+public enum Sealing {
+    /// Bytes that sealing adds: nonce in front, tag behind.
+    public static let overhead = 12 + 16
+    /// A wrapped 256-bit key.
+    public static let wrappedKeyLength = 32 + overhead
+
+    /// nonce ‖ ciphertext ‖ tag.
+    public static func seal(_ plaintext: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
+        try seal(plaintext, symmetric(key), place.bytes)
+    }
+
+    public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
+        try open(sealed, symmetric(key), place.bytes)
+    }
+
+    /// Wraps a 256-bit key; `context` is what the wrap is bound to.
+    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: Data) throws(OpeningFailure) -> Data {
+        try secret.withUnsafeBytes { (bytes) throws(OpeningFailure) in
+            try seal(bytes, symmetric(key), context)
+        }
+    }
+
+    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: Data) throws(OpeningFailure) -> SecretBytes {
+        guard wrapped.count == wrappedKeyLength else { throw OpeningFailure() }
+        var opened = try open(wrapped, symmetric(key), context)
+        defer { opened.wipe() }
+        return opened.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+
+    /// Seals under a fresh key that is used once and wrapped by `wrappingKey`: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
+    ///
+    /// A value can so be given further locks, or moved to another class key, without being sealed anew.
+    public static func sealWithOneTimeKey(
+        _ plaintext: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
+    ) throws(OpeningFailure) -> Data {
+        let oneTimeKey = SymmetricKey(size: .bits256)
+        let wrapped = try seal(oneTimeKey, symmetric(wrappingKey), keyPlace.bytes)
+        return wrapped + (try seal(plaintext, oneTimeKey, place.bytes))
+    }
+
+    public static func openWithOneTimeKey(
+        _ sealed: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
+    ) throws(OpeningFailure) -> Data {
+        guard sealed.count >= wrappedKeyLength else { throw OpeningFailure() }
+        let cut = sealed.startIndex + wrappedKeyLength
+        var raw = try open(sealed[..<cut], symmetric(wrappingKey), keyPlace.bytes)
+        defer { raw.wipe() }
+        let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
+        return try open(sealed[cut...], oneTimeKey, place.bytes)
+    }
+
+    // MARK: - The two calls into the cipher
+
+    private static func seal<Plaintext: ContiguousBytes>(
+        _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: Data
+    ) throws(OpeningFailure) -> Data {
+        do {
+            let box = try plaintext.withUnsafeBytes { try AES.GCM.seal($0, using: key, authenticating: aad) }
+            guard let combined = box.combined else { throw OpeningFailure() }
+            return combined
+        } catch {
+            throw OpeningFailure()
+        }
+    }
+
+    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: Data) throws(OpeningFailure) -> Data {
+        do {
+            return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
+        } catch {
+            throw OpeningFailure()
+        }
+    }
+}
+
+/// A key for the length of one call; its storage wipes itself.
+func symmetric(_ secret: SecretBytes) -> SymmetricKey {
+    secret.withUnsafeBytes { SymmetricKey(data: $0) }
+}
+
+extension Data {
+    /// Overwrites the bytes; other copies of this value, if any, keep theirs.
+    public mutating func wipe() {
+        withUnsafeMutableBytes { SecretMemory.wipe($0) }
+    }
+}

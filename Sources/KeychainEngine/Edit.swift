@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checked update: what changes, converted for one class, ready to be applied to any number of items.
+
+import Foundation
+
+/// The changes of an update after all checks, so that a bad one fails before any item is looked for.
+struct Edit {
+    private let attributes: Attributes
+    private let accessControl: AccessControl?
+    private let value: Data?
+
+    init(_ changes: Changes, itemClass: ItemClass, caller: Caller) throws(KeychainFailure) {
+        let converted = try Self.converted(changes, itemClass.schema)
+        try Query.checkStorable(converted)
+        if case .string(let group) = converted[.accessGroup] { try caller.checkMayWrite(group) }
+        accessControl = try Self.accessControl(changes, converted)
+        var kept = converted
+        kept[.accessible] = nil
+        kept[.tombstone] = nil
+        attributes = kept
+        value = changes.value
+    }
+
+    func applied(to item: Item, at date: Date) -> Item {
+        var result = item
+        for (attribute, value) in attributes { result.attributes[attribute] = value }
+        result.attributes.stamp(created: nil, modified: Self.later(than: item, date))
+        if let accessControl { result.accessControl = accessControl }
+        if let value { result.value = value }
+        return result
+    }
+
+    private static func converted(_ changes: Changes, _ schema: Schema) throws(KeychainFailure) -> Attributes {
+        var converted = Attributes()
+        // Apple leaves the view of the user as it is, whatever is given for it.
+        for (attribute, value) in changes.attributes where attribute != .multiUser {
+            let rule = try schema.rule(for: attribute)
+            if attribute == .sharingGroup {
+                throw KeychainFailure(.invalidParameter, "The sharing group of an item cannot be changed.")
+            }
+            converted[attribute] = try rule.kind.convert(value, for: attribute)
+        }
+        return converted
+    }
+
+    private static func accessControl(
+        _ changes: Changes, _ attributes: Attributes
+    ) throws(KeychainFailure) -> AccessControl? {
+        let plain = try attributes[.accessible]?.storableAccessibility()
+        guard let accessControl = changes.accessControl else { return plain.map { AccessControl($0) } }
+        if let plain, accessControl != AccessControl(plain) {
+            throw KeychainFailure(
+                .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
+        }
+        try accessControl.checkStorable(synchronizable: attributes.isSynchronizable)
+        return accessControl
+    }
+
+    /// The modification date always moves forward, by a millisecond if the clock did not.
+    private static func later(than item: Item, _ date: Date) -> Date {
+        guard case .date(let previous) = item.attributes[.modificationDate] else { return date }
+        return max(date, Date(timeIntervalSinceReferenceDate: previous + 0.001))
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// An item, as the engine hands it to a store and gets it back.
+
+public import Foundation
+
+/// One secret with its attributes, every value already converted to its attribute's kind.
+public struct Item: Equatable, Sendable {
+    public var itemClass: ItemClass
+    /// All stored attributes but the accessibility class, which `accessControl` holds.
+    public var attributes: Attributes
+    public var accessControl: AccessControl
+    /// The secret: `nil` if the item has none (which is not the same as empty), or if it was not asked for.
+    public var value: Data?
+
+    public init(itemClass: ItemClass, attributes: Attributes, accessControl: AccessControl, value: Data?) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.accessControl = accessControl
+        self.value = value
+    }
+
+    /// The value of an attribute, those included that are the same for every item of a single user's keychain.
+    public subscript(attribute: Attribute) -> AttributeValue? {
+        switch attribute {
+        case .accessible: .string(accessControl.accessibility.rawValue)
+        case .tombstone: .number(0)
+        case .multiUser: .data(Data())
+        default: attributes[attribute]
+        }
+    }
+
+    /// The access group; empty if a store lost it.
+    public var accessGroup: String {
+        if case .string(let group) = attributes[.accessGroup] { group } else { "" }
+    }
+
+    /// The bytes of one part of the primary key; absent and empty are the same, as in Apple's tables.
+    public func keyBytes(_ rule: Schema.Rule) -> Data {
+        self[rule.attribute]?.lookupBytes(as: rule.kind) ?? Data()
+    }
+}
+
+/// An item that a store holds, with the identity that the store gave it.
+public struct StoredItem: Equatable, Sendable {
+    /// Random, made when the item is inserted, kept by every update: what a persistent reference names.
+    public let id: UUID
+    /// 1 when inserted, one more with every update.
+    public let version: UInt64
+    public var item: Item
+
+    public init(id: UUID, version: UInt64, item: Item) {
+        self.id = id
+        self.version = version
+        self.item = item
+    }
+}
+
+/// The name of an item that stays valid over updates: four characters of class and sixteen bytes of identity.
+public struct PersistentReference: Hashable, Sendable {
+    public let itemClass: ItemClass
+    /// `nil` for the twelve-byte form, which names a row of another system's keychain and so matches nothing here.
+    public let id: UUID?
+
+    public init(itemClass: ItemClass, id: UUID) {
+        self.itemClass = itemClass
+        self.id = id
+    }
+
+    /// Reads the 20-byte form, or the older 12-byte form that other systems made.
+    ///
+    /// - Throws: `noSuchClass` for AppleShare, `unsupported` for identities and token items, else `invalidParameter`.
+    public init(_ bytes: Data) throws(KeychainFailure) {
+        let className = String(decoding: bytes.prefix(4), as: UTF8.self)
+        if className == "tkpr" { throw KeychainFailure(.unsupported, "References to token items are not supported.") }
+        guard [12, 20].contains(bytes.count) else {
+            throw KeychainFailure(.invalidParameter, "A persistent reference has 20 bytes.")
+        }
+        itemClass = try Self.itemClass(named: className)
+        id = bytes.count == 20 ? Self.uuid(bytes.dropFirst(4)) : nil
+    }
+
+    /// The 20 bytes that `kSecReturnPersistentRef` gives out; for a 12-byte reference only its class.
+    public var bytes: Data {
+        Data(itemClass.rawValue.utf8) + (id.map { withUnsafeBytes(of: $0.uuid) { Data($0) } } ?? Data())
+    }
+
+    private static func itemClass(named name: String) throws(KeychainFailure) -> ItemClass {
+        if let known = ItemClass(rawValue: name) { return known }
+        switch name {
+        case "idnt": throw KeychainFailure(.unsupported, "Identities are not supported yet.")
+        case "apls": throw KeychainFailure(.noSuchClass, "AppleShare passwords are not a class of this keychain.")
+        default: throw KeychainFailure(.invalidParameter, "These bytes are not a persistent reference.")
+        }
+    }
+
+    private static func uuid(_ bytes: Data) -> UUID {
+        var raw: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &raw) { _ = bytes.copyBytes(to: $0) }
+        return UUID(uuid: raw)
+    }
+}

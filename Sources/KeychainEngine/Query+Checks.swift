@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a caller spelled to a checked class and converted attributes: the rules that all four calls share.
+
+extension Query {
+    /// The class that the request is about, from `kSecClass` or from the persistent reference.
+    func resolvedClass() throws(KeychainFailure) -> ItemClass {
+        if usesObjectReference {
+            throw KeychainFailure(
+                .unsupported, "References to key, certificate and identity objects are not supported yet. Use data.")
+        }
+        guard let resolved = itemClass ?? persistentReference?.itemClass else {
+            throw KeychainFailure(.invalidParameter, "The request names no class. Give one (kSecClass).")
+        }
+        if let persistentReference, persistentReference.itemClass != resolved {
+            throw KeychainFailure(.noSuchClass, "The persistent reference belongs to another class.")
+        }
+        return resolved
+    }
+
+    /// The attributes, each known to the class and converted to its kind.
+    func convertedAttributes(_ schema: Schema) throws(KeychainFailure) -> Attributes {
+        var converted = Attributes()
+        for (attribute, value) in attributes {
+            let rule = try schema.rule(for: attribute)
+            let value = try rule.kind.convert(value, for: attribute)
+            _ = converted.appendInOrder(attribute, value)
+        }
+        try checkAccessible(converted)
+        try Self.checkSharingGroup(converted)
+        return converted
+    }
+
+    /// `kSecAttrAccessible` and `kSecAttrAccessControl` may stand together only if they say the same.
+    private func checkAccessible(_ attributes: Attributes) throws(KeychainFailure) {
+        guard let given = attributes[.accessible] else { return }
+        guard let accessibility = given.accessibility else {
+            if given == .string("f") { return }  // "until reboot": known to Apple, carried by no item
+            throw KeychainFailure(.invalidParameter, "That is not an accessibility class (kSecAttrAccessible…).")
+        }
+        if let accessControl, accessControl != AccessControl(accessibility) {
+            throw KeychainFailure(
+                .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
+        }
+    }
+
+    private static func checkSharingGroup(_ attributes: Attributes) throws(KeychainFailure) {
+        guard let group = attributes[.sharingGroup], group != .string("") else { return }
+        if attributes.isSynchronizable {
+            throw KeychainFailure(.invalidParameter, "A sharing group and `synchronizable` exclude each other.")
+        }
+        throw KeychainFailure(.missingEntitlement, "Sharing groups need an entitlement that no program here has.")
+    }
+
+    /// Skipping items that ask for the user has a meaning only for a search.
+    func checkDoesNotSkip() throws(KeychainFailure) {
+        guard authenticationUI != .skip else {
+            throw KeychainFailure(.invalidParameter, "Skipping protected items is possible only in a search.")
+        }
+    }
+
+    func checkNoItemList() throws(KeychainFailure) {
+        guard !usesItemList else {
+            throw KeychainFailure(.invalidParameter, "Lists of items (kSecUseItemList) are not supported.")
+        }
+    }
+
+    /// Under the strict dialect, what only a search understands is an error elsewhere.
+    func checkNoSearchKeys(_ dialect: Engine.Dialect, returns: Bool = false) throws(KeychainFailure) {
+        guard dialect == .strict else { return }
+        guard limit == nil, matchCriteria.isEmpty, !returns || self.returns.isEmpty else {
+            throw KeychainFailure(.invalidParameter, "Match and return keys have a meaning only in a search.")
+        }
+    }
+}
+
+extension Schema {
+    /// - Throws: `noSuchAttribute`, or why callers may not name the attribute.
+    func rule(for attribute: Attribute) throws(KeychainFailure) -> Rule {
+        if attribute == .appClip {
+            throw KeychainFailure(.invalidParameter, "Attribute 'clip' is not accepted from callers.")
+        }
+        guard let rule = self[attribute] else {
+            throw KeychainFailure(.noSuchAttribute, "Class '\(itemClass.rawValue)' has no attribute '\(attribute)'.")
+        }
+        if rule.handling == .entitled {
+            throw KeychainFailure(
+                .missingEntitlement, "Attribute '\(attribute)' needs an entitlement that no program here has.")
+        }
+        return rule
+    }
+}
+
+extension AttributeValue {
+    var accessibility: Accessibility? {
+        if case .string(let name) = self { Accessibility(rawValue: name) } else { nil }
+    }
+}
+
+extension Attributes {
+    /// Apple counts any number but zero as true, and any text as false.
+    var isSynchronizable: Bool {
+        if case .number(let number) = self[.synchronizable] { number != 0 } else { false }
+    }
+}

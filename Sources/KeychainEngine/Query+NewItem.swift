@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a request to a new item: defaults, dates, access group, access control.
+
+import Foundation
+
+extension Query {
+    func newItem(caller: Caller, dialect: Engine.Dialect, at date: Date) throws(KeychainFailure) -> Item {
+        let defaultGroup = try caller.groupForNewItems()
+        try checkAddable(dialect)
+        let schema = try resolvedClass().schema
+        var attributes = try convertedAttributes(schema)
+        let group = try newGroup(attributes, caller: caller) ?? defaultGroup
+        try Self.checkStorable(attributes)
+        let accessControl = try newAccessControl(attributes, schema.itemClass, group: group)
+        attributes[.accessible] = nil
+        attributes[.accessGroup] = .string(group)
+        attributes.fillDefaults(schema)
+        attributes.stamp(created: date, modified: date)
+        return Item(itemClass: schema.itemClass, attributes: attributes, accessControl: accessControl, value: value)
+    }
+
+    private func checkAddable(_ dialect: Engine.Dialect) throws(KeychainFailure) {
+        try checkNoItemList()
+        try checkNoSearchKeys(dialect)
+        try checkDoesNotSkip()
+        if let persistentReference, persistentReference.id == nil {
+            throw KeychainFailure(.invalidParameter, "A new item gets a new persistent reference; leave it out.")
+        }
+        let itemClass = try resolvedClass()
+        if returns.contains(.reference), itemClass == .key || itemClass == .certificate {
+            throw KeychainFailure(.unsupported, "Returning key and certificate objects is not supported yet.")
+        }
+    }
+
+    /// The group named; Apple looks at the group as given, so bytes that spell a group are a foreign one.
+    private func newGroup(_ attributes: Attributes, caller: Caller) throws(KeychainFailure) -> String? {
+        guard let given = self.attributes[.accessGroup] else { return nil }
+        guard case .string(let group) = given else { throw Caller.foreign }
+        try caller.checkMayWrite(group)
+        return group
+    }
+
+    private func newAccessControl(
+        _ attributes: Attributes, _ itemClass: ItemClass, group: String
+    ) throws(KeychainFailure) -> AccessControl {
+        if let accessControl {
+            try accessControl.checkStorable(synchronizable: attributes.isSynchronizable)
+            return accessControl
+        }
+        guard let given = attributes[.accessible] else {
+            return AccessControl(Self.defaultAccessibility(itemClass, group: group))
+        }
+        return AccessControl(try given.storableAccessibility())
+    }
+
+    /// Apple's rule: certificates are public, the push service runs before the first unlock, all else is class `ak`.
+    private static func defaultAccessibility(_ itemClass: ItemClass, group: String) -> Accessibility {
+        if group == "com.apple.apsd" { return .alwaysThisDeviceOnly }
+        return itemClass == .certificate ? .always : .whenUnlocked
+    }
+
+    /// Refuses what would be stored and never found, or found and not protected as asked.
+    static func checkStorable(_ attributes: Attributes) throws(KeychainFailure) {
+        if let token = attributes[.tokenID], token != .string("") {
+            throw KeychainFailure(.unsupported, "Items on a token (kSecAttrTokenID) are not supported.")
+        }
+        if let tombstone = attributes[.tombstone], tombstone != .number(0) {
+            throw KeychainFailure(.unsupported, "Tombstones are not kept by this keychain.")
+        }
+    }
+}
+
+extension AccessControl {
+    func checkStorable(synchronizable: Bool) throws(KeychainFailure) {
+        if flags != nil, synchronizable {
+            throw KeychainFailure(.invalidParameter, "An item with access control flags cannot be synchronizable.")
+        }
+        if isConstrained {
+            throw KeychainFailure(
+                .unsupported,
+                "Items that ask for the user or a password are not supported yet; nothing was stored. "
+                    + "Use access control without flags, or kSecAttrAccessible.")
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The class to store an item in; one of Apple's names, "until reboot", cannot be stored in.
+    func storableAccessibility() throws(KeychainFailure) -> Accessibility {
+        guard let accessibility else {
+            throw KeychainFailure(.invalidParameter, "Items cannot be stored in that accessibility class.")
+        }
+        return accessibility
+    }
+}
+
+extension Attributes {
+    fileprivate mutating func fillDefaults(_ schema: Schema) {
+        for rule in schema.rules where self[rule.attribute] == nil {
+            self[rule.attribute] = rule.defaultValue
+        }
+        // The same for every item of a single user's keychain: results show them, nothing stores them.
+        self[.tombstone] = nil
+        self[.multiUser] = nil
+        if self[.sharingGroup] == .string("") { self[.sharingGroup] = nil }
+    }
+
+    /// Sets the dates and a fresh digest.
+    ///
+    /// Apple's digest is a hash over the item, secret included, so whoever sees it can test guesses of the secret. Here it
+    /// is 20 random bytes, new with every write: good for telling that an item has changed, and for nothing else.
+    mutating func stamp(created: Date?, modified: Date) {
+        if let created { self[.creationDate] = .date(created.timeIntervalSinceReferenceDate) }
+        self[.modificationDate] = .date(modified.timeIntervalSinceReferenceDate)
+        var generator = SystemRandomNumberGenerator()
+        self[.digest] = .data(Data((0..<20).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
+    }
+}

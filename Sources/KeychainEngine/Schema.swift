@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of what each class carries: class → attribute → kind, flags, default, part of the primary key.
+
+import Foundation
+
+/// What a class of items carries: for each attribute its kind, its part in the primary key, and its default.
+///
+/// Source of the rules: Apple's published item schema; see `Docs/SEMANTICS.md` for each rule and its test.
+public struct Schema: Sendable {
+    /// How an attribute takes part in telling items apart.
+    public enum KeyPart: Sendable {
+        /// Not part of the primary key.
+        case none
+        /// Part of the key, and of what people usually ask by; stores keep one index over these together.
+        case locator
+        /// Part of the key only: two items may share the locator and differ in this.
+        case scope
+    }
+
+    /// What is done with an attribute besides storing and comparing it.
+    public enum Handling: Sendable {
+        case ordinary
+        /// Taken from the system, whatever the caller gives.
+        case setBySystem
+        /// Known to Apple's schema, and refused without an entitlement that no Linux program has.
+        case entitled
+        /// Refused from callers.
+        case forbidden
+    }
+
+    public struct Rule: Sendable {
+        public let attribute: Attribute
+        public let kind: AttributeKind
+        public let keyPart: KeyPart
+        /// What `SecItemAdd` stores when the caller gives nothing.
+        public let defaultValue: AttributeValue?
+        /// Whether stores keep a keyed digest of the value, to find items by it without opening all.
+        public let isIndexed: Bool
+        public let handling: Handling
+    }
+
+    public let itemClass: ItemClass
+    public let rules: [Rule]
+    /// The rules of the primary key, each part in ascending order of attribute name: the order that stores digest them in.
+    public let locatorRules: [Rule]
+    public let scopeRules: [Rule]
+    private let byAttribute: [Attribute: Rule]
+
+    public subscript(attribute: Attribute) -> Rule? { byAttribute[attribute] }
+
+    private init(_ itemClass: ItemClass, _ rules: [Rule]) {
+        self.itemClass = itemClass
+        self.rules = rules
+        locatorRules = rules.filter { $0.keyPart == .locator }.sorted { $0.attribute < $1.attribute }
+        scopeRules = rules.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
+        byAttribute = Dictionary(uniqueKeysWithValues: rules.map { ($0.attribute, $0) })
+    }
+
+    static func of(_ itemClass: ItemClass) -> Schema {
+        switch itemClass {
+        case .genericPassword: genericPassword
+        case .internetPassword: internetPassword
+        case .certificate: certificate
+        case .key: key
+        }
+    }
+}
+
+// MARK: - The table
+
+extension Schema {
+    private static let genericPassword = Schema(
+        .genericPassword,
+        common + password + [
+            rule(.account, .blob, .locator, default: .string(""), indexed: true),
+            rule(.service, .blob, .locator, default: .string(""), indexed: true),
+            rule(.generic, .blob, indexed: true),
+        ])
+
+    private static let internetPassword = Schema(
+        .internetPassword,
+        common + password + [
+            rule(.account, .blob, .locator, default: .string(""), indexed: true),
+            rule(.server, .blob, .locator, default: .string(""), indexed: true),
+            rule(.securityDomain, .blob, .scope, default: .string(""), indexed: true),
+            rule(.protocol, .number, .scope, default: .number(0)),
+            rule(.authenticationType, .blob, .scope, default: .string("")),
+            rule(.port, .number, .scope, default: .number(0)),
+            rule(.path, .blob, .scope, default: .string(""), indexed: true),
+            rule(.extraNotes, .data, handling: .entitled), rule(.extraHistory, .data, handling: .entitled),
+            rule(.extraClient0, .data, handling: .entitled), rule(.extraClient1, .data, handling: .entitled),
+            rule(.extraClient2, .data, handling: .entitled), rule(.extraClient3, .data, handling: .entitled),
+        ])
+
+    private static let certificate = Schema(
+        .certificate,
+        common + [
+            rule(.issuer, .data, .locator, default: .data(Data()), indexed: true),
+            rule(.serialNumber, .data, .locator, default: .data(Data()), indexed: true),
+            rule(.certificateType, .number, .scope, default: .number(0)),
+            rule(.certificateEncoding, .number),
+            rule(.subject, .data, indexed: true), rule(.subjectKeyID, .data, indexed: true),
+            rule(.publicKeyHash, .data, indexed: true), rule(.alias, .blob, indexed: true),
+        ])
+
+    private static let key = Schema(
+        .key,
+        common + [
+            rule(.applicationLabel, .data, .locator, default: .data(Data()), indexed: true),
+            rule(.applicationTag, .blob, .locator, default: .string(""), indexed: true),
+            rule(.keyClass, .number, .scope, default: .number(0)),
+            rule(.creator, .number, .scope, default: .number(0)),
+            rule(.type, .number, .scope, default: .number(0)),
+            rule(.keySizeInBits, .number, .scope, default: .number(0)),
+            rule(.effectiveKeySize, .number, .scope, default: .number(0)),
+            rule(.startDate, .date, .scope, default: .date(0)),
+            rule(.endDate, .date, .scope, default: .date(0)),
+            rule(.alias, .blob, indexed: true),
+        ]
+            + [
+                .isPermanent, .isPrivate, .isModifiable, .isSensitive, .wasAlwaysSensitive, .isExtractable,
+                .wasNeverExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign, .canVerify, .canSignRecover,
+                .canVerifyRecover, .canWrap, .canUnwrap,
+            ].map { rule($0, .number) })
+
+    private static let common: [Rule] = [
+        rule(.accessGroup, .string, .scope),
+        rule(.synchronizable, .number, .scope, default: .number(0)),
+        rule(.viewHint, .string, .scope), rule(.tokenID, .string, .scope), rule(.sharingGroup, .string, .scope),
+        rule(.label, .blob, indexed: true),
+        rule(.accessible, .string),
+        rule(.creationDate, .date, handling: .setBySystem), rule(.modificationDate, .date, handling: .setBySystem),
+        rule(.digest, .digest, handling: .setBySystem),
+        rule(.tombstone, .number, handling: .setBySystem), rule(.multiUser, .uuid, handling: .setBySystem),
+        rule(.syncUUID, .string), rule(.appClip, .number, handling: .forbidden),
+        rule(.systemBound, .number, handling: .entitled), rule(.plaintextService, .number, handling: .entitled),
+        rule(.plaintextKey, .blob, handling: .entitled), rule(.plaintextIdentity, .blob, handling: .entitled),
+    ]
+
+    private static let password: [Rule] = [
+        rule(.itemDescription, .blob, indexed: true), rule(.comment, .blob, indexed: true),
+        rule(.alias, .blob, indexed: true), rule(.protection, .blob),
+        rule(.creator, .number, indexed: true), rule(.type, .number, indexed: true),
+        rule(.scriptCode, .number), rule(.isInvisible, .number), rule(.isNegative, .number),
+        rule(.hasCustomIcon, .number),
+    ]
+
+    private static func rule(
+        _ attribute: Attribute, _ kind: AttributeKind, _ keyPart: KeyPart = .none,
+        default defaultValue: AttributeValue? = nil, indexed: Bool = false, handling: Handling = .ordinary
+    ) -> Rule {
+        Rule(
+            attribute: attribute, kind: kind, keyPart: keyPart, defaultValue: defaultValue, isIndexed: indexed,
+            handling: handling)
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Search keys that narrow down which items are found.
+
+// `nonisolated(unsafe)` is safe here: each constant is an immutable string literal that is never reassigned.
+
+public import Foundation
+
+/// Finds certificates and identities that are valid under a policy (`SecPolicy`).
+nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
+
+/// Limits the search to the listed items (array); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchItemList: CFString = "m_ItemList"
+
+/// Limits the search to the listed keychains (array); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
+
+/// Finds certificates and identities whose chain leads to one of the given issuers (array of DER names as data).
+nonisolated(unsafe) public let kSecMatchIssuers: CFString = "m_Issuers"
+
+/// Finds certificates and identities that carry this e-mail address (string).
+nonisolated(unsafe) public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
+
+/// Text to look for in a subject name (string); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
+
+/// Finds internet passwords whose server is this host or lies below it (string).
+nonisolated(unsafe) public let kSecMatchHostOrSubdomainOfHost: CFString = "m_HostOrSubdomainOfHost"
+
+/// Ignore upper and lower case (Boolean); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
+
+/// Finds certificates and identities that lead to a trusted root (Boolean).
+nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
+
+/// Finds certificates and identities that are valid on a date, null meaning now (date).
+nonisolated(unsafe) public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
+
+/// How many items to return: a number, `kSecMatchLimitOne` (the default) or `kSecMatchLimitAll`.
+nonisolated(unsafe) public let kSecMatchLimit: CFString = "m_Limit"
+
+/// Return the first item found; a value of `kSecMatchLimit`.
+nonisolated(unsafe) public let kSecMatchLimitOne: CFString = "m_LimitOne"
+
+/// Return every item found, as an array; a value of `kSecMatchLimit`.
+nonisolated(unsafe) public let kSecMatchLimitAll: CFString = "m_LimitAll"
+
+/// Start of a subject name (string); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchSubjectStartsWith: CFString = "m_SubjectStartsWith"
+
+/// End of a subject name (string); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchSubjectEndsWith: CFString = "m_SubjectEndsWith"
+
+/// Whole subject name (string); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchSubjectWholeString: CFString = "m_SubjectWholeString"
+
+/// Ignore accents (Boolean); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchDiacriticInsensitive: CFString = "m_DiacriticInsensitive"
+
+/// Ignore character width (Boolean); accepted and without effect in the data-protection keychain.
+nonisolated(unsafe) public let kSecMatchWidthInsensitive: CFString = "m_WidthInsensitive"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a caller's dictionary to a typed query: the keys that search with more than equality, and how a call is carried out.
+
+import Foundation
+import KeychainEngine
+
+// MARK: - kSecMatch…
+
+extension QueryParser {
+    /// The match keys that macOS takes out of an update or a deletion. Others would widen what is changed if they were
+    /// dropped too, and macOS refuses them.
+    private static let droppedFromChanges: Set<String> = [
+        "m_Policy", "m_ItemList", "m_SearchList", "m_Issuers", "m_EmailAddressIfPresent", "m_SubjectContains",
+        "m_CaseInsensitive", "m_TrustedOnly", "m_ValidOnDate",
+    ]
+
+    /// Whether match keys have no effect; Apple's own addition would report success and store nothing.
+    private var dropsMatchKeys: Bool { operation != .copyMatching && dialect == .lenient }
+
+    mutating func takeLimit(_ value: Any) throws(KeychainFailure) {
+        guard !dropsMatchKeys else { return }
+        query.limit = try Query.Limit(entry: value)
+    }
+
+    mutating func takeMatch(_ name: String, _ value: Any) throws(KeychainFailure) {
+        guard dropsMatchKeys else {
+            query.matchCriteria.append(try Query.MatchCriterion(name, entry: value))
+            return
+        }
+        if operation.changesItems, !Self.droppedFromChanges.contains(name) {
+            throw KeychainFailure(.invalidParameter, "Match key '\(name)' has a meaning only in a search.")
+        }
+    }
+}
+
+extension Query.Limit {
+    fileprivate init(entry: Any) throws(KeychainFailure) {
+        let text = entry as? String
+        if text == "m_LimitOne" { self = .one } else if text == "m_LimitAll" { self = .all } else {
+            switch try integer(entry) {
+            case -1: self = .all
+            case 1: self = .one
+            case let count? where count >= 0: self = .atMost(Int(count))
+            default: throw .invalidValue("kSecMatchLimit", "kSecMatchLimitOne, kSecMatchLimitAll or a count")
+            }
+        }
+    }
+}
+
+extension Query.MatchCriterion {
+    /// Unknown match keys are let pass, as Apple does.
+    fileprivate init(_ name: String, entry: Any) throws(KeychainFailure) {
+        switch name {
+        case "m_HostOrSubdomainOfHost":
+            guard let host = entry as? String else { throw .invalidValue("kSecMatchHostOrSubdomainOfHost", "a string") }
+            self = .host(host)
+        case "m_Policy":
+            _ = try isObject(entry, for: name)
+            self = .certificate(.policy)
+        case "m_Issuers":
+            guard entry is [Any] else { throw .invalidValue("kSecMatchIssuers", "an array") }
+            self = .certificate(.issuers)
+        case "m_ValidOnDate":
+            guard entry is Date || entry is NSNull else { throw .invalidValue("kSecMatchValidOnDate", "a date or null") }
+            self = .certificate(.validOnDate)
+        case "m_TrustedOnly":
+            guard exactBool(entry) != nil else { throw .invalidValue("kSecMatchTrustedOnly", "a Boolean") }
+            self = .certificate(.trustedOnly)
+        case "m_EmailAddressIfPresent":
+            guard entry is String else { throw .invalidValue("kSecMatchEmailAddressIfPresent", "a string") }
+            self = .certificate(.emailAddress)
+        default:
+            self = .ignored
+        }
+    }
+}
+
+// MARK: - kSecUse…
+
+extension QueryParser {
+    mutating func takeUse(_ name: String, _ value: Any) throws(KeychainFailure) {
+        switch name {
+        case "u_AuthUI": authenticationUI = Self.authenticationUI(value)
+        case "u_NoAuthUI": refusesInteraction = exactBool(value) ?? false
+        case "u_AuthCtx": hasContext = true
+        case "u_CredRef":
+            guard value is Data else { throw .invalidValue("u_CredRef", "data") }
+            hasCredential = true
+        case "u_ItemList": query.usesItemList = true
+        // Texts for the user, and how Apple's own daemons keep deleted items.
+        case "u_OpPrompt", "u_CallerName", "u_TokenRawItems", "u_Tomb": break
+        case "u_Keychain" where dialect == .lenient: break
+        case "u_SystemKeychain", "u_SystemKeychainAlways":
+            throw KeychainFailure(.missingEntitlement, "The system keychain needs an entitlement no program here has.")
+        default: throw .unknownKey(name)
+        }
+    }
+
+    /// Anything but the two constants that restrict, of whatever type, allows interaction.
+    private static func authenticationUI(_ value: Any) -> Query.AuthenticationUI {
+        switch value as? String {
+        case "u_AuthUIF": .fail
+        case "u_AuthUIS": .skip
+        default: .allow
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections to the database: opened one way for reading, one way for writing, with every setting read back.
+
+import GRDB
+import KeychainEngine
+
+/// Opens the vault's database. Each setting that durability or safety rests on is set and then read back, since
+/// a library or a build of SQLite may have its own mind.
+enum Connection {
+    /// How long SQLite waits for another connection before it reports `busy`; writers wait for the lock file first.
+    private static let busyTimeout = 30.0
+
+    static func openForReading(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+        var configuration = common
+        configuration.readonly = true
+        return try open(path, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+    }
+
+    /// For media that cannot be written, where SQLite could not make the files that it coordinates readers by.
+    static func openImmutable(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+        var configuration = common
+        configuration.readonly = true
+        let uri = "file:" + percentEncoded(path) + "?immutable=1"
+        return try open(uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+    }
+
+    static func openForWriting(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+        try open(path, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
+    }
+
+    private static func open(
+        _ path: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
+    ) throws(KeychainFailure) -> DatabaseQueue {
+        try DatabaseFailure.translating(path) {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            // Not in `prepareDatabase`: GRDB runs statements of its own after that, which could undo a setting.
+            try queue.inDatabase(prepare)
+            return queue
+        }
+    }
+
+    private static var common: Configuration {
+        var configuration = Configuration()
+        configuration.label = "swift-keychain"
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.foreignKeysEnabled = false
+        return configuration
+    }
+
+    // MARK: - Settings
+
+    private struct Setting {
+        let name: String
+        let value: String
+        /// What reading it back gives.
+        let expected: String
+    }
+
+    private static let hardening = [
+        Setting(name: "trusted_schema", value: "OFF", expected: "0"),
+        Setting(name: "cell_size_check", value: "ON", expected: "1"),
+        Setting(name: "mmap_size", value: "0", expected: "0"),
+        // Sorting must not spill digests into files in a temporary folder.
+        Setting(name: "temp_store", value: "MEMORY", expected: "2"),
+    ]
+
+    private static let durability = [
+        Setting(name: "journal_mode", value: "WAL", expected: "wal"),
+        // Without FULL a power cut may take back what was acknowledged.
+        Setting(name: "synchronous", value: "FULL", expected: "2"),
+        Setting(name: "secure_delete", value: "ON", expected: "1"),
+    ]
+
+    private static func apply(_ setting: Setting, to db: Database) throws {
+        _ = try Row.fetchAll(db, sql: "PRAGMA \(setting.name) = \(setting.value)")
+        let found = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(setting.name)").map(text)
+        // A build of SQLite without memory mapping answers nothing for its size, which is as good.
+        guard let found = found ?? (setting.name == "mmap_size" ? "0" : nil), found == setting.expected else {
+            throw KeychainFailure(
+                .unavailable, "SQLite did not accept the setting \(setting.name)=\(setting.value), which the vault needs.")
+        }
+    }
+
+    private static func text(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .int64(let number): String(number)
+        case .string(let text): text
+        case .null, .double, .blob: ""
+        }
+    }
+
+    /// The characters that would end a path in a URI, and the one that escapes them.
+    private static func percentEncoded(_ path: String) -> String {
+        path.utf8.map { byte in
+            let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + hex(byte >> 4) + hex(byte & 15)
+        }.joined()
+    }
+
+    private static func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }
+}

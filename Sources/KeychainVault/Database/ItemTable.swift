@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL of items: everything that reads or writes the tables `item`, `lookup` and `quarantine`.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// The statements on items. SQLite prepares each once for its connection.
+struct ItemTable {
+    /// Which rows a search looks at before they are opened.
+    enum Candidates {
+        case all
+        case row(Int64)
+        case locator(Data)
+        case lookup(Data)
+    }
+
+    private let db: Database
+    private static let columns = "id, uuid, version, class, generation, locator, scope, metadata"
+
+    init(_ db: Database) { self.db = db }
+
+    // MARK: - Reading
+
+    /// Hands candidate rows to `body` until it returns `false`.
+    func forEach(_ candidates: Candidates, includingValues: Bool, _ body: (SealedRow) throws -> Bool) throws {
+        let (sql, arguments) = Self.select(candidates, includingValues: includingValues)
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while let row = try rows.next() {
+            guard try body(SealedRow(row, hasValue: includingValues)) else { return }
+        }
+    }
+
+    private static func select(_ candidates: Candidates, includingValues: Bool) -> (String, StatementArguments) {
+        let select = includingValues ? selectWithValue : selectWithoutValue
+        return switch candidates {
+        case .all: (select, [])
+        case .row(let id): (select + " WHERE id = ?", [id])
+        case .locator(let digest): (select + " WHERE locator = ?", [digest])
+        case .lookup(let digest): (select + " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)", [digest])
+        }
+    }
+
+    private static let selectWithoutValue = "SELECT \(columns) FROM item"
+    private static let selectWithValue = "SELECT \(columns), value FROM item"
+
+    /// Of several digests the one that the fewest items are filed under, as far as a short look tells.
+    func rarest(_ digests: [Data]) throws -> Data? {
+        guard digests.count > 1 else { return digests.first }
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM lookup WHERE digest = ? LIMIT 256)"
+        var best: (digest: Data, count: Int)?
+        for digest in digests {
+            let count = try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
+            if best.map({ count < $0.count }) ?? true { best = (digest, count) }
+        }
+        return best?.digest
+    }
+
+    func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
+
+    func quarantineCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM quarantine") ?? 0 }
+
+    // MARK: - Writing
+
+    /// - Throws: SQLite's constraint error if the primary key is taken.
+    func insert(_ row: SealedRow, lookups: [Data]) throws {
+        let sql = "INSERT INTO item (\(Self.columns), value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value])
+        try file(row.rowID, under: lookups)
+    }
+
+    /// - Throws: SQLite's constraint error if the new primary key is taken.
+    func replace(_ row: SealedRow, lookups: [Data], previous: [Data]) throws {
+        let sql = """
+            UPDATE item SET (\(Self.columns), value) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
+            """
+        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value, row.rowID])
+        let kept = Set(previous).intersection(lookups)
+        try unfile(row.rowID, from: previous.filter { !kept.contains($0) })
+        try file(row.rowID, under: lookups.filter { !kept.contains($0) })
+    }
+
+    func delete(_ rowID: Int64, lookups: [Data]) throws {
+        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+        try unfile(rowID, from: lookups)
+    }
+
+    /// Moves a row that does not open out of the way, bytes and all.
+    func setAside(_ rowID: Int64, at date: Date) throws {
+        let columns = Self.columns + ", value"
+        try db.execute(
+            sql: "INSERT INTO quarantine (\(columns), set_aside) SELECT \(columns), ? FROM item WHERE id = ?",
+            arguments: [date.timeIntervalSinceReferenceDate, rowID])
+        try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [rowID])
+        // What the row was filed under is sealed in it, so its entries must be looked for.
+        try db.execute(sql: "DELETE FROM lookup WHERE item = ?", arguments: [rowID])
+    }
+
+    /// The row that has the primary key of `row`, with its value.
+    func rowHoldingKey(of row: SealedRow) throws -> SealedRow? {
+        var found: SealedRow?
+        try forEach(.locator(row.locator), includingValues: true) { candidate in
+            if candidate.scope == row.scope { found = candidate }
+            return found == nil
+        }
+        return found
+    }
+
+    private func file(_ rowID: Int64, under digests: [Data]) throws {
+        for digest in digests {
+            try db.cachedStatement(sql: "INSERT OR IGNORE INTO lookup (digest, item) VALUES (?, ?)")
+                .execute(arguments: [digest, rowID])
+        }
+    }
+
+    private func unfile(_ rowID: Int64, from digests: [Data]) throws {
+        for digest in digests {
+            try db.cachedStatement(sql: "DELETE FROM lookup WHERE digest = ? AND item = ?")
+                .execute(arguments: [digest, rowID])
+        }
+    }
+}
+
+extension SealedRow {
+    fileprivate var arguments: StatementArguments {
+        [rowID, id.bytes, version, Int64(keyClass), Int64(generation), locator, scope, metadata]
+    }
+
+    /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
+    /// becomes a value under which the row will not open.
+    fileprivate init(_ row: Row, hasValue: Bool) {
+        self.init(
+            rowID: Self.number(row[0]) ?? -1, id: UUID(bytes: Self.blob(row[1])), version: Self.number(row[2]) ?? -1,
+            keyClass: UInt8(clamping: Self.number(row[3]) ?? 0),
+            generation: UInt32(clamping: Self.number(row[4]) ?? 0), locator: Self.blob(row[5]),
+            scope: Self.blob(row[6]), metadata: Self.blob(row[7]), value: hasValue ? Self.blob(row[8]) : nil)
+    }
+
+    private static func number(_ value: DatabaseValue) -> Int64? {
+        if case .int64(let number) = value.storage { number } else { nil }
+    }
+
+    private static func blob(_ value: DatabaseValue) -> Data {
+        if case .blob(let bytes) = value.storage { bytes } else { Data() }
+    }
+}

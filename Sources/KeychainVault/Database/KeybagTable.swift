@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL of the keybag: two copies, each in a table of its own.
+
+import Foundation
+import GRDB
+
+/// The two stored copies of the keybag, always written in one transaction.
+struct KeybagTable {
+    private static let tables = ["keybag", "keybag_copy"]
+    private let db: Database
+
+    init(_ db: Database) { self.db = db }
+
+    /// The bytes of both copies; `nil` in place of one that is missing or not bytes at all.
+    func copies() throws -> [Data?] {
+        try Self.tables.map { table in
+            guard let value = try DatabaseValue.fetchOne(db, sql: "SELECT bytes FROM \(table) WHERE id = 1"),
+                case .blob(let bytes) = value.storage
+            else { return nil }
+            return bytes
+        }
+    }
+
+    func write(_ bytes: Data) throws {
+        for table in Self.tables {
+            try db.execute(sql: "INSERT OR REPLACE INTO \(table) (id, bytes) VALUES (1, ?)", arguments: [bytes])
+        }
+    }
+}

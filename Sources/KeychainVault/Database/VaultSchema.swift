@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a vault, and whether a database file is one.
+
+import GRDB
+import KeychainEngine
+
+/// The tables, and the numbers in the file's header that say what it is (Docs/FORMAT.md).
+enum VaultSchema {
+    /// "KVLT": in SQLite's `application_id`.
+    static let applicationID: Int32 = 0x4B56_4C54
+    /// In SQLite's `user_version`; one more whenever the tables or what they hold change.
+    static let version: Int32 = 1
+
+    /// The statements that make an empty vault. SQLite keeps each as it is spelled, and opening compares them.
+    static let statements = [
+        "CREATE TABLE keybag (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
+        // A table of its own lies on a page of its own: damage to one page leaves the other copy.
+        "CREATE TABLE keybag_copy (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
+        "CREATE TABLE item (\(columns)) STRICT",
+        "CREATE UNIQUE INDEX item_key ON item (locator, scope)",
+        """
+        CREATE TABLE lookup (digest BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (digest, item)) \
+        STRICT, WITHOUT ROWID
+        """,
+        "CREATE TABLE quarantine (\(columns), set_aside REAL NOT NULL) STRICT",
+    ]
+
+    private static let columns = """
+        id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, version INTEGER NOT NULL, class INTEGER NOT NULL, \
+        generation INTEGER NOT NULL, locator BLOB NOT NULL, scope BLOB NOT NULL, metadata BLOB NOT NULL, \
+        value BLOB NOT NULL
+        """
+
+    static func create(_ db: Database) throws {
+        for statement in statements { try db.execute(sql: statement) }
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// Refuses anything but a vault of this version, before any of it is used: a database may carry triggers and views
+    /// that run when it is written to.
+    static func check(_ db: Database, path: String) throws {
+        guard try number(db, "application_id") == applicationID else {
+            throw KeychainFailure(
+                .corrupt, "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
+                    + "or name another vault folder (KEYCHAIN_VAULT).")
+        }
+        let found = try number(db, "user_version")
+        guard found <= version else {
+            throw KeychainFailure(
+                .newerFormat, "'\(path)' has format \(found) and this program knows formats up to \(version). "
+                    + "It was left untouched; use a newer version of swift-keychain.")
+        }
+        let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        guard found == version, present == Set(statements) else {
+            throw KeychainFailure(
+                .corrupt, "The tables in '\(path)' are not those of a vault. It was left untouched; restore a backup.")
+        }
+    }
+
+    private static func number(_ db: Database, _ pragma: String) throws -> Int32 {
+        try Int32.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
+    }
+}

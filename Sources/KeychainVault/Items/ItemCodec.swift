@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// An item's metadata as bytes, before sealing.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+
+/// The canonical bytes of an item's metadata: one item has one spelling, and any other bytes are refused.
+///
+/// class (4) ‖ has flags (1) ‖ flags (8) ‖ attribute count (2) ‖ per attribute in ascending order of name:
+/// name (4) ‖ type (1) ‖ length (4) ‖ bytes.
+enum ItemCodec {
+    private enum ValueType: UInt8 {
+        case string = 1
+        case data = 2
+        case number = 3
+        case date = 4
+    }
+
+    static func encode(_ item: Item) -> Data {
+        var bytes = Data(item.itemClass.rawValue.utf8)
+        bytes.append(item.accessControl.flags == nil ? 0 : 1)
+        bytes.append(bigEndian: item.accessControl.flags?.rawValue ?? 0)
+        bytes.append(bigEndian: UInt16(item.attributes.count))
+        for (attribute, value) in item.attributes { append(attribute, value, to: &bytes) }
+        return bytes
+    }
+
+    /// - Parameter accessibility: From the row, where the seal has authenticated it.
+    static func decode(_ bytes: Data, accessibility: Accessibility) throws(MalformedBytes) -> Item {
+        var reader = ByteReader(bytes)
+        guard let itemClass = ItemClass(rawValue: String(decoding: try reader.bytes(4), as: UTF8.self)) else {
+            throw MalformedBytes()
+        }
+        let accessControl = try accessControl(&reader, accessibility)
+        let count = Int(try reader.number(UInt16.self))
+        var attributes = Attributes()
+        attributes.reserveCapacity(min(count, 64))
+        for _ in 0..<count {
+            let attribute = Attribute(code: try reader.number())
+            guard attributes.appendInOrder(attribute, try value(&reader)) else { throw MalformedBytes() }
+        }
+        guard reader.isAtEnd else { throw MalformedBytes() }
+        return Item(itemClass: itemClass, attributes: attributes, accessControl: accessControl, value: nil)
+    }
+
+    private static func append(_ attribute: Attribute, _ value: AttributeValue, to bytes: inout Data) {
+        let (type, content): (ValueType, Data) =
+            switch value {
+            case .string(let text): (.string, Data(text.utf8))
+            case .data(let data): (.data, data)
+            case .number(let number): (.number, withUnsafeBytes(of: number.bigEndian) { Data($0) })
+            case .date(let seconds): (.date, withUnsafeBytes(of: seconds.bitPattern.bigEndian) { Data($0) })
+            // The engine converts both before a store sees them.
+            case .bool(let flag): (.number, withUnsafeBytes(of: Int64(flag ? 1 : 0).bigEndian) { Data($0) })
+            case .unsupported: (.data, Data())
+            }
+        bytes.append(bigEndian: attribute.code)
+        bytes.append(type.rawValue)
+        bytes.append(bigEndian: UInt32(content.count))
+        bytes.append(content)
+    }
+
+    private static func value(_ reader: inout ByteReader) throws(MalformedBytes) -> AttributeValue {
+        let type = ValueType(rawValue: try reader.number())
+        let length = Int(try reader.number(UInt32.self))
+        switch type {
+        case .string:
+            guard let text = String(validating: try reader.bytes(length), as: UTF8.self) else { throw MalformedBytes() }
+            return .string(text)
+        case .data: return .data(Data(try reader.bytes(length)))
+        case .number where length == 8: return .number(try reader.number())
+        case .date where length == 8: return .date(try reader.double())
+        default: throw MalformedBytes()
+        }
+    }
+
+    private static func accessControl(
+        _ reader: inout ByteReader, _ accessibility: Accessibility
+    ) throws(MalformedBytes) -> AccessControl {
+        let hasFlags = try reader.number(UInt8.self)
+        let flags = try reader.number(UInt64.self)
+        switch hasFlags {
+        case 0 where flags == 0: return AccessControl(accessibility)
+        case 1:
+            do throws(KeychainFailure) {
+                return try AccessControl(accessibility, flags: AccessControl.Flags(rawValue: flags))
+            } catch {
+                throw MalformedBytes()
+            }
+        default: throw MalformedBytes()
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes on disk tell only the order of magnitude.
+
+import Foundation
+import KeychainCrypto
+
+/// Pads before sealing: length (4 bytes) ‖ content ‖ zeros up to a bucket.
+enum Padding {
+    /// Metadata comes in steps of 128 bytes.
+    static func metadataBucket(_ length: Int) -> Int { roundedUp(length, to: 128) }
+
+    /// Values come in steps of 64 bytes up to 1 KiB, then in steps of about √2, which costs a fifth on average.
+    static func valueBucket(_ length: Int) -> Int {
+        if length <= 1024 { return roundedUp(length, to: 64) }
+        var power = 1024
+        while power * 2 < length { power *= 2 }
+        return length <= power * 181 / 128 ? power * 181 / 128 : power * 2
+    }
+
+    static func pad(_ content: Data, bucket: (Int) -> Int) -> Data {
+        let length = 4 + content.count
+        var padded = Data(capacity: bucket(length))
+        padded.append(bigEndian: UInt32(content.count))
+        padded.append(content)
+        padded.append(Data(count: bucket(length) - length))
+        return padded
+    }
+
+    /// - Returns: The content, without a copy.
+    static func unpad(_ padded: Data) throws(MalformedBytes) -> Data {
+        var reader = ByteReader(padded)
+        let length = Int(try reader.number(UInt32.self))
+        return try reader.bytes(length)
+    }
+
+    private static func roundedUp(_ length: Int, to step: Int) -> Int { (length + step - 1) / step * step }
+}

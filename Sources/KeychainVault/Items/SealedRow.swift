@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row of the item table, and how it is sealed and opened.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+import KeychainEngine
+
+/// A row as stored: nothing in it is readable but the accessibility class, the key generation and padded sizes.
+struct SealedRow {
+    var rowID: Int64
+    var id: UUID
+    var version: Int64
+    var keyClass: UInt8
+    var generation: UInt32
+    var locator: Data
+    var scope: Data
+    var metadata: Data
+    /// `nil` if it was not selected.
+    var value: Data?
+
+    /// The row number is the first 63 bits of the identity: no second index is needed to find an item by its persistent
+    /// reference, and the order of rows does not tell the order of insertion.
+    static func rowID(_ id: UUID) -> Int64 {
+        let bytes = id.uuid
+        let first = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
+        return Int64(first.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & 0x7FFF_FFFF_FFFF_FFFF)
+    }
+}
+
+/// The row does not open: damaged, moved, or sealed under a key that the keybag does not have.
+struct DamagedRow: Error {}
+
+/// Seals items into rows and opens them.
+struct RowSealer {
+    /// Above it a value does not fit a database cell once it is padded.
+    static let valueLimit = 512 << 20
+    private static let metadataLimit = 16 << 20
+
+    let keys: ClassKeys
+    let digests: ItemDigests
+
+    init(_ keys: ClassKeys) {
+        self.keys = keys
+        digests = ItemDigests(index: keys.index)
+    }
+
+    // MARK: - Sealing
+
+    /// - Throws: `unavailable` if the keybag has no key of the item's class, `tooLarge`.
+    func seal(_ item: Item, id: UUID, version: UInt64) throws(KeychainFailure) -> SealedRow {
+        let keyClass = item.accessControl.accessibility.number
+        // A passcode cannot be set yet, so the promise of this class could not be kept.
+        guard item.accessControl.accessibility != .whenPasscodeSetThisDeviceOnly else { throw .passcodeNotSet }
+        guard let generation = keys.newestGeneration(keyClass), let pair = keys.pair(keyClass, generation) else {
+            throw KeychainFailure(.unavailable, "The keybag has no key for the accessibility class asked for.")
+        }
+        let encoded = ItemCodec.encode(item)
+        guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.count <= Self.metadataLimit else {
+            throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
+        }
+        let place = Place(vaultID: keys.vaultID, id: id, version: version, keyClass: keyClass, generation: generation)
+        let locator = digests.locator(item)
+        return SealedRow(
+            rowID: SealedRow.rowID(id), id: id, version: Int64(bitPattern: version), keyClass: keyClass,
+            generation: generation, locator: locator, scope: digests.scope(item, locator: locator),
+            metadata: try Self.sealed { () throws(OpeningFailure) in
+                let padded = Padding.pad(encoded, bucket: Padding.metadataBucket)
+                return try Sealing.seal(padded, with: pair.metadata, place(.metadata))
+            },
+            value: try Self.sealed { () throws(OpeningFailure) in
+                var padded = Padding.pad(Self.envelope(item.value), bucket: Padding.valueBucket)
+                defer { padded.wipe() }
+                return try Sealing.sealWithOneTimeKey(
+                    padded, wrappingKey: pair.value, keyPlace: place(.valueKey), place(.value))
+            })
+    }
+
+    /// One byte tells an item without a value from one with an empty value; on disk both look like a short value.
+    private static func envelope(_ value: Data?) -> Data {
+        value.map { Data([1]) + $0 } ?? Data([0])
+    }
+
+    private static func sealed(_ body: () throws(OpeningFailure) -> Data) throws(KeychainFailure) -> Data {
+        do {
+            return try body()
+        } catch {
+            throw KeychainFailure(.unavailable, "The system's cipher refused to seal.")
+        }
+    }
+
+    // MARK: - Opening
+
+    /// The item without its value.
+    func open(_ row: SealedRow) throws(DamagedRow) -> StoredItem {
+        guard let pair = keys.pair(row.keyClass, row.generation),
+            let accessibility = Accessibility(number: row.keyClass), row.rowID == SealedRow.rowID(row.id)
+        else { throw DamagedRow() }
+        do {
+            let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row)(.metadata))
+            let item = try ItemCodec.decode(Padding.unpad(padded), accessibility: accessibility)
+            return StoredItem(id: row.id, version: UInt64(bitPattern: row.version), item: item)
+        } catch {
+            throw DamagedRow()
+        }
+    }
+
+    /// The item's value; `nil` if it has none.
+    func openValue(_ row: SealedRow) throws(DamagedRow) -> Data? {
+        guard let pair = keys.pair(row.keyClass, row.generation), let sealed = row.value else { throw DamagedRow() }
+        let place = place(of: row)
+        do {
+            var padded = try Sealing.openWithOneTimeKey(
+                sealed, wrappingKey: pair.value, keyPlace: place(.valueKey), place(.value))
+            defer { padded.wipe() }
+            var reader = ByteReader(try Padding.unpad(padded))
+            switch try reader.number(UInt8.self) {
+            case 0 where reader.isAtEnd: return nil
+            case 1: return Data(reader.remaining)
+            default: throw DamagedRow()
+            }
+        } catch {
+            throw DamagedRow()
+        }
+    }
+
+    private func place(of row: SealedRow) -> Place {
+        Place(
+            vaultID: keys.vaultID, id: row.id, version: UInt64(bitPattern: row.version), keyClass: row.keyClass,
+            generation: row.generation)
+    }
+}
+
+/// The place of a row's blobs, but for their role.
+private struct Place {
+    let vaultID: UUID
+    let id: UUID
+    let version: UInt64
+    let keyClass: UInt8
+    let generation: UInt32
+
+    func callAsFunction(_ role: AssociatedData.Role) -> AssociatedData {
+        AssociatedData(
+            vaultID: vaultID, role: role, itemID: id, itemVersion: version, keyClass: keyClass, generation: generation)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a selection to items: narrow by digests, open, and ask the selection.
+
+import Foundation
+import KeychainEngine
+
+/// One run through the candidates of a selection.
+struct Search {
+    private(set) var found = SelectedItems(items: [])
+    /// Rows that do not open and lie exactly where the selection looks.
+    private(set) var damagedByKey: [Int64] = []
+
+    private let selection: Selection
+    private let sealer: RowSealer
+    private let includingValues: Bool
+
+    init(_ selection: Selection, _ sealer: RowSealer, includingValues: Bool) {
+        self.selection = selection
+        self.sealer = sealer
+        self.includingValues = includingValues
+    }
+
+    /// - Parameter wantsMore: Asked after each item found.
+    mutating func run(_ table: ItemTable, while wantsMore: (SelectedItems) -> Bool = { _ in true }) throws {
+        let candidates = try candidates(table)
+        try table.forEach(candidates, includingValues: includingValues) { row in
+            consider(row, candidates)
+            return wantsMore(found)
+        }
+    }
+
+    private mutating func consider(_ row: SealedRow, _ candidates: ItemTable.Candidates) {
+        do throws(DamagedRow) {
+            var stored = try sealer.open(row)
+            guard selection.matches(stored) else {
+                try checkFiling(stored, row, candidates)
+                return
+            }
+            if includingValues { stored.item.value = try sealer.openValue(row) }
+            found.items.append(stored)
+        } catch {
+            found.damaged += 1
+            if case .all = candidates { return }
+            damagedByKey.append(row.rowID)
+        }
+    }
+
+    /// An item under a digest that is not its own has been filed there by somebody else.
+    private func checkFiling(
+        _ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates
+    ) throws(DamagedRow) {
+        let isFiledRight: Bool =
+            switch candidates {
+            case .all, .row: true
+            case .locator(let digest): sealer.digests.locator(stored.item) == digest
+            case .lookup(let digest): sealer.digests.lookups(stored.item).contains(digest)
+            }
+        guard isFiledRight else { throw DamagedRow() }
+    }
+
+    private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
+        if let id = selection.id { return .row(id.id.map(SealedRow.rowID) ?? -1) }
+        guard let itemClass = selection.itemClass else { return .all }
+        if let locator = sealer.digests.locator(itemClass, selection.conditions) { return .locator(locator) }
+        let lookups = sealer.digests.lookup(itemClass, selection.conditions).map(\.digest)
+        return try table.rarest(lookups).map { .lookup($0) } ?? .all
+    }
+}

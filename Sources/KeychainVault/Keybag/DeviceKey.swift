@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device key: a random key in a file of its own, which opens the vault without asking anyone.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+
+/// A 256-bit key that belongs to this machine and user, kept in a file outside the vault's folder.
+struct DeviceKey: Sendable {
+    /// Public: tells whether a slot was made with this key or another.
+    let id: UUID
+    let secret: SecretBytes
+
+    /// "KVDK" ‖ format ‖ 3 zero bytes ‖ id ‖ key ‖ first 8 bytes of SHA-256 over all before.
+    private static let length = 4 + 4 + 16 + 32 + 8
+    private static let magic = Data("KVDK".utf8) + [Format.current, 0, 0, 0]
+
+    /// The key in the file; `nil` if there is no file.
+    ///
+    /// - Throws: `unsafeLocation` if others could read or replace it, `corrupt` if it is not a device key.
+    static func load(_ path: String) throws(KeychainFailure) -> DeviceKey? {
+        guard var bytes = try PrivateFile.read(path, limit: length) else { return nil }
+        defer { bytes.wipe() }
+        do throws(MalformedBytes) {
+            return try DeviceKey(bytes: bytes)
+        } catch {
+            throw KeychainFailure(
+                .corrupt, "The device key '\(path)' is damaged or is not a device key. Restore it from a backup; "
+                    + "without it the vault cannot be opened.")
+        }
+    }
+
+    /// The key in the file, made now if there is none.
+    ///
+    /// The folder is locked meanwhile: two first starts at once must agree on one key.
+    static func loadOrCreate(_ path: String, timeout: Duration) throws(KeychainFailure) -> DeviceKey {
+        let folder = FileSafety.parent(of: path)
+        try PrivateFile.createFolder(folder)
+        return try FileLock.withLock(folder, flags: O_RDONLY | O_DIRECTORY, timeout: timeout) {
+            () throws(KeychainFailure) in
+            if let present = try load(path) { return present }
+            let key = DeviceKey(id: UUID(), secret: .random(count: 32))
+            var bytes = key.bytes
+            defer { bytes.wipe() }
+            try PrivateFile.write(bytes, to: path)
+            return key
+        }
+    }
+
+    /// Mixed into the keys of the classes that are for this device only.
+    func binding(vaultID: UUID) -> SecretBytes {
+        Derivation.key(from: secret, salt: vaultID.bytes, .deviceBinding)
+    }
+
+    private init(id: UUID, secret: SecretBytes) {
+        self.id = id
+        self.secret = secret
+    }
+
+    private init(bytes: Data) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        guard bytes.count == Self.length, try reader.bytes(8) == Self.magic else { throw MalformedBytes() }
+        id = try reader.uuid()
+        secret = try reader.bytes(32).withUnsafeBytes { SecretBytes(copying: $0) }
+        guard try reader.bytes(8) == Checksum.sha256(bytes.dropLast(8)).prefix(8) else { throw MalformedBytes() }
+    }
+
+    private var bytes: Data {
+        var bytes = Self.magic + id.bytes
+        secret.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        return bytes + Checksum.sha256(bytes).prefix(8)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One writer at a time among all processes and threads, with a deadline.
+
+import Foundation
+import KeychainEngine
+import Synchronization
+
+/// An exclusive `flock` on a file or folder.
+///
+/// SQLite could arbitrate between writers by itself, but by polling with growing pauses: with eight writing processes
+/// the longest wait was twenty times that of a lock file. The lock dies with its process, so it is never stale.
+enum FileLock {
+    /// Runs `body` while no other process or thread holds the lock; waits for it at most `timeout`.
+    ///
+    /// - Throws: `busy` when the time is up.
+    static func withLock<Result>(
+        _ path: String, flags: Int32, timeout: Duration, _ body: () throws(KeychainFailure) -> Result
+    ) throws(KeychainFailure) -> Result {
+        let descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
+        defer { close(descriptor) }
+        try wait(descriptor, path, timeout)
+        return try body()
+    }
+
+    /// Polls instead of blocking in the kernel: a holder that is stopped must not hang every other program for good.
+    private static func wait(_ descriptor: Int32, _ path: String, _ timeout: Duration) throws(KeychainFailure) {
+        let deadline = ContinuousClock.now + timeout
+        var pause: UInt32 = 50
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemFailure.failure("lock", path) }
+            guard ContinuousClock.now < deadline else {
+                throw KeychainFailure(
+                    .busy, "Another process has held '\(path)' for \(timeout). See who: fuser '\(path)'. Then try again.")
+            }
+            usleep(UInt32.random(in: pause / 2...pause))
+            pause = min(pause * 2, 2000)
+        }
+    }
+}

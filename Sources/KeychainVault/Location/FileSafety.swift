@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a path is what it should be: ours, of the right type, and closed to others.
+
+import KeychainEngine
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Checks of folders and files before they are trusted. Every message names the path and says what to do.
+///
+/// They keep out other users; a program of the same user can always change what it likes.
+enum FileSafety {
+    /// What lies at a path, without following a link there; `nil` if nothing does.
+    static func status(_ path: String) throws(KeychainFailure) -> stat? {
+        var status = stat()
+        if lstat(path, &status) == 0 { return status }
+        if errno == ENOENT { return nil }
+        throw SystemFailure.failure("look at", path)
+    }
+
+    /// The folder at `path` is a real directory of ours that nobody else can enter; `false` if nothing is there.
+    static func checkFolder(_ path: String) throws(KeychainFailure) -> Bool {
+        guard let status = try status(path) else { return false }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw unsafe(path, "is \(kind(status)), not a folder", "Move it away or name another folder.")
+        }
+        try checkOwner(status, path)
+        try checkMode(status, path, wanted: "700")
+        try checkParent(path)
+        return true
+    }
+
+    /// The file at `path` is a regular file of ours with one name that nobody else can read; `nil` if nothing is there.
+    static func checkFile(_ path: String) throws(KeychainFailure) -> stat? {
+        guard let status = try status(path) else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw unsafe(path, "is \(kind(status)), not a regular file", "Move it away.")
+        }
+        try checkOwner(status, path)
+        guard status.st_nlink == 1 else {
+            throw unsafe(path, "has \(status.st_nlink) names (hard links)", "Remove the other names: find them by inode.")
+        }
+        try checkMode(status, path, wanted: "600")
+        return status
+    }
+
+    private static func checkOwner(_ status: stat, _ path: String) throws(KeychainFailure) {
+        guard status.st_uid == geteuid() else {
+            throw unsafe(
+                path, "belongs to user \(status.st_uid), and this is user \(geteuid())",
+                "Run as its owner, or name another place.")
+        }
+    }
+
+    private static func checkMode(_ status: stat, _ path: String, wanted: String) throws(KeychainFailure) {
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw unsafe(path, "is open to other users (mode \(mode))", "Run: chmod \(wanted) '\(path)'")
+        }
+    }
+
+    /// A folder in which anyone may rename lets others put a folder of theirs in this one's place.
+    private static func checkParent(_ path: String) throws(KeychainFailure) {
+        let parent = parent(of: path)
+        var status = stat()
+        guard stat(parent, &status) == 0 else { throw SystemFailure.failure("look at", parent) }
+        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw unsafe(parent, "can be changed by every user", "Run: chmod o-w '\(parent)'")
+        }
+    }
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    private static func kind(_ status: stat) -> String {
+        switch status.st_mode & S_IFMT {
+        case S_IFLNK: "a symbolic link"
+        case S_IFDIR: "a folder"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        case S_IFREG: "a regular file"
+        default: "a device"
+        }
+    }
+
+    private static func unsafe(_ path: String, _ what: String, _ remedy: String) -> KeychainFailure {
+        KeychainFailure(.unsafeLocation, "'\(path)' \(what), so it was not used. \(remedy)")
+    }
+}
+
+/// What the operating system said, as one of our outcomes.
+enum SystemFailure {
+    /// - Parameter action: What was tried, to stand in "Could not … 'path'".
+    static func failure(_ action: String, _ path: String, code: Int32 = errno) -> KeychainFailure {
+        let text = "Could not \(action) '\(path)': \(String(cString: strerror(code)))."
+        return switch code {
+        case ENOSPC, EDQUOT: KeychainFailure(.diskFull, text + " Free some space and try again.")
+        case EROFS: KeychainFailure(.readOnly, text + " Reading works; to write, make the medium writable.")
+        case EACCES, EPERM: KeychainFailure(.unavailable, text + " Check the permissions of the folders above it.")
+        case EIO: KeychainFailure(.inputOutput, text + " The medium may be failing; make a backup.")
+        default: KeychainFailure(.unavailable, text)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making private folders and files, and reading and replacing small ones whole.
+
+import Foundation
+import KeychainEngine
+
+/// Folders and files of one user: created closed to others, before anything is written to them.
+enum PrivateFile {
+    /// Creates the folder and what is missing above it. The folder gets mode 0700; the XDG rules ask 0700 for parents too.
+    static func createFolder(_ path: String) throws(KeychainFailure) {
+        if try FileSafety.status(path) != nil {
+            _ = try FileSafety.checkFolder(path)
+            return
+        }
+        try createParents(of: path)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
+        _ = try FileSafety.checkFolder(path)
+    }
+
+    private static func createParents(of path: String) throws(KeychainFailure) {
+        let parent = FileSafety.parent(of: path)
+        var status = stat()
+        if stat(parent, &status) == 0 { return }
+        guard errno == ENOENT else { throw SystemFailure.failure("look at", parent) }
+        try createParents(of: parent)
+        guard mkdir(parent, 0o700) == 0 || errno == EEXIST else { throw SystemFailure.failure("create", parent) }
+    }
+
+    /// Creates an empty file of mode 0600 unless a checked one is there already.
+    static func createEmpty(_ path: String) throws(KeychainFailure) {
+        if try FileSafety.checkFile(path) != nil { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
+        if descriptor >= 0 { close(descriptor) }
+        _ = try FileSafety.checkFile(path)
+    }
+
+    /// The bytes of a checked file; `nil` if there is none.
+    ///
+    /// - Throws: `corrupt` if it holds more than `limit` bytes.
+    static func read(_ path: String, limit: Int) throws(KeychainFailure) -> Data? {
+        guard try FileSafety.checkFile(path) != nil else { return nil }
+        // O_NONBLOCK: should a pipe have taken the file's place just now, opening it must not hang.
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
+        defer { close(descriptor) }
+        var bytes = Data(count: limit + 1)
+        let count = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw SystemFailure.failure("read", path) }
+        guard count <= limit else { throw KeychainFailure(.corrupt, "'\(path)' is longer than it can be.") }
+        return bytes.prefix(count)
+    }
+
+    /// Puts a whole new file in place, durably: at every moment there is either no file or all of it.
+    static func write(_ bytes: Data, to path: String) throws(KeychainFailure) {
+        let temporary = path + ".new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemFailure.failure("create", temporary) }
+        let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        let failed = written != bytes.count ? (written < 0 ? errno : ENOSPC) : (fsync(descriptor) == 0 ? 0 : errno)
+        close(descriptor)
+        guard failed == 0 else {
+            unlink(temporary)
+            throw SystemFailure.failure("write", temporary, code: failed)
+        }
+        guard rename(temporary, path) == 0 else { throw SystemFailure.failure("rename", temporary) }
+        try syncFolder(FileSafety.parent(of: path))
+    }
+
+    /// Makes names in a folder durable; a file may be on disk and its name not.
+    static func syncFolder(_ path: String) throws(KeychainFailure) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SystemFailure.failure("sync", path) }
+    }
+}

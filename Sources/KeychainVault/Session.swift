@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open vault: its connections and keys, for as long as the files under it are the same.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+import KeychainEngine
+import Synchronization
+
+/// What an open vault needs: one connection for reading, one for writing once something is written, and the keys.
+final class Session: Sendable {
+    let location: VaultLocation
+    let keybag: Keybag
+    let sealer: RowSealer
+    /// Whether one of the two stored keybags is damaged or behind; the next write mends it.
+    let needsKeybagRepair: Bool
+    /// Whether the medium can be read but not written.
+    let isReadOnly: Bool
+    let reader: DatabaseQueue
+    private let writer = Mutex<DatabaseQueue?>(nil)
+    private let identity: FileIdentity
+    private let process = getpid()
+
+    /// Opens an existing vault.
+    init(_ location: VaultLocation, identity: FileIdentity) throws(KeychainFailure) {
+        self.location = location
+        self.identity = identity
+        isReadOnly = Self.isReadOnly(location)
+        reader = try Self.openReader(location, isReadOnly: isReadOnly)
+        let copies = try DatabaseFailure.translating(location.databaseFile) { [reader] in
+            try reader.read { db in
+                try VaultSchema.check(db, path: location.databaseFile)
+                return try KeybagTable(db).copies()
+            }
+        }
+        guard let deviceKey = try DeviceKey.load(location.deviceKeyFile) else { throw Self.missingKey(location) }
+        let opened = try Self.open(copies, deviceKey, location)
+        keybag = opened.keybag
+        sealer = RowSealer(opened.keys)
+        needsKeybagRepair = copies.contains { $0 != opened.keybag.bytes }
+    }
+
+    /// Whether this session still stands for the files at its location: they may have been replaced or removed, and after
+    /// a fork the child must not use the parent's connections.
+    var isCurrent: Bool {
+        process == getpid() && identity == FileIdentity(location.databaseFile)
+    }
+
+    /// The connection for writing.
+    func writingConnection() throws(KeychainFailure) -> DatabaseQueue {
+        try writer.withLock { (writer) throws(KeychainFailure) in
+            if let writer { return writer }
+            let opened = try Connection.openForWriting(location.databaseFile)
+            writer = opened
+            return opened
+        }
+    }
+
+    /// After an error of the medium nothing that the connection remembers can be relied on.
+    func dropWritingConnection() {
+        writer.withLock { $0 = nil }
+    }
+
+    // MARK: - Opening
+
+    private static func isReadOnly(_ location: VaultLocation) -> Bool {
+        access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0
+    }
+
+    private static func openReader(
+        _ location: VaultLocation, isReadOnly: Bool
+    ) throws(KeychainFailure) -> DatabaseQueue {
+        let log = try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[0])
+        // With an empty log the file alone is the whole truth, and nobody can change it on such a medium.
+        if isReadOnly, (log?.st_size ?? 0) == 0 { return try Connection.openImmutable(location.databaseFile) }
+        return try Connection.openForReading(location.databaseFile)
+    }
+
+    private static func open(
+        _ copies: [Data?], _ deviceKey: DeviceKey, _ location: VaultLocation
+    ) throws(KeychainFailure) -> (keybag: Keybag, keys: ClassKeys) {
+        let protectors = [DeviceKeyProtector(deviceKey: deviceKey)]
+        var best: (keybag: Keybag, keys: ClassKeys)?
+        var failure = KeychainFailure(.corrupt, "Both copies of the keybag are damaged.")
+        for bytes in copies {
+            do throws(KeychainFailure) {
+                let keybag = try decode(bytes)
+                let keys = try keybag.open(protectors, deviceKey: deviceKey)
+                if best.map({ $0.keybag.sequence < keybag.sequence }) ?? true { best = (keybag, keys) }
+            } catch {
+                // That no key fits says more than that a copy is damaged.
+                if failure.reason == .corrupt { failure = error }
+            }
+        }
+        if let best { return best }
+        throw explain(failure, location)
+    }
+
+    private static func decode(_ bytes: Data?) throws(KeychainFailure) -> Keybag {
+        do throws(MalformedBytes) {
+            guard let bytes else { throw MalformedBytes() }
+            return try Keybag(bytes: bytes)
+        } catch {
+            throw KeychainFailure(.corrupt, "A copy of the keybag is damaged.")
+        }
+    }
+
+    private static func explain(_ failure: KeychainFailure, _ location: VaultLocation) -> KeychainFailure {
+        if failure.reason == .authenticationFailed {
+            return KeychainFailure(
+                .authenticationFailed, "The device key '\(location.deviceKeyFile)' is not the one that the vault "
+                    + "'\(location.folder)' was made with. Put the right one back (KEYCHAIN_DEVICE_KEY).")
+        }
+        return KeychainFailure(
+            failure.reason, "'\(location.databaseFile)': \(failure.message) Both copies failed; restore a backup.")
+    }
+
+    private static func missingKey(_ location: VaultLocation) -> KeychainFailure {
+        KeychainFailure(
+            .unavailable, "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' "
+                + "cannot be opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY).")
+    }
+}
+
+/// Which file a path leads to.
+struct FileIdentity: Equatable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// `nil` if nothing is there.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four calls of an ItemStore.
+
+import Foundation
+import GRDB
+public import KeychainEngine
+
+extension Vault {
+    public func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool
+    ) throws(KeychainFailure) -> SelectedItems {
+        guard let session = try openSession(), limit != 0 else { return SelectedItems(items: []) }
+        return try DatabaseFailure.translating(location.databaseFile) {
+            // One statement sees one state of the database, so no transaction is needed around it.
+            try session.reader.unsafeRead { db in
+                var search = Search(selection, session.sealer, includingValues: includingValues)
+                try search.run(ItemTable(db)) { found in found.items.count < limit ?? .max }
+                return search.found
+            }
+        }
+    }
+
+    public func insert(_ item: Item) throws(KeychainFailure) -> StoredItem {
+        try write { session, table in
+            let id = UUID()
+            let row = try session.sealer.seal(item, id: id, version: 1)
+            let lookups = session.sealer.digests.lookups(item)
+            try Self.replacingDamaged(row, table, session.sealer) { try table.insert(row, lookups: lookups) }
+            return StoredItem(id: id, version: 1, item: item)
+        }
+    }
+
+    public func update(
+        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+    ) throws(KeychainFailure) -> SelectedItems {
+        try write { session, table in
+            let sealer = session.sealer
+            var search = Search(selection, sealer, includingValues: true)
+            try search.run(table)
+            for stored in search.found.items {
+                let item = try change(stored)
+                let row = try sealer.seal(item, id: stored.id, version: stored.version + 1)
+                let previous = sealer.digests.lookups(stored.item)
+                try Self.replacingDamaged(row, table, sealer) {
+                    try table.replace(row, lookups: sealer.digests.lookups(item), previous: previous)
+                }
+            }
+            return search.found
+        }
+    }
+
+    public func delete(_ selection: Selection) throws(KeychainFailure) -> Int {
+        let count = try write { session, table in
+            var search = Search(selection, session.sealer, includingValues: false)
+            try search.run(table)
+            for stored in search.found.items {
+                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.digests.lookups(stored.item))
+            }
+            for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
+            return search.found.items.count + search.damagedByKey.count
+        }
+        if count > 0 { try forgetDeleted() }
+        return count
+    }
+
+    /// Runs a write that may find its primary key taken. If the row that holds the key does not open, it is set aside and
+    /// the write goes through; else it is a duplicate.
+    private static func replacingDamaged(
+        _ row: SealedRow, _ table: ItemTable, _ sealer: RowSealer, _ write: () throws -> Void
+    ) throws {
+        do {
+            try write()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            guard let holder = try table.rowHoldingKey(of: row) else { throw error }
+            guard !sealer.opens(holder) else {
+                throw KeychainFailure(.duplicateItem, "An item with the same primary key exists. Update it instead.")
+            }
+            try table.setAside(holder.rowID, at: Date())
+            try write()
+        }
+    }
+
+    /// Moves the log into the database, where deleted cells are overwritten: what was deleted should not lie in
+    /// the log until later writes happen to cover it. Another process that is reading just now may keep it there.
+    private func forgetDeleted() throws(KeychainFailure) {
+        guard let session = try openSession() else { return }
+        let connection = try session.writingConnection()
+        do {
+            try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        } catch {
+            return  // The deletion itself is durable.
+        }
+    }
+}
+
+extension RowSealer {
+    fileprivate func opens(_ row: SealedRow) -> Bool {
+        do throws(DamagedRow) {
+            let stored = try open(row)
+            _ = try openValue(row)
+            return digests.locator(stored.item) == row.locator
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The embedded encrypted vault: an ItemStore over SQLite.
+
+import Foundation
+import GRDB
+public import KeychainEngine
+import Synchronization
+
+/// An encrypted store in one SQLite file, shared by all processes of a user, without a daemon.
+///
+/// It is opened at the first call and made at the first write; a search in a vault that does not exist yet finds nothing.
+/// Every call is one transaction, durable when it returns.
+///
+/// ```swift
+/// let vault = Vault.at(try .fromEnvironment(ProcessInfo.processInfo.environment))
+/// let engine = Engine(store: vault)
+/// ```
+///
+/// Does not protect against programs that run as the same user and can read the device key, nor against root.
+public final class Vault: ItemStore {
+    public let location: VaultLocation
+    private let session = Mutex<Session?>(nil)
+    /// How long a writer waits for another process before it fails as `busy`.
+    private let writerTimeout: Duration
+
+    /// The vault of a folder; the same object for the same location, since one process must open one file once.
+    public static func at(_ location: VaultLocation) -> Vault {
+        all.withLock { vaults in
+            if let present = vaults[location] { return present }
+            let vault = Vault(location)
+            vaults[location] = vault
+            return vault
+        }
+    }
+
+    private static let all = Mutex<[VaultLocation: Vault]>([:])
+
+    /// For tests that want a vault opened anew; elsewhere ``at(_:)``.
+    package init(_ location: VaultLocation, writerTimeout: Duration = .seconds(30)) {
+        self.location = location
+        self.writerTimeout = writerTimeout
+    }
+
+    // MARK: - Opening
+
+    /// The open vault; `nil` if there is none yet.
+    func openSession() throws(KeychainFailure) -> Session? {
+        try session.withLock { (session) throws(KeychainFailure) in
+            if let session, session.isCurrent { return session }
+            session = nil
+            session = try Self.openExisting(location)
+            return session
+        }
+    }
+
+    private static func openExisting(_ location: VaultLocation) throws(KeychainFailure) -> Session? {
+        guard try FileSafety.checkFolder(location.folder) else { return nil }
+        for name in VaultLocation.companionNames + [VaultLocation.lockName] {
+            _ = try FileSafety.checkFile(location.folder + "/" + name)
+        }
+        guard let status = try FileSafety.checkFile(location.databaseFile) else {
+            try VaultMarker.checkAbsent(location)
+            return nil
+        }
+        return try Session(location, identity: FileIdentity(status))
+    }
+
+    // MARK: - Writing
+
+    /// Runs `body` in one durable transaction, alone among all writers of all processes.
+    func write<Result>(
+        _ body: (Session, ItemTable) throws -> Result
+    ) throws(KeychainFailure) -> Result {
+        try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
+        return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: writerTimeout) {
+            () throws(KeychainFailure) in
+            let session = try openOrCreateSession()
+            guard !session.isReadOnly else {
+                throw KeychainFailure(
+                    .readOnly, "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
+            }
+            return try transaction(session, body)
+        }
+    }
+
+    private func openOrCreateSession() throws(KeychainFailure) -> Session {
+        if let open = try openSession() { return open }
+        try VaultCreation(location: location, timeout: writerTimeout).create()
+        guard let created = try openSession() else {
+            throw KeychainFailure(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
+        }
+        return created
+    }
+
+    private func transaction<Result>(
+        _ session: Session, _ body: (Session, ItemTable) throws -> Result
+    ) throws(KeychainFailure) -> Result {
+        let connection = try session.writingConnection()
+        do throws(KeychainFailure) {
+            return try DatabaseFailure.translating(location.databaseFile) {
+                var result: Result?
+                try connection.writeWithoutTransaction { db in
+                    try db.inTransaction(.immediate) {
+                        if session.needsKeybagRepair { try KeybagTable(db).write(session.keybag.bytes) }
+                        result = try body(session, ItemTable(db))
+                        return .commit
+                    }
+                }
+                guard let result else { throw KeychainFailure(.inputOutput, "A transaction ended without a result.") }
+                return result
+            }
+        } catch {
+            if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }
+            throw error
+        }
+    }
+}

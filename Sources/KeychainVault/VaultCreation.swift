@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a vault, so that at every moment there is either none or a whole one.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// The steps that make a vault. All but the first run under the writer lock.
+struct VaultCreation {
+    let location: VaultLocation
+    let timeout: Duration
+
+    /// The folder and the lock file, which a writer needs before it can ask whether there is a vault.
+    func ensureFolder() throws(KeychainFailure) {
+        guard try FileSafety.checkFile(location.lockFile) == nil else { return }
+        // A vault that was restored without its lock file on a medium that cannot be written is still read-only.
+        if try FileSafety.checkFolder(location.folder), access(location.folder, W_OK) != 0, errno == EROFS {
+            throw SystemFailure.failure("write in", location.folder, code: EROFS)
+        }
+        try PrivateFile.createFolder(location.folder)
+        try PrivateFile.createEmpty(location.lockFile)
+    }
+
+    /// Device key first, durable; then a whole database under another name, which a rename puts in place; the marker last.
+    func create() throws(KeychainFailure) {
+        let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: timeout)
+        let keybag = try Keybag.make(DeviceKeyProtector(deviceKey: deviceKey), deviceKey: deviceKey, at: Date())
+        try removeRemains()
+        // Created by us, closed to others, before SQLite sees it: SQLite would use the umask of the moment.
+        try PrivateFile.createEmpty(unfinishedFile)
+        try fill(unfinishedFile, keybag)
+        guard rename(unfinishedFile, location.databaseFile) == 0 else {
+            throw SystemFailure.failure("rename", unfinishedFile)
+        }
+        try PrivateFile.syncFolder(location.folder)
+        try VaultMarker.write(location)
+    }
+
+    private var unfinishedFile: String { location.databaseFile + ".new" }
+
+    /// What a creation that was cut short has left.
+    private func removeRemains() throws(KeychainFailure) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            guard unlink(unfinishedFile + suffix) == 0 || errno == ENOENT else {
+                throw SystemFailure.failure("remove", unfinishedFile + suffix)
+            }
+        }
+    }
+
+    /// Closing the connection moves all of the log into the file, so that the file alone is the vault.
+    private func fill(_ path: String, _ keybag: Keybag) throws(KeychainFailure) {
+        let connection = try Connection.openForWriting(path)
+        try DatabaseFailure.translating(path) {
+            try connection.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try VaultSchema.create(db)
+                    try KeybagTable(db).write(keybag.bytes)
+                    return .commit
+                }
+                _ = try db.checkpoint(.truncate)
+            }
+            try connection.close()
+        }
+    }
+}
+
+/// A line in the lock file that says: this folder has held a vault.
+///
+/// Without it a vault whose database was lost would look like a fresh start, and the next write would make
+/// a new one in its place.
+enum VaultMarker {
+    private static let line = Data("This folder holds a swift-keychain vault.\n".utf8)
+
+    static func isPresent(_ location: VaultLocation) throws(KeychainFailure) -> Bool {
+        (try FileSafety.checkFile(location.lockFile)?.st_size ?? 0) > 0
+    }
+
+    static func checkAbsent(_ location: VaultLocation) throws(KeychainFailure) {
+        guard try isPresent(location) else { return }
+        throw KeychainFailure(
+            .corrupt, "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
+                + "a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
+    }
+
+    /// Written in place: the file is locked by its inode, so it must not be replaced.
+    static func write(_ location: VaultLocation) throws(KeychainFailure) {
+        let descriptor = open(location.lockFile, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.failure("open", location.lockFile) }
+        defer { close(descriptor) }
+        let written = line.withUnsafeBytes { Foundation.pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        guard written == line.count, fsync(descriptor) == 0 else {
+            throw SystemFailure.failure("write", location.lockFile)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// `import LocalAuthentication` compiles on Linux as it does where Apple ships the module.
+
+@_exported public import KeychainServices

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that stay out of swap and core dumps, show themselves to no printer, and are wiped when they go.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Secret bytes in memory of their own: locked against swapping where the system allows it, left out of core dumps, wiped
+/// on release.
+///
+/// ```swift
+/// let key = SecretBytes.random(count: 32)
+/// key.withUnsafeBytes { bytes in use(bytes) }
+/// ```
+///
+/// Does not protect against another process of the same user that may read this one's memory, nor against root.
+public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
+    // Unchecked: written only by `init`, through `fill`; read-only from then on.
+    private let region: UnsafeMutableRawBufferPointer
+    public let count: Int
+    /// Whether the pages are locked against swapping; `false` where the system's limit for locked memory is used up.
+    public let isLocked: Bool
+
+    /// Reserves zeroed memory and lets `fill` write the secret into it, so that it never passes through other memory.
+    public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        precondition(count > 0, "a secret has at least one byte")
+        let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let size = (count + pageSize - 1) / pageSize * pageSize
+        let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        // Out of address space: there is nothing a caller could do that Swift's own allocator would not trap on too.
+        guard let address, address != MAP_FAILED else { preconditionFailure("no memory for a secret") }
+        region = UnsafeMutableRawBufferPointer(start: address, count: size)
+        isLocked = mlock(address, size) == 0
+        #if os(Linux)
+            _ = madvise(address, size, MADV_DONTDUMP)
+        #endif
+        self.count = count
+        fill(UnsafeMutableRawBufferPointer(start: address, count: count))
+    }
+
+    /// Copies bytes that are secret already; the caller wipes the original.
+    public convenience init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+    }
+
+    /// Fresh bytes from the system's generator.
+    public static func random(count: Int) -> SecretBytes {
+        SecretBytes(count: count) { target in
+            var generator = SystemRandomNumberGenerator()
+            for index in target.indices { target[index] = UInt8.random(in: .min ... .max, using: &generator) }
+        }
+    }
+
+    /// The bytes of two secrets, one after the other.
+    public static func concatenating(_ first: SecretBytes, _ second: SecretBytes) -> SecretBytes {
+        SecretBytes(count: first.count + second.count) { target in
+            first.withUnsafeBytes { target.copyMemory(from: $0) }
+            second.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[first.count...]).copyMemory(from: $0) }
+        }
+    }
+
+    /// Shows the bytes for the length of `body`; do not let the pointer out.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: region[..<count]))
+    }
+
+    public var description: String { "SecretBytes(\(count) bytes)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    deinit {
+        wipe(region)
+        munmap(region.baseAddress, region.count)
+    }
+}
+
+/// Overwrites memory with zeros in a way that the compiler may not leave out.
+public func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+    guard let address = bytes.baseAddress else { return }
+    #if canImport(Darwin)
+        memset_s(address, bytes.count, 0, bytes.count)
+    #else
+        explicit_bzero(address, bytes.count)
+    #endif
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of exit codes: stable numbers, which scripts rely on.
+
+import KeychainEngine
+
+/// How a run ended, for scripts. The numbers never change their meaning; `keychainctl --help` shows them.
+enum ExitStatus: Int32, CaseIterable {
+    case success = 0
+    case failure = 1
+    case notFound = 3
+    case ambiguous = 4
+    case locked = 5
+    case cancelled = 6
+    case denied = 7
+    case corrupt = 8
+    case diskFull = 9
+    case readOnly = 10
+    case busy = 11
+    case timedOut = 12
+    case unavailable = 13
+    case unsupported = 14
+    case unsafeLocation = 15
+    case newerFormat = 16
+    case inputOutput = 17
+    case tooLarge = 18
+    /// The number that the argument parser uses (EX_USAGE).
+    case usage = 64
+
+    var meaning: String {
+        switch self {
+        case .success: "done"
+        case .failure: "any other failure"
+        case .notFound: "no item matches"
+        case .ambiguous: "the item exists already, or several items match"
+        case .locked: "the keychain is locked"
+        case .cancelled: "cancelled at the prompt"
+        case .denied: "not allowed, or the wrong key"
+        case .corrupt: "the vault or the item is damaged"
+        case .diskFull: "no space is left"
+        case .readOnly: "the vault cannot be written"
+        case .busy: "another process keeps the vault busy"
+        case .timedOut: "timed out"
+        case .unavailable: "the vault cannot be reached: no HOME, a missing device key, no permission"
+        case .unsupported: "not supported"
+        case .unsafeLocation: "a file or folder is open to others, or is not what it should be"
+        case .newerFormat: "the vault was written by a newer version"
+        case .inputOutput: "reading or writing failed"
+        case .tooLarge: "the value is too large"
+        case .usage: "a mistake in the command line or its input"
+        }
+    }
+
+    /// The rows of the help.
+    static var table: String {
+        allCases.map { status in
+            let number = String(status.rawValue)
+            return String(repeating: " ", count: 4 - number.count) + number + "  " + status.meaning
+        }.joined(separator: "\n")
+    }
+}
+
+extension KeychainFailure.Reason {
+    /// No `default`: a new reason has to be given a number before this compiles.
+    var exitStatus: ExitStatus {
+        switch self {
+        case .invalidParameter, .noSuchAttribute, .noSuchClass: .usage
+        case .undecodableInput: .failure
+        case .unsupported: .unsupported
+        case .tooLarge: .tooLarge
+        case .itemNotFound: .notFound
+        case .duplicateItem: .ambiguous
+        case .missingEntitlement, .authenticationFailed: .denied
+        case .locked, .interactionNotAllowed: .locked
+        case .cancelled: .cancelled
+        case .corrupt: .corrupt
+        case .diskFull: .diskFull
+        case .readOnly: .readOnly
+        case .busy: .busy
+        case .timedOut: .timedOut
+        case .unavailable: .unavailable
+        case .unsafeLocation: .unsafeLocation
+        case .newerFormat: .newerFormat
+        case .inputOutput: .inputOutput
+        }
+    }
+}

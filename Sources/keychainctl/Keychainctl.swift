@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The root command: its help, and how every run begins and ends.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+
+@main
+struct Keychainctl: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychainctl",
+        abstract: "Keep passwords and other secrets in your keychain.",
+        discussion: """
+            EXAMPLES
+              keychainctl set --service example.com --account alice
+              keychainctl get --service example.com --account alice
+              keychainctl list
+              keychainctl status
+
+            Values are asked for on the terminal, or read from standard input or from a \
+            descriptor. They never go on the command line or into the environment, where other \
+            programs can see them.
+
+            FILES
+              The vault lies in $KEYCHAIN_VAULT, else $XDG_DATA_HOME/swift-keychain, else
+              ~/.local/share/swift-keychain. Its device key is $KEYCHAIN_DEVICE_KEY, else
+              $XDG_CONFIG_HOME/swift-keychain/device.key, else below ~/.config.
+
+            EXIT CODES
+            \(ExitStatus.table)
+            """,
+        subcommands: [Set.self, Get.self, List.self, Delete.self, Status.self])
+
+    static func main() {
+        Startup.prepare()
+        do {
+            try Startup.checkArguments()
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let failure as KeychainFailure {
+            end(failure)
+        } catch {
+            end(parsing: error)
+        }
+    }
+
+    private static func end(_ failure: KeychainFailure) -> Never {
+        Output.complain(failure.message)
+        exit(failure.reason.exitStatus.rawValue)
+    }
+
+    /// Ends after what the argument parser threw: a request for help, or a mistake in the arguments.
+    private static func end(parsing error: any Error) -> Never {
+        let text = fullMessage(for: error)
+        guard exitCode(for: error).isSuccess else {
+            let prefix = "Error: "
+            Output.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+            exit(exitCode(for: error).rawValue)
+        }
+        do throws(KeychainFailure) {
+            try Output.write(text.hasSuffix("\n") ? text : text + "\n")
+        } catch {
+            end(error)
+        }
+        exit(ExitStatus.success.rawValue)
+    }
+}

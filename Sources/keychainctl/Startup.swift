@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold before the first secret is touched.
+
+import Foundation
+import KeychainEngine
+
+enum Startup {
+    static func prepare() {
+        forbidCoreDumps()
+        occupyStandardDescriptors()
+        // Some service managers start programs with SIGPIPE ignored; like any filter we end quietly when nobody reads.
+        signal(SIGPIPE, SIG_DFL)
+    }
+
+    /// The parser gets its words as Swift strings, in which bytes that are not text are already replaced: an item would
+    /// then be stored under another name than was asked for.
+    static func checkArguments() throws(KeychainFailure) {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
+            throw KeychainFailure(
+                .invalidParameter, "Argument \(index) is not UTF-8 text. Names given on the command line have to be.")
+        }
+    }
+
+    /// A core dump would hold whatever value is in memory at that moment.
+    private static func forbidCoreDumps() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if os(Linux)
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        #else
+            setrlimit(RLIMIT_CORE, &none)
+        #endif
+    }
+
+    /// Started with one of the three standard descriptors closed, the next file that is opened takes its number: then a
+    /// value or a message would be written into the vault's own files. The stand-ins fail when they are used.
+    private static func occupyStandardDescriptors() {
+        for (descriptor, wrongWay) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", wrongWay)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the exerciser does to a vault.
+
+import Foundation
+import KeychainEngine
+
+struct Exerciser {
+    let engine: Engine
+
+    /// Runs the steps that `ScriptedState` in the tests predicts, and tells each one that is done.
+    func script(steps: Int) {
+        for step in 0..<steps {
+            report("\(step)") {
+                switch step % 5 {
+                case 0, 1, 2: try add("account-\(step)", "value-\(step)")
+                case 3: try update("account-\(step - 2)", "updated-\(step)")
+                default: try delete("account-\(step - 3)")
+                }
+            }
+        }
+    }
+
+    /// Random additions, updates and deletions on a few keys that all workers share and a few of its own.
+    func swarm(worker: Int, operations: Int) {
+        var generator = SplitMix(state: UInt64(worker) &+ 1)
+        for operation in 0..<operations {
+            let isShared = generator.next() % 2 == 0
+            let key = (isShared ? "shared-" : "worker-\(worker)-") + "\(generator.next() % 5)"
+            let value = "\(worker):\(operation)"
+            let verb = ["add", "update", "delete"][Int(generator.next() % 3)]
+            let start = DispatchTime.now().uptimeNanoseconds
+            let outcome = outcome(verb, key, value)
+            print(verb, key, value, start, DispatchTime.now().uptimeNanoseconds, outcome)
+        }
+    }
+
+    private func outcome(_ verb: String, _ key: String, _ value: String) -> String {
+        do {
+            switch verb {
+            case "add": try add(key, value)
+            case "update": try update(key, value)
+            default: try delete(key)
+            }
+            return "ok"
+        } catch let failure as KeychainFailure {
+            return failure.reason.rawValue
+        } catch {
+            return "unknown"
+        }
+    }
+
+    /// Prints what was done, or why not, so that a killed process leaves a record of all it was told is done.
+    func report(_ acknowledgement: String = "done", _ body: () throws -> Void) {
+        do {
+            try body()
+            print(acknowledgement)
+        } catch let failure as KeychainFailure {
+            print("failed", failure.reason.rawValue, failure.message)
+        } catch {
+            print("failed unknown")
+        }
+        fflush(nil)
+    }
+
+    func add(_ account: String, _ value: String) throws {
+        var query = query(account)
+        query.value = Data(value.utf8)
+        _ = try engine.add(query, caller: .unrestricted)
+    }
+
+    func update(_ account: String, _ value: String) throws {
+        try engine.update(query(account), with: Changes(value: Data(value.utf8)), caller: .unrestricted)
+    }
+
+    func delete(_ account: String) throws {
+        try engine.delete(query(account), caller: .unrestricted)
+    }
+
+    func read(_ account: String) throws -> String {
+        var query = query(account)
+        query.returns = .value
+        guard case .one(.value(let value)) = try engine.copyMatching(query, caller: .unrestricted) else { return "" }
+        return String(decoding: value, as: UTF8.self)
+    }
+
+    private func query(_ account: String) -> Query {
+        Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
+    }
+}
+
+/// A small seeded generator, so that a failing run can be run again.
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

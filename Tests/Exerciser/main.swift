@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that uses a vault, for tests that need another process: to be killed, starved or raced.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+// vault-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]; each finished step is a line on standard output.
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 4 else {
+    FileHandle.standardError.write(Data("usage: vault-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]\n".utf8))
+    exit(64)
+}
+let vault = Vault.at(try VaultLocation(folder: arguments[1], deviceKeyFile: arguments[2]))
+let exerciser = Exerciser(engine: Engine(store: vault))
+let rest = Array(arguments[4...])
+
+switch arguments[3] {
+case "script": exerciser.script(steps: Int(rest[0]) ?? 0)
+case "swarm": exerciser.swarm(worker: Int(rest[0]) ?? 0, operations: Int(rest[1]) ?? 0)
+case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
+case "read": exerciser.report { print(try exerciser.read(rest[0])) }
+case "delete": exerciser.report { try exerciser.delete(rest[0]) }
+default: exit(64)
+}

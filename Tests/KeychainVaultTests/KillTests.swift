@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes killed at their system calls: what was acknowledged is there, at most one step more, and the vault opens.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+/// The accounts and values that the exerciser's script has made after a number of steps.
+struct ScriptedState {
+    static let steps = 15
+
+    static func after(_ steps: Int) -> [String: String] {
+        var state: [String: String] = [:]
+        for step in 0..<steps {
+            switch step % 5 {
+            case 0, 1, 2: state["account-\(step)"] = "value-\(step)"
+            case 3: state["account-\(step - 2)"] = "updated-\(step)"
+            default: state["account-\(step - 3)"] = nil
+            }
+        }
+        return state
+    }
+}
+
+@Suite(.serialized)
+struct KillTests {
+    /// The calls that change files. `KEYCHAIN_FAULTS=all` tries each of their occurrences, otherwise every third.
+    static let calls = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "openat", "flock", "rename"]
+
+    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+    func writer_killedAtAnyWriteCall_keepsWhatWasAcknowledged() throws {
+        guard let strace = ChildProcess.installed("strace") else { return }
+        let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 3
+        var points = 0
+        for call in Self.calls {
+            var occurrence = 1
+            while try survivesKill(at: occurrence, of: call, strace) {
+                points += 1
+                occurrence += stride
+            }
+        }
+        print("killed at \(points) points")
+        #expect(points >= 200 / stride)
+    }
+
+    /// - Returns: `false` if the script ended before the call occurred that often.
+    private func survivesKill(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
+        let test = try TestVault()
+        let injection = "\(call):signal=KILL:when=\(occurrence)"
+        let child = try test.exercise(["script", "\(ScriptedState.steps)"], injecting: injection, strace: strace)
+        let acknowledged = child.lines.count
+        #expect(child.lines == (0..<acknowledged).map(String.init), "\(injection): \(child.output)")
+        let found = try test.state()
+        let possible = [acknowledged, min(acknowledged + 1, ScriptedState.steps)].map(ScriptedState.after)
+        #expect(possible.contains(found), "\(injection): \(acknowledged) steps acknowledged, found \(found)")
+        // It can also be written again.
+        try test.reopened().add(.genericPassword("exerciser", "afterwards", value: "v"))
+        return child.wasSignalled || child.status != 0
+    }
+}
+
+extension TestVault {
+    /// Accounts and values of the exerciser's items, as a fresh process reads them.
+    func state() throws -> [String: String] {
+        let query = Query(.genericPassword, [.service: .string("exerciser")])
+            .returning([.value, .attributes], limit: .all)
+        let engine = reopened()
+        if reason({ _ = try engine.copyMatching(query, caller: .unrestricted) }) == .itemNotFound { return [:] }
+        guard case .many(let results) = try engine.copyMatching(query, caller: .unrestricted) else { return [:] }
+        return Dictionary(uniqueKeysWithValues: results.compactMap(Self.entry))
+    }
+
+    private static func entry(_ result: Outcome.Result) -> (String, String)? {
+        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
+            let value = record.value
+        else { return nil }
+        return (account, String(decoding: value, as: UTF8.self))
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full disks and failing media: a clear outcome, and nothing that was acknowledged is lost.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+@Suite(.serialized, .enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+struct StarvationTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let call: String
+        let error: String
+        let reasons: Set<String>
+
+        var testDescription: String { "\(call) fails with \(error)" }
+    }
+
+    static let faults = [
+        Fault(call: "pwrite64", error: "ENOSPC", reasons: ["diskFull"]),
+        Fault(call: "pwrite64", error: "EIO", reasons: ["inputOutput"]),
+        Fault(call: "pwrite64", error: "EDQUOT", reasons: ["diskFull", "inputOutput"]),
+        Fault(call: "fdatasync", error: "EIO", reasons: ["inputOutput"]),
+    ]
+
+    @Test(arguments: faults)
+    func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) throws {
+        let strace = try #require(ChildProcess.installed("strace"))
+        var isReported = false
+        for occurrence in stride(from: 1, through: 60, by: 4) {
+            let test = try TestVault()
+            try test.engine.add(.genericPassword("exerciser", "before", value: "kept"))
+            let child = try test.exercise(
+                ["script", "5"], injecting: "\(fault.call):error=\(fault.error):when=\(occurrence)+", strace: strace)
+            #expect(!child.wasSignalled, "\(fault) at \(occurrence): \(child.errors)")
+            var expected = ScriptedState.after(child.acknowledgedSteps)
+            expected["before"] = "kept"
+            let found = try test.state()
+            #expect(found.merging(expected) { $1 } == found, "\(fault) at \(occurrence): lost an acknowledged item")
+            for reason in child.failureReasons where reason != "itemNotFound" {
+                #expect(fault.reasons.contains(reason), "\(fault) at \(occurrence): \(child.output)")
+                isReported = true
+            }
+        }
+        #expect(isReported)
+    }
+}
+
+extension ChildResult {
+    /// Steps done before the first that failed.
+    var acknowledgedSteps: Int { lines.prefix { !$0.hasPrefix("failed") }.count }
+
+    var failureReasons: [String] {
+        lines.filter { $0.hasPrefix("failed") }.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vault in a temporary folder of its own.
+
+import Foundation
+import KeychainEngine
+
+@testable import KeychainVault
+
+/// A vault that lives as long as one test.
+final class TestVault: Sendable {
+    let root: String
+    let location: VaultLocation
+    let vault: Vault
+
+    init() throws {
+        root = NSTemporaryDirectory() + "keychain-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        location = try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/config/device.key")
+        vault = Vault(location)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(atPath: root)
+        } catch {
+            print("left behind: \(root)")
+        }
+    }
+
+    var engine: Engine { Engine(store: vault) }
+
+    /// The same vault as another process would see it: nothing cached, opened anew.
+    func reopened() -> Engine { Engine(store: Vault(location)) }
+
+    var databaseFile: String { location.folder + "/vault.db" }
+
+    /// All files under the test's folder, by path.
+    func files() throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
+            var isFolder: ObjCBool = false
+            let path = root + "/" + name
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { continue }
+            files[path] = try Data(contentsOf: URL(fileURLWithPath: path))
+        }
+        return files
+    }
+}
+
+extension Query {
+    static func genericPassword(_ service: String, _ account: String, value: String? = nil) -> Query {
+        var query = Query(.genericPassword, [.service: .string(service), .account: .string(account)])
+        query.value = value.map { Data($0.utf8) }
+        return query
+    }
+
+    func returning(_ returns: Returns, limit: Limit? = nil) -> Query {
+        var copy = self
+        copy.returns = returns
+        copy.limit = limit
+        return copy
+    }
+}
+
+extension Engine {
+    func add(_ query: Query) throws(KeychainFailure) { _ = try add(query, caller: .unrestricted) }
+
+    func value(_ query: Query) throws(KeychainFailure) -> Data? {
+        guard case .one(.value(let value)) = try copyMatching(query.returning(.value), caller: .unrestricted) else {
+            return nil
+        }
+        return value
+    }
+
+    func text(_ query: Query) throws(KeychainFailure) -> String? {
+        try value(query).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func update(_ query: Query, value: String) throws(KeychainFailure) {
+        try update(query, with: Changes(value: Data(value.utf8)), caller: .unrestricted)
+    }
+
+    func delete(_ query: Query) throws(KeychainFailure) { try delete(query, caller: .unrestricted) }
+}
+
+/// The reason of the failure that `body` ends with; `nil` if it succeeds.
+func reason(_ body: () throws -> Void) -> KeychainFailure.Reason? {
+    do {
+        try body()
+        return nil
+    } catch let failure as KeychainFailure {
+        return failure.reason
+    } catch {
+        return .inputOutput
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changed files: never another value, always an explicit outcome, and the rest of the vault stays usable.
+
+import Foundation
+import GRDB
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+struct TamperTests {
+    /// A vault with two items, and a way to change its tables behind its back.
+    struct Victim {
+        let test: TestVault
+        let database: DatabaseQueue
+
+        init() throws {
+            test = try TestVault()
+            try test.engine.add(.genericPassword("s", "a", value: "value of a"))
+            try test.engine.add(.genericPassword("s", "b", value: "value of b"))
+            database = try DatabaseQueue(path: test.databaseFile)
+        }
+
+        func blob(_ column: String, of account: String) throws -> Data {
+            let id = try rowID(of: account)
+            return try database.read { db in
+                try Data.fetchOne(db, sql: "SELECT \(column) FROM item WHERE id = ?", arguments: [id]) ?? Data()
+            }
+        }
+
+        func set(_ column: String, of account: String, to value: some DatabaseValueConvertible & Sendable) throws {
+            let id = try rowID(of: account)
+            try set(column, ofRow: id, to: value)
+        }
+
+        func set(_ column: String, ofRow id: Int64, to value: some DatabaseValueConvertible & Sendable) throws {
+            try database.write { db in
+                try db.execute(sql: "UPDATE item SET \(column) = ? WHERE id = ?", arguments: [value, id])
+            }
+        }
+
+        func rowID(of account: String) throws -> Int64 {
+            let query = Query.genericPassword("s", account).returning(.persistentReference)
+            guard case .one(.persistentReference(let reference)) = try test.engine.copyMatching(
+                query, caller: .unrestricted), let id = reference.id
+            else { return 0 }
+            return SealedRow.rowID(id)
+        }
+
+        /// The value, or "!" and the reason why there is none.
+        func outcome(_ account: String) -> String {
+            reasonOrText { try test.engine.text(.genericPassword("s", account)) }
+        }
+    }
+
+    @Test(arguments: ["metadata", "value"])
+    func sealedBlob_withAnyByteFlipped_isCorrupt(_ column: String) throws {
+        let victim = try Victim()
+        let original = try victim.blob(column, of: "a")
+        let id = try victim.rowID(of: "a")
+        for index in original.indices {
+            for mask in [0x01, 0x80, 0xFF] as [UInt8] {
+                var changed = original
+                changed[index] ^= mask
+                try victim.set(column, ofRow: id, to: changed)
+                #expect(victim.outcome("a") == "!corrupt", "byte \(index) with \(mask)")
+            }
+        }
+        #expect(victim.outcome("b") == "value of b")
+        try victim.set(column, ofRow: id, to: original)
+        #expect(victim.outcome("a") == "value of a")
+    }
+
+    @Test(arguments: ["metadata", "value"])
+    func sealedBlob_cutAtAnyLength_isCorrupt(_ column: String) throws {
+        let victim = try Victim()
+        let original = try victim.blob(column, of: "a")
+        let id = try victim.rowID(of: "a")
+        for length in 0..<original.count {
+            try victim.set(column, ofRow: id, to: original.prefix(length))
+            #expect(victim.outcome("a") == "!corrupt", "length \(length)")
+        }
+    }
+
+    @Test(arguments: ["metadata", "value", "uuid", "locator", "scope", "version"], ["metadata", "value"])
+    func columns_swappedBetweenRows_areCorrupt(_ first: String, _ second: String) throws {
+        let victim = try Victim()
+        let (a, b) = (try victim.rowID(of: "a"), try victim.rowID(of: "b"))
+        for column in Set([first, second]) where !["locator", "scope", "version"].contains(column) {
+            let (ofA, ofB) = (try victim.blob(column, of: "a"), try victim.blob(column, of: "b"))
+            try victim.set(column, ofRow: a, to: ofB)
+            try victim.set(column, ofRow: b, to: ofA)
+            break
+        }
+        for account in ["a", "b"] {
+            #expect(["!corrupt", "value of \(account)"].contains(victim.outcome(account)), "\(first), \(second)")
+        }
+    }
+
+    @Test func metadataAndValue_swappedInOneRow_areCorrupt() throws {
+        let victim = try Victim()
+        let id = try victim.rowID(of: "a")
+        let (metadata, value) = (try victim.blob("metadata", of: "a"), try victim.blob("value", of: "a"))
+        try victim.set("metadata", ofRow: id, to: value)
+        try victim.set("value", ofRow: id, to: metadata)
+        #expect(victim.outcome("a") == "!corrupt")
+    }
+
+    @Test func value_ofAnEarlierVersion_isCorrupt() throws {
+        let victim = try Victim()
+        let earlier = try victim.blob("value", of: "a")
+        try victim.test.engine.update(.genericPassword("s", "a"), value: "newer")
+        try victim.set("value", of: "a", to: earlier)
+        #expect(victim.outcome("a") == "!corrupt")
+    }
+
+    @Test(arguments: ["version", "class", "generation"])
+    func number_changedInARow_isCorrupt(_ column: String) throws {
+        let victim = try Victim()
+        let id = try victim.rowID(of: "a")
+        for number in [0, 2, 7, 255, 256, -1, Int64.max, Int64.min] {
+            try victim.set(column, ofRow: id, to: number)
+            #expect(victim.outcome("a") == "!corrupt", "\(number)")
+        }
+    }
+
+    @Test func row_filedUnderAnothersKey_isCorrupt() throws {
+        let victim = try Victim()
+        let locator = try victim.blob("locator", of: "a")
+        let b = try victim.rowID(of: "b")
+        try victim.test.engine.delete(.genericPassword("s", "a"))
+        try victim.set("locator", ofRow: b, to: locator)
+        #expect(victim.outcome("a") == "!corrupt")
+    }
+
+    @Test func row_ofAnotherVault_isCorrupt() throws {
+        let (victim, other) = (try Victim(), try Victim())
+        let id = try victim.rowID(of: "a")
+        for column in ["metadata", "value"] {
+            try victim.set(column, ofRow: id, to: try other.blob(column, of: "a"))
+        }
+        #expect(victim.outcome("a") == "!corrupt")
+    }
+
+    @Test func damagedItem_addedAgain_isReplacedAndSetAside() throws {
+        let victim = try Victim()
+        try victim.set("value", of: "a", to: Data(count: 152))
+        try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
+        #expect(victim.outcome("a") == "new")
+        #expect(try victim.test.vault.status().quarantinedCount == 1)
+    }
+
+    @Test func damagedItem_deleted_isSetAsideAndThenAbsent() throws {
+        let victim = try Victim()
+        try victim.set("metadata", of: "a", to: Data(count: 284))
+        try victim.test.engine.delete(.genericPassword("s", "a"))
+        #expect(victim.outcome("a") == "!itemNotFound")
+        #expect(try victim.test.vault.status().quarantinedCount == 1)
+    }
+
+    @Test func damagedItem_amongOthers_isCountedAndLeavesTheListUsable() throws {
+        let victim = try Victim()
+        try victim.set("metadata", of: "a", to: Data(count: 284))
+        let query = Query(.genericPassword).returning(.value, limit: .all)
+        #expect(
+            try victim.test.engine.copyMatching(query, caller: .unrestricted)
+                == .many([.value(Data("value of b".utf8))]))
+        #expect(try victim.test.vault.status().damagedCount == 1)
+    }
+
+    @Test func databaseFile_withAnyByteFlipped_neverShowsAnotherValue() throws {
+        let victim = try Victim()
+        try victim.database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try victim.database.close()
+        let original = try Data(contentsOf: URL(fileURLWithPath: victim.test.databaseFile))
+        for index in stride(from: 0, to: original.count, by: 37) {
+            let test = try TestVault()
+            for (path, bytes) in try victim.test.files() {
+                try test.place(bytes, at: path.replacingOccurrences(of: victim.test.root, with: test.root))
+            }
+            var changed = original
+            changed[index] ^= 0xFF
+            try changed.write(to: URL(fileURLWithPath: test.databaseFile))
+            for account in ["a", "b"] {
+                let found = reasonOrText { try test.engine.text(.genericPassword("s", account)) }
+                #expect(found == "value of \(account)" || found.hasPrefix("!"), "byte \(index): \(found)")
+            }
+        }
+    }
+}
+
+extension TestVault {
+    /// Puts a file of mode 0600 in place, with its folders.
+    func place(_ bytes: Data, at path: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+}
+
+/// The text, or the failure's reason after an exclamation mark.
+func reasonOrText(_ body: () throws -> String?) -> String {
+    do {
+        return try body() ?? "!nothing"
+    } catch {
+        return "!" + ((error as? KeychainFailure)?.reason.rawValue ?? "unknown")
+    }
+}
