@@ -49,7 +49,9 @@ public enum Sealing {
     public static func sealWithOneTimeKey(
         _ plaintext: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
     ) throws(OpeningFailure) -> Data {
-        let oneTimeKey = SymmetricKey(size: .bits256)
+        var raw = Data.random(count: 32)
+        defer { raw.wipe() }
+        let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
         let wrapped = try seal(oneTimeKey, symmetric(wrappingKey), keyPlace.bytes)
         return wrapped + (try seal(plaintext, oneTimeKey, place.bytes))
     }
@@ -71,7 +73,10 @@ public enum Sealing {
         _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: Data
     ) throws(OpeningFailure) -> Data {
         do {
-            let box = try plaintext.withUnsafeBytes { try AES.GCM.seal($0, using: key, authenticating: aad) }
+            let nonce = try AES.GCM.Nonce(data: Data.random(count: 12))
+            let box = try plaintext.withUnsafeBytes {
+                try AES.GCM.seal($0, using: key, nonce: nonce, authenticating: aad)
+            }
             guard let combined = box.combined else { throw OpeningFailure() }
             return combined
         } catch {
@@ -94,6 +99,13 @@ func symmetric(_ secret: SecretBytes) -> SymmetricKey {
 }
 
 extension Data {
+    /// Bytes from the kernel's generator.
+    public static func random(count: Int) -> Data {
+        var bytes = Data(count: count)
+        bytes.withUnsafeMutableBytes(fillWithRandomBytes)
+        return bytes
+    }
+
     /// Overwrites the bytes; other copies of this value, if any, keep theirs.
     public mutating func wipe() {
         withUnsafeMutableBytes { SecretMemory.wipe($0) }

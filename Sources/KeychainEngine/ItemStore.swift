@@ -65,8 +65,7 @@ public struct SelectedItems: Sendable {
 
 /// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
 ///
-/// Conformers keep the primary key unique (``Schema/locatorRules`` and ``Schema/scopeRules``, compared by
-/// ``AttributeValue/lookupBytes(as:)``) and report each way of failing by its own ``KeychainFailure/Reason``.
+/// Conformers keep the primary key unique (``Schema/primaryKey``, compared by ``AttributeValue/lookupBytes(as:)``) and report each way of failing by its own ``KeychainFailure/Reason``.
 public protocol ItemStore: Sendable {
     /// The items selected, in no particular order, at most `limit` of them (`nil`: all). Without `includingValues` the
     /// values are left out, which also says nothing about whether an item has one.

@@ -94,7 +94,7 @@ struct PrimaryKey: Hashable {
     init(_ item: Item) {
         let schema = item.itemClass.schema
         itemClass = item.itemClass
-        parts = (schema.locatorRules + schema.scopeRules).map { item.keyBytes($0) }
+        parts = schema.primaryKey.map { item.keyBytes($0) }
     }
 }
 

@@ -113,6 +113,7 @@ extension Attributes {
         if let created { self[.creationDate] = .date(created.timeIntervalSinceReferenceDate) }
         self[.modificationDate] = .date(modified.timeIntervalSinceReferenceDate)
         var generator = SystemRandomNumberGenerator()
-        self[.digest] = .data(Data((0..<20).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
+        let random = (generator.next(), generator.next(), generator.next())
+        self[.digest] = .data(withUnsafeBytes(of: random) { Data($0.prefix(20)) })
     }
 }

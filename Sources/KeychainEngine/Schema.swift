@@ -11,9 +11,11 @@ public struct Schema: Sendable {
     public enum KeyPart: Sendable {
         /// Not part of the primary key.
         case none
-        /// Part of the key, and of what people usually ask by; stores keep one index over these together.
-        case locator
-        /// Part of the key only: two items may share the locator and differ in this.
+        /// Part of the key, and what people ask by first, one for each class: the service, the server.
+        case major
+        /// Part of the key, and what people ask by next, one for each class: the account.
+        case minor
+        /// Part of the key only.
         case scope
     }
 
@@ -41,18 +43,23 @@ public struct Schema: Sendable {
 
     public let itemClass: ItemClass
     public let rules: [Rule]
-    /// The rules of the primary key, each part in ascending order of attribute name: the order that stores digest them in.
-    public let locatorRules: [Rule]
-    public let scopeRules: [Rule]
+    public let major: Rule
+    public let minor: Rule
+    /// The rest of the primary key, in ascending order of attribute name: the order that stores digest it in.
+    public let scope: [Rule]
     private let byAttribute: [Attribute: Rule]
+
+    /// All attributes that together must be unique.
+    public var primaryKey: [Rule] { [major, minor] + scope }
 
     public subscript(attribute: Attribute) -> Rule? { byAttribute[attribute] }
 
-    private init(_ itemClass: ItemClass, _ rules: [Rule]) {
+    private init(_ itemClass: ItemClass, major: Rule, minor: Rule, _ others: [Rule]) {
         self.itemClass = itemClass
-        self.rules = rules
-        locatorRules = rules.filter { $0.keyPart == .locator }.sorted { $0.attribute < $1.attribute }
-        scopeRules = rules.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
+        self.major = major
+        self.minor = minor
+        rules = [major, minor] + others
+        scope = others.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
         byAttribute = Dictionary(uniqueKeysWithValues: rules.map { ($0.attribute, $0) })
     }
 
@@ -71,17 +78,15 @@ public struct Schema: Sendable {
 extension Schema {
     private static let genericPassword = Schema(
         .genericPassword,
-        common + password + [
-            rule(.account, .blob, .locator, default: .string(""), indexed: true),
-            rule(.service, .blob, .locator, default: .string(""), indexed: true),
-            rule(.generic, .blob, indexed: true),
-        ])
+        major: rule(.service, .blob, .major, default: .string(""), indexed: true),
+        minor: rule(.account, .blob, .minor, default: .string(""), indexed: true),
+        common + password + [rule(.generic, .blob, indexed: true)])
 
     private static let internetPassword = Schema(
         .internetPassword,
+        major: rule(.server, .blob, .major, default: .string(""), indexed: true),
+        minor: rule(.account, .blob, .minor, default: .string(""), indexed: true),
         common + password + [
-            rule(.account, .blob, .locator, default: .string(""), indexed: true),
-            rule(.server, .blob, .locator, default: .string(""), indexed: true),
             rule(.securityDomain, .blob, .scope, default: .string(""), indexed: true),
             rule(.protocol, .number, .scope, default: .number(0)),
             rule(.authenticationType, .blob, .scope, default: .string("")),
@@ -94,9 +99,9 @@ extension Schema {
 
     private static let certificate = Schema(
         .certificate,
+        major: rule(.issuer, .data, .major, default: .data(Data()), indexed: true),
+        minor: rule(.serialNumber, .data, .minor, default: .data(Data()), indexed: true),
         common + [
-            rule(.issuer, .data, .locator, default: .data(Data()), indexed: true),
-            rule(.serialNumber, .data, .locator, default: .data(Data()), indexed: true),
             rule(.certificateType, .number, .scope, default: .number(0)),
             rule(.certificateEncoding, .number),
             rule(.subject, .data, indexed: true), rule(.subjectKeyID, .data, indexed: true),
@@ -105,9 +110,9 @@ extension Schema {
 
     private static let key = Schema(
         .key,
+        major: rule(.applicationLabel, .data, .major, default: .data(Data()), indexed: true),
+        minor: rule(.applicationTag, .blob, .minor, default: .string(""), indexed: true),
         common + [
-            rule(.applicationLabel, .data, .locator, default: .data(Data()), indexed: true),
-            rule(.applicationTag, .blob, .locator, default: .string(""), indexed: true),
             rule(.keyClass, .number, .scope, default: .number(0)),
             rule(.creator, .number, .scope, default: .number(0)),
             rule(.type, .number, .scope, default: .number(0)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a caller's dictionary to a typed query: the keys that search with more than equality, and how a call is carried out.
+// From a caller's dictionary to a typed query: match keys, and the keys that say how a call is carried out.
 
 import Foundation
 import KeychainEngine
@@ -35,14 +35,20 @@ extension QueryParser {
 
 extension Query.Limit {
     fileprivate init(entry: Any) throws(KeychainFailure) {
-        let text = entry as? String
-        if text == "m_LimitOne" { self = .one } else if text == "m_LimitAll" { self = .all } else {
-            switch try integer(entry) {
-            case -1: self = .all
-            case 1: self = .one
-            case let count? where count >= 0: self = .atMost(Int(count))
-            default: throw .invalidValue("kSecMatchLimit", "kSecMatchLimitOne, kSecMatchLimitAll or a count")
-            }
+        switch entry as? String {
+        case "m_LimitOne": self = .one
+        case "m_LimitAll": self = .all
+        default: self = try Self.count(entry)
+        }
+    }
+
+    /// A count of one means a single object, as Apple reads it; minus one is how SQL spells no limit.
+    private static func count(_ entry: Any) throws(KeychainFailure) -> Query.Limit {
+        switch try integer(entry) {
+        case -1: .all
+        case 1: .one
+        case let count? where count >= 0: .atMost(Int(clamping: count))
+        default: throw .invalidValue("kSecMatchLimit", "kSecMatchLimitOne, kSecMatchLimitAll or a count")
         }
     }
 }
@@ -52,22 +58,22 @@ extension Query.MatchCriterion {
     fileprivate init(_ name: String, entry: Any) throws(KeychainFailure) {
         switch name {
         case "m_HostOrSubdomainOfHost":
-            guard let host = entry as? String else { throw .invalidValue("kSecMatchHostOrSubdomainOfHost", "a string") }
+            guard let host = entry as? String else { throw .invalidValue(name, "a string") }
             self = .host(host)
         case "m_Policy":
             _ = try isObject(entry, for: name)
             self = .certificate(.policy)
         case "m_Issuers":
-            guard entry is [Any] else { throw .invalidValue("kSecMatchIssuers", "an array") }
+            guard entry is [Any] else { throw .invalidValue(name, "an array") }
             self = .certificate(.issuers)
         case "m_ValidOnDate":
-            guard entry is Date || entry is NSNull else { throw .invalidValue("kSecMatchValidOnDate", "a date or null") }
+            guard entry is Date || entry is NSNull else { throw .invalidValue(name, "a date or null") }
             self = .certificate(.validOnDate)
         case "m_TrustedOnly":
-            guard exactBool(entry) != nil else { throw .invalidValue("kSecMatchTrustedOnly", "a Boolean") }
+            guard exactBool(entry) != nil else { throw .invalidValue(name, "a Boolean") }
             self = .certificate(.trustedOnly)
         case "m_EmailAddressIfPresent":
-            guard entry is String else { throw .invalidValue("kSecMatchEmailAddressIfPresent", "a string") }
+            guard entry is String else { throw .invalidValue(name, "a string") }
             self = .certificate(.emailAddress)
         default:
             self = .ignored

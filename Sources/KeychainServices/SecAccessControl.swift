@@ -85,9 +85,9 @@ extension SecAccessControlCreateFlags {
 ///
 /// ```swift
 /// var error: Unmanaged<CFError>?
-/// guard let control = SecAccessControlCreateWithFlags(
+/// let control = SecAccessControlCreateWithFlags(
 ///     nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, .userPresence, &error)
-/// else { throw error!.takeRetainedValue() }
+/// if let error { throw error.takeRetainedValue() }
 /// ```
 ///
 /// - Parameters:

@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import KeychainCrypto
 public import KeychainEngine
 
 extension Vault {
@@ -22,9 +23,9 @@ extension Vault {
 
     public func insert(_ item: Item) throws(KeychainFailure) -> StoredItem {
         try write { session, table in
-            let id = UUID()
+            let id = UUID(bytes: .random(count: 16))
             let row = try session.sealer.seal(item, id: id, version: 1)
-            let lookups = session.sealer.digests.lookups(item)
+            let lookups = session.sealer.digests.lookups(item, row.key)
             try Self.replacingDamaged(row, table, session.sealer) { try table.insert(row, lookups: lookups) }
             return StoredItem(id: id, version: 1, item: item)
         }
@@ -40,9 +41,9 @@ extension Vault {
             for stored in search.found.items {
                 let item = try change(stored)
                 let row = try sealer.seal(item, id: stored.id, version: stored.version + 1)
-                let previous = sealer.digests.lookups(stored.item)
+                let previous = sealer.lookups(stored.item)
                 try Self.replacingDamaged(row, table, sealer) {
-                    try table.replace(row, lookups: sealer.digests.lookups(item), previous: previous)
+                    try table.replace(row, lookups: sealer.digests.lookups(item, row.key), previous: previous)
                 }
             }
             return search.found
@@ -54,7 +55,7 @@ extension Vault {
             var search = Search(selection, session.sealer, includingValues: false)
             try search.run(table)
             for stored in search.found.items {
-                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.digests.lookups(stored.item))
+                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.lookups(stored.item))
             }
             for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
             return search.found.items.count + search.damagedByKey.count
@@ -94,11 +95,14 @@ extension Vault {
 }
 
 extension RowSealer {
+    /// What an item is filed under besides its key.
+    fileprivate func lookups(_ item: Item) -> [Data] { digests.lookups(item, digests.key(item)) }
+
     fileprivate func opens(_ row: SealedRow) -> Bool {
         do throws(DamagedRow) {
             let stored = try open(row)
             _ = try openValue(row)
-            return digests.locator(stored.item) == row.locator
+            return digests.key(stored.item) == row.key
         } catch {
             return false
         }

@@ -58,10 +58,7 @@ private struct ItemCounts {
     mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
         do throws(DamagedRow) {
             let item = try sealer.open(row).item
-            let locator = sealer.digests.locator(item)
-            guard locator == row.locator, sealer.digests.scope(item, locator: locator) == row.scope else {
-                throw DamagedRow()
-            }
+            guard sealer.digests.key(item) == row.key else { throw DamagedRow() }
             byClass[item.itemClass, default: 0] += 1
         } catch {
             damaged += 1

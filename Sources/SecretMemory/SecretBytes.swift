@@ -49,10 +49,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
 
     /// Fresh bytes from the system's generator.
     public static func random(count: Int) -> SecretBytes {
-        SecretBytes(count: count) { target in
-            var generator = SystemRandomNumberGenerator()
-            for index in target.indices { target[index] = UInt8.random(in: .min ... .max, using: &generator) }
-        }
+        SecretBytes(count: count, fill: fillWithRandomBytes)
     }
 
     /// The bytes of two secrets, one after the other.

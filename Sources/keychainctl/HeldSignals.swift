@@ -37,8 +37,8 @@ struct HeldSignals {
 
     /// Waits until something can be read.
     ///
-    /// `pselect` lets the signals in and starts to wait in one step: with `read` alone, one that arrives just before the
-    /// call would be lost.
+    /// `pselect` lets the signals in and starts to wait in one step: with `read` alone, one that arrives just
+    /// before the call would be lost.
     ///
     /// - Returns: `false` if a signal came first.
     func waitForInput(_ descriptor: Int32) -> Bool {

@@ -46,7 +46,7 @@ struct Keychainctl: ParsableCommand {
 
     private static func end(_ failure: KeychainFailure) -> Never {
         Output.complain(failure.message)
-        exit(failure.reason.exitStatus.rawValue)
+        Foundation.exit(failure.reason.exitStatus.rawValue)
     }
 
     /// Ends after what the argument parser threw: a request for help, or a mistake in the arguments.
@@ -55,13 +55,13 @@ struct Keychainctl: ParsableCommand {
         guard exitCode(for: error).isSuccess else {
             let prefix = "Error: "
             Output.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
-            exit(exitCode(for: error).rawValue)
+            Foundation.exit(exitCode(for: error).rawValue)
         }
         do throws(KeychainFailure) {
             try Output.write(text.hasSuffix("\n") ? text : text + "\n")
         } catch {
             end(error)
         }
-        exit(ExitStatus.success.rawValue)
+        Foundation.exit(ExitStatus.success.rawValue)
     }
 }

@@ -16,7 +16,8 @@ enum Output {
         let failure = writeAll(bytes, to: STDOUT_FILENO)
         guard failure != 0 else { return }
         if failure == EPIPE { exit(128 + SIGPIPE) }
-        throw KeychainFailure(.inputOutput, "Could not write to standard output: \(String(cString: strerror(failure))).")
+        let reason = String(cString: strerror(failure))
+        throw KeychainFailure(.inputOutput, "Could not write to standard output: \(reason).")
     }
 
     /// One message on standard error. If that fails too, the exit code has to do.

@@ -61,6 +61,6 @@ extension Data {
 extension FixedWidthInteger {
     fileprivate func hexadecimal(digits: Int) -> String {
         let text = String(self, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+        return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
     }
 }

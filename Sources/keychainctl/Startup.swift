@@ -12,13 +12,31 @@ enum Startup {
         signal(SIGPIPE, SIG_DFL)
     }
 
+    static func checkArguments() throws(KeychainFailure) {
+        try checkEncoding()
+        try checkShortOptions()
+    }
+
     /// The parser gets its words as Swift strings, in which bytes that are not text are already replaced: an item would
     /// then be stored under another name than was asked for.
-    static func checkArguments() throws(KeychainFailure) {
+    private static func checkEncoding() throws(KeychainFailure) {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
             throw KeychainFailure(
                 .invalidParameter, "Argument \(index) is not UTF-8 text. Names given on the command line have to be.")
+        }
+    }
+
+    /// The parser reads `-ssh` as -s, -s and -h, and shows the help as if all were well. Each option stands alone here.
+    private static func checkShortOptions() throws(KeychainFailure) {
+        for word in CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }) {
+            guard word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2, word.dropFirst(2).first != "=" else {
+                continue
+            }
+            throw KeychainFailure(
+                .invalidParameter,
+                "Options of one letter stand alone: -s NAME -a NAME. A name that begins with '-' is given as --account=-name."
+            )
         }
     }
 

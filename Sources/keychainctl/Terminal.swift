@@ -4,8 +4,8 @@
 // 1. The question goes to /dev/tty, not to standard output, which may be a file.
 // 2. Nothing typed is shown. What was typed before the question, and the rest of a paste after it, is thrown away: it
 //    must neither become the value unseen nor reach the shell.
-// 3. However the question ends, the terminal is left as it was found. The signals that would end or stop the program are
-//    held back while echo is off, and are let in only where waiting for a line can be broken off.
+// 3. However the question ends, the terminal is left as it was found. The signals that would end or stop the program
+//    are held back while echo is off, and are let in only where waiting for a line can be broken off.
 // 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled"; ^Z stops the program after the question.
 // 5. A line is read by the terminal's own line editor, so erasing works as the person is used to. That editor takes at
 //    most 4095 bytes and drops the rest, so a line of that length is refused rather than cut.

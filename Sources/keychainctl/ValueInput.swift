@@ -6,22 +6,26 @@ import Foundation
 import KeychainEngine
 
 struct ValueOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Read the value from this open descriptor, to its end.", valueName: "number"))
-    var fromFd: Int32?
+    /// Text, not a number: the parser would quote what is no number in its message, and that might be the value.
+    @Option(help: ArgumentHelp("Read the value from this open descriptor, to its end.", valueName: "number"))
+    var fromFd: String?
 
     @Flag(help: "Store an empty value; without this an empty one is refused.")
     var allowEmpty = false
 
     func validate() throws {
-        if let fromFd, fromFd < 0 { throw ValidationError("--from-fd takes the number of an open descriptor.") }
+        guard fromFd == nil || descriptor != nil else {
+            throw ValidationError("--from-fd takes the number of an open descriptor.")
+        }
     }
+
+    private var descriptor: Int32? { fromFd.flatMap { Int32($0) }.flatMap { $0 < 0 ? nil : $0 } }
 
     /// The value, byte for byte.
     ///
     /// - Parameter name: What the person at a terminal is asked about.
     func readValue(for name: String) throws(KeychainFailure) -> Data {
-        let value = try ValueSource(descriptor: fromFd).value(for: name)
+        let value = try ValueSource(descriptor: descriptor).value(for: name)
         guard !value.isEmpty || allowEmpty else {
             throw KeychainFailure(
                 .invalidParameter,
@@ -39,6 +43,7 @@ private enum ValueSource {
     private static let tries = 3
     /// More is a mistake (a device, a wrong file), which should not first fill the memory.
     private static let limit = 64 << 20
+    private static let chunkSize = 1 << 16
 
     init(descriptor: Int32?) {
         let isAsking = descriptor == nil && Terminal.isTerminal(STDIN_FILENO)
@@ -76,30 +81,39 @@ private enum ValueSource {
                 .invalidParameter,
                 "Descriptor \(descriptor) is a terminal, which would show the value. Leave out --from-fd to be asked.")
         }
-        var value = Data()
-        do {
-            while try readMore(descriptor, into: &value) {}
-            return value
-        } catch {
-            value.wipe()
-            throw error
+        var chunks: [Data] = []
+        defer { for index in chunks.indices { chunks[index].wipe() } }
+        var count = 0
+        while let chunk = try nextChunk(descriptor) {
+            chunks.append(chunk)
+            count += chunk.count
+            guard count <= limit else {
+                throw KeychainFailure(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored.")
+            }
         }
+        return joined(chunks, count: count)
     }
 
-    /// - Returns: `false` at the end.
-    private static func readMore(_ descriptor: Int32, into value: inout Data) throws(KeychainFailure) -> Bool {
-        let (count, code) = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            let code = errno
-            if count > 0 { value.appendWiping(buffer.prefix(count)) }
-            buffer.initializeMemory(as: UInt8.self, repeating: 0)
-            return (count, code)
+    /// One buffer of the right size: a growing one would leave copies of the value behind.
+    private static func joined(_ chunks: [Data], count: Int) -> Data {
+        var value = Data(capacity: count)
+        for chunk in chunks { value.append(chunk) }
+        return value
+    }
+
+    /// - Returns: `nil` at the end.
+    private static func nextChunk(_ descriptor: Int32) throws(KeychainFailure) -> Data? {
+        var chunk = Data(count: chunkSize)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            switch count {
+            case 0: return nil
+            case 1...:
+                chunk.removeLast(chunkSize - count)
+                return chunk
+            default: try recover(from: errno, descriptor)
+            }
         }
-        if count < 0 { try recover(from: code, descriptor) }
-        guard value.count <= limit else {
-            throw KeychainFailure(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored.")
-        }
-        return count != 0
     }
 
     private static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainFailure) {
@@ -107,7 +121,8 @@ private enum ValueSource {
         switch code {
         case EINTR: return
         case EAGAIN: Output.wait(for: descriptor, POLLIN)
-        case EBADF: throw KeychainFailure(.invalidParameter, "Nothing can be read from \(name): it is not open for reading.")
+        case EBADF:
+            throw KeychainFailure(.invalidParameter, "Nothing can be read from \(name): it is not open for reading.")
         default: throw KeychainFailure(.inputOutput, "Could not read \(name): \(String(cString: strerror(code))).")
         }
     }
@@ -116,9 +131,4 @@ private enum ValueSource {
 extension Data {
     /// Overwrites the bytes, unless somebody else still shares them.
     mutating func wipe() { resetBytes(in: startIndex..<endIndex) }
-
-    /// Grows by doubling into new memory and wipes the old, so that growing leaves no copies behind.
-    fileprivate mutating func appendWiping(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
-        append(contentsOf: bytes)
-    }
 }

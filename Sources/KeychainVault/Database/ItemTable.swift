@@ -11,12 +11,14 @@ struct ItemTable {
     enum Candidates {
         case all
         case row(Int64)
-        case locator(Data)
+        /// Filed under this major and minor part of the key.
+        case key(Data, Data)
+        case major(Data)
         case lookup(Data)
     }
 
     private let db: Database
-    private static let columns = "id, uuid, version, class, generation, locator, scope, metadata"
+    private static let columns = "id, uuid, version, class, generation, major, minor, scope, metadata"
 
     init(_ db: Database) { self.db = db }
 
@@ -36,7 +38,8 @@ struct ItemTable {
         return switch candidates {
         case .all: (select, [])
         case .row(let id): (select + " WHERE id = ?", [id])
-        case .locator(let digest): (select + " WHERE locator = ?", [digest])
+        case .key(let major, let minor): (select + " WHERE major = ? AND minor = ?", [major, minor])
+        case .major(let digest): (select + " WHERE major = ?", [digest])
         case .lookup(let digest): (select + " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)", [digest])
         }
     }
@@ -44,16 +47,26 @@ struct ItemTable {
     private static let selectWithoutValue = "SELECT \(columns) FROM item"
     private static let selectWithValue = "SELECT \(columns), value FROM item"
 
-    /// Of several digests the one that the fewest items are filed under, as far as a short look tells.
-    func rarest(_ digests: [Data]) throws -> Data? {
-        guard digests.count > 1 else { return digests.first }
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM lookup WHERE digest = ? LIMIT 256)"
-        var best: (digest: Data, count: Int)?
-        for digest in digests {
-            let count = try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
-            if best.map({ count < $0.count }) ?? true { best = (digest, count) }
+    /// Of several ways to narrow a search the one that leaves the fewest rows, as far as a short look tells.
+    func narrowest(_ choices: [Candidates]) throws -> Candidates {
+        guard choices.count > 1 else { return choices.first ?? .all }
+        var best: (choice: Candidates, count: Int)?
+        for choice in choices {
+            let count = try shortCount(choice)
+            if best.map({ count < $0.count }) ?? true { best = (choice, count) }
         }
-        return best?.digest
+        return best?.choice ?? .all
+    }
+
+    private func shortCount(_ candidates: Candidates) throws -> Int {
+        let (source, digest): (String, Data) =
+            switch candidates {
+            case .major(let digest): ("item WHERE major = ?", digest)
+            case .lookup(let digest): ("lookup WHERE digest = ?", digest)
+            case .all, .row, .key: ("item WHERE major = ?", Data())
+            }
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(source) LIMIT 256)"
+        return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
     }
 
     func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
@@ -64,7 +77,7 @@ struct ItemTable {
 
     /// - Throws: SQLite's constraint error if the primary key is taken.
     func insert(_ row: SealedRow, lookups: [Data]) throws {
-        let sql = "INSERT INTO item (\(Self.columns), value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        let sql = "INSERT INTO item (\(Self.columns), value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value])
         try file(row.rowID, under: lookups)
     }
@@ -72,7 +85,7 @@ struct ItemTable {
     /// - Throws: SQLite's constraint error if the new primary key is taken.
     func replace(_ row: SealedRow, lookups: [Data], previous: [Data]) throws {
         let sql = """
-            UPDATE item SET (\(Self.columns), value) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
+            UPDATE item SET (\(Self.columns), value) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
             """
         try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value, row.rowID])
         let kept = Set(previous).intersection(lookups)
@@ -99,8 +112,8 @@ struct ItemTable {
     /// The row that has the primary key of `row`, with its value.
     func rowHoldingKey(of row: SealedRow) throws -> SealedRow? {
         var found: SealedRow?
-        try forEach(.locator(row.locator), includingValues: true) { candidate in
-            if candidate.scope == row.scope { found = candidate }
+        try forEach(.key(row.key.major, row.key.minor), includingValues: true) { candidate in
+            if candidate.key == row.key { found = candidate }
             return found == nil
         }
         return found
@@ -123,7 +136,7 @@ struct ItemTable {
 
 extension SealedRow {
     fileprivate var arguments: StatementArguments {
-        [rowID, id.bytes, version, Int64(keyClass), Int64(generation), locator, scope, metadata]
+        [rowID, id.bytes, version, Int64(keyClass), Int64(generation), key.major, key.minor, key.scope, metadata]
     }
 
     /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
@@ -132,8 +145,9 @@ extension SealedRow {
         self.init(
             rowID: Self.number(row[0]) ?? -1, id: UUID(bytes: Self.blob(row[1])), version: Self.number(row[2]) ?? -1,
             keyClass: UInt8(clamping: Self.number(row[3]) ?? 0),
-            generation: UInt32(clamping: Self.number(row[4]) ?? 0), locator: Self.blob(row[5]),
-            scope: Self.blob(row[6]), metadata: Self.blob(row[7]), value: hasValue ? Self.blob(row[8]) : nil)
+            generation: UInt32(clamping: Self.number(row[4]) ?? 0),
+            key: KeyDigests(major: Self.blob(row[5]), minor: Self.blob(row[6]), scope: Self.blob(row[7])),
+            metadata: Self.blob(row[8]), value: hasValue ? Self.blob(row[9]) : nil)
     }
 
     private static func number(_ value: DatabaseValue) -> Int64? {

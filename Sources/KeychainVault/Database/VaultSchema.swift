@@ -17,7 +17,7 @@ enum VaultSchema {
         // A table of its own lies on a page of its own: damage to one page leaves the other copy.
         "CREATE TABLE keybag_copy (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
         "CREATE TABLE item (\(columns)) STRICT",
-        "CREATE UNIQUE INDEX item_key ON item (locator, scope)",
+        "CREATE UNIQUE INDEX item_key ON item (major, minor, scope)",
         """
         CREATE TABLE lookup (digest BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (digest, item)) \
         STRICT, WITHOUT ROWID
@@ -27,8 +27,8 @@ enum VaultSchema {
 
     private static let columns = """
         id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, version INTEGER NOT NULL, class INTEGER NOT NULL, \
-        generation INTEGER NOT NULL, locator BLOB NOT NULL, scope BLOB NOT NULL, metadata BLOB NOT NULL, \
-        value BLOB NOT NULL
+        generation INTEGER NOT NULL, major BLOB NOT NULL, minor BLOB NOT NULL, scope BLOB NOT NULL, \
+        metadata BLOB NOT NULL, value BLOB NOT NULL
         """
 
     static func create(_ db: Database) throws {

@@ -5,6 +5,16 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 
+/// The digests of an item's primary key. The first two also find items by one attribute, or by both whatever the rest.
+struct KeyDigests: Equatable {
+    /// Of the service, the server, the issuer, the application label.
+    var major: Data
+    /// Of the account, the serial number, the application tag.
+    var minor: Data
+    /// Of the rest of the key: access group, synchronizable, port…
+    var scope: Data
+}
+
 /// The keyed digests of items: what SQL sees instead of accounts, services and servers.
 struct ItemDigests {
     /// Sixteen bytes: two values of one attribute collide by chance once in 2^64 items.
@@ -12,58 +22,61 @@ struct ItemDigests {
 
     /// The first byte of a digested message.
     private enum Message: UInt8 {
-        case locator = 1
+        case value = 1
         case scope = 2
-        case lookup = 3
     }
 
     let index: BlindIndex
 
-    func locator(_ item: Item) -> Data {
-        locator(item.itemClass.schema) { item.keyBytes($0) }
-    }
-
-    /// The digest that items with these values are filed under; `nil` if the conditions leave a part open.
-    func locator(_ itemClass: ItemClass, _ conditions: Attributes) -> Data? {
-        let schema = itemClass.schema
-        guard schema.locatorRules.allSatisfy({ conditions[$0.attribute] != nil }) else { return nil }
-        return locator(schema) { conditions[$0.attribute]?.lookupBytes(as: $0.kind) ?? Data() }
-    }
-
-    /// The rest of the primary key. It takes in the locator, so that equal groups of different items do not show.
-    func scope(_ item: Item, locator: Data) -> Data {
+    func key(_ item: Item) -> KeyDigests {
         let schema = item.itemClass.schema
-        var message = Self.start(.scope, schema.itemClass) + locator
-        for rule in schema.scopeRules { Self.append(rule, item.keyBytes(rule), to: &message) }
-        return index.digest(message, length: Self.length)
+        let major = value(schema.itemClass, schema.major, item.keyBytes(schema.major))
+        let minor = value(schema.itemClass, schema.minor, item.keyBytes(schema.minor))
+        return KeyDigests(major: major, minor: minor, scope: scope(item, schema, major, minor))
     }
 
-    /// One digest for each searchable attribute that the item has.
-    func lookups(_ item: Item) -> [Data] {
-        item.itemClass.schema.rules.lazy.filter(\.isIndexed).compactMap { rule in
-            guard let value = item.attributes[rule.attribute] else { return nil }
+    /// What a condition on the attribute is looked up by; `nil` without such a condition.
+    func value(_ itemClass: ItemClass, _ rule: Schema.Rule, in conditions: Attributes) -> Data? {
+        conditions[rule.attribute].map { value(itemClass, rule, $0.lookupBytes(as: rule.kind)) }
+    }
+
+    /// One digest for each searchable attribute that the item has; the key's own index serves the major one.
+    func lookups(_ item: Item, _ key: KeyDigests) -> [Data] {
+        item.itemClass.schema.rules.compactMap { rule in
+            guard rule.isIndexed, rule.keyPart != .major, let value = item.attributes[rule.attribute] else { return nil }
             let bytes = value.lookupBytes(as: rule.kind)
-            return bytes.isEmpty ? nil : lookup(item.itemClass, rule, bytes)
+            guard !bytes.isEmpty else { return nil }
+            return rule.keyPart == .minor ? key.minor : self.value(item.itemClass, rule, bytes)
         }
     }
 
-    /// The digest of the first condition that items are filed by, and its attribute; `nil` if there is none.
-    func lookup(_ itemClass: ItemClass, _ conditions: Attributes) -> [(attribute: Attribute, digest: Data)] {
-        itemClass.schema.rules.lazy.filter(\.isIndexed).compactMap { rule in
-            guard let bytes = conditions[rule.attribute]?.lookupBytes(as: rule.kind), !bytes.isEmpty else { return nil }
-            return (rule.attribute, lookup(itemClass, rule, bytes))
+    /// The digests that items with these conditions are filed under besides their keys.
+    func lookups(_ itemClass: ItemClass, _ conditions: Attributes) -> [Data] {
+        itemClass.schema.rules.compactMap { rule in
+            guard rule.isIndexed, rule.keyPart != .major else { return nil }
+            // Empty values are not filed: they are what every item has that was given none.
+            guard conditions[rule.attribute]?.lookupBytes(as: rule.kind).isEmpty == false else { return nil }
+            return value(itemClass, rule, in: conditions)
         }
     }
 
-    private func locator(_ schema: Schema, _ bytes: (Schema.Rule) -> Data) -> Data {
-        var message = Self.start(.locator, schema.itemClass)
-        for rule in schema.locatorRules { Self.append(rule, bytes(rule), to: &message) }
+    /// The message holds the attribute's name, so that equal values of two attributes do not show.
+    private func value(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: Data) -> Data {
+        var message = Self.start(.value, itemClass)
+        message.append(bigEndian: rule.attribute.code)
+        message.append(bytes)
         return index.digest(message, length: Self.length)
     }
 
-    private func lookup(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: Data) -> Data {
-        var message = Self.start(.lookup, itemClass)
-        Self.append(rule, bytes, to: &message)
+    /// It takes in the rest of the key, so that equal groups of different items do not show.
+    private func scope(_ item: Item, _ schema: Schema, _ major: Data, _ minor: Data) -> Data {
+        var message = Self.start(.scope, schema.itemClass) + major + minor
+        for rule in schema.scope {
+            let bytes = item.keyBytes(rule)
+            message.append(bigEndian: rule.attribute.code)
+            message.append(bigEndian: UInt32(bytes.count))
+            message.append(bytes)
+        }
         return index.digest(message, length: Self.length)
     }
 
@@ -72,12 +85,5 @@ struct ItemDigests {
         bytes.append(message.rawValue)
         bytes.append(contentsOf: itemClass.rawValue.utf8)
         return bytes
-    }
-
-    /// name ‖ length ‖ bytes, so that no two lists of values make the same message.
-    private static func append(_ rule: Schema.Rule, _ bytes: Data, to message: inout Data) {
-        message.append(bigEndian: rule.attribute.code)
-        message.append(bigEndian: UInt32(bytes.count))
-        message.append(bytes)
     }
 }

@@ -13,8 +13,7 @@ struct SealedRow {
     var version: Int64
     var keyClass: UInt8
     var generation: UInt32
-    var locator: Data
-    var scope: Data
+    var key: KeyDigests
     var metadata: Data
     /// `nil` if it was not selected.
     var value: Data?
@@ -60,10 +59,9 @@ struct RowSealer {
             throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
         }
         let place = Place(vaultID: keys.vaultID, id: id, version: version, keyClass: keyClass, generation: generation)
-        let locator = digests.locator(item)
         return SealedRow(
             rowID: SealedRow.rowID(id), id: id, version: Int64(bitPattern: version), keyClass: keyClass,
-            generation: generation, locator: locator, scope: digests.scope(item, locator: locator),
+            generation: generation, key: digests.key(item),
             metadata: try Self.sealed { () throws(OpeningFailure) in
                 let padded = Padding.pad(encoded, bucket: Padding.metadataBucket)
                 return try Sealing.seal(padded, with: pair.metadata, place(.metadata))

@@ -49,11 +49,13 @@ struct Search {
     private func checkFiling(
         _ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates
     ) throws(DamagedRow) {
+        let key = sealer.digests.key(stored.item)
         let isFiledRight: Bool =
             switch candidates {
             case .all, .row: true
-            case .locator(let digest): sealer.digests.locator(stored.item) == digest
-            case .lookup(let digest): sealer.digests.lookups(stored.item).contains(digest)
+            case .key(let major, let minor): key.major == major && key.minor == minor
+            case .major(let digest): key.major == digest
+            case .lookup(let digest): sealer.digests.lookups(stored.item, key).contains(digest)
             }
         guard isFiledRight else { throw DamagedRow() }
     }
@@ -61,8 +63,10 @@ struct Search {
     private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
         if let id = selection.id { return .row(id.id.map(SealedRow.rowID) ?? -1) }
         guard let itemClass = selection.itemClass else { return .all }
-        if let locator = sealer.digests.locator(itemClass, selection.conditions) { return .locator(locator) }
-        let lookups = sealer.digests.lookup(itemClass, selection.conditions).map(\.digest)
-        return try table.rarest(lookups).map { .lookup($0) } ?? .all
+        let (digests, schema, conditions) = (sealer.digests, itemClass.schema, selection.conditions)
+        let major = digests.value(itemClass, schema.major, in: conditions)
+        if let major, let minor = digests.value(itemClass, schema.minor, in: conditions) { return .key(major, minor) }
+        return try table.narrowest(
+            (major.map { [.major($0)] } ?? []) + digests.lookups(itemClass, conditions).map { .lookup($0) })
     }
 }

@@ -14,8 +14,7 @@ struct DeviceKeyProtector: Protector {
     let deviceKey: DeviceKey
 
     func wrap(_ rootKey: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
-        var generator = SystemRandomNumberGenerator()
-        let salt = Data((0..<Self.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let salt = Data.random(count: Self.saltLength)
         var slot = Keybag.Slot(
             kind: Self.kind.rawValue, id: UUID(), created: date.timeIntervalSinceReferenceDate,
             parameters: salt + deviceKey.id.bytes, commitment: Data(), wrappedRootKey: Data())

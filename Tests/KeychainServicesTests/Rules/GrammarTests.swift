@@ -114,7 +114,8 @@ struct GrammarTests {
         Row("URL", ["labl": URL(filePath: "/")], errSecParam), Row("UUID", ["labl": UUID()], errSecParam),
         Row("object", ["labl": NSObject()], errSecParam), Row("no text", ["labl": Date()], errSecParam),
         Row("fraction", ["crtr": 3.5], errSecDecode), Row("above 64 bits", ["crtr": UInt64.max], errSecDecode),
-        Row("not a number", ["crtr": Double.nan], errSecDecode), Row("whole floating point", ["crtr": 3.0], errSecSuccess),
+        Row("not a number", ["crtr": Double.nan], errSecDecode),
+        Row("whole floating point", ["crtr": 3.0], errSecSuccess),
         Row("infinite date", ["class": "keys", "sdat": Date(timeIntervalSinceReferenceDate: .infinity)], errSecParam),
     ]
 

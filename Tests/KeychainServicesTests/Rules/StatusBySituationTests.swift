@@ -29,7 +29,9 @@ struct StatusBySituationTests {
         Row("unknown class", ["class": "zzzz"], Statuses(always: errSecNoSuchClass)),
         Row("attribute of another class", genp(["srvr": "x"]), Statuses(always: errSecNoSuchAttr)),
         Row("attribute value of a bad type", genp(["acct": Date()]), Statuses(always: errSecParam)),
-        Row("secret that is not data", genp(["v_Data": "x"]), Statuses([bad, ok, ok, ok], strict: [bad, bad, bad, bad])),
+        Row(
+            "secret that is not data", genp(["v_Data": "x"]),
+            Statuses([bad, ok, ok, ok], strict: [bad, bad, bad, bad])),
         Row("secret", genp(["v_Data": secret]), Statuses([ok, ok, ok, ok])),
         Row("return value not Bool", genp(["r_Data": 1]), Statuses([bad, bad, ok, ok], strict: [bad, bad, bad, bad])),
         Row("return key", genp(["r_Data": true]), Statuses([ok, ok, ok, ok], strict: [ok, ok, bad, ok])),

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl delete: remove items.
+
+import ArgumentParser
+import KeychainEngine
+
+extension Keychainctl {
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove an item.",
+            usage: "keychainctl delete (--service <name> | --server <host>) (--account <name> | --all) [<options>]",
+            discussion: """
+                One item has to match: if several do, none is removed and the exit code is 4, unless \
+                --all is given. Nothing is printed. With --all, damaged items under the same name are \
+                set aside too, so that the name is free again.
+
+                EXAMPLES
+                  keychainctl delete -s example.com -a alice
+                  keychainctl delete --server git.example.com --protocol https -a alice
+                  keychainctl delete -s example.com --all
+                """)
+
+        @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup var stray: StrayWords
+
+        @Option(help: "Only an item with this label.")
+        var label: String?
+
+        @Flag(help: "Remove every item that matches; --account may then be left out.")
+        var all = false
+
+        func validate() throws {
+            try item.requireServiceOrServer()
+            guard item.account != nil || all else {
+                throw ValidationError("Give --account, or --all to remove the items of every account.")
+            }
+        }
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            guard all else { return try keychain.delete(keychain.onlyItem(item, label: label)) }
+            for itemClass in item.classes { try keychain.deleteAll(item.filter(itemClass, label: label)) }
+        }
+    }
+}

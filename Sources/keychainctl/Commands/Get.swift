@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl get: write a value to standard output.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+
+extension Keychainctl {
+    struct Get: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a value to standard output.",
+            usage: "keychainctl get (--service <name> | --server <host>) [--account <name>] [<options>]",
+            discussion: """
+                Exactly the stored bytes are written; only on a terminal a newline follows. One item \
+                has to match: if several do, none is shown and the exit code is 4.
+
+                EXAMPLES
+                  keychainctl get -s example.com -a alice
+                  token=$(keychainctl get -s example.com -a alice) || exit
+                  keychainctl get --server git.example.com --protocol https > token
+                """)
+
+        @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup var stray: StrayWords
+
+        @Option(help: "Only an item with this label.")
+        var label: String?
+
+        func validate() throws {
+            try item.requireServiceOrServer()
+        }
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            guard var value = try keychain.value(keychain.onlyItem(item, label: label)) else {
+                // Other programs may store items that only carry attributes.
+                throw KeychainFailure(.undecodableInput, "The item is there and has no value, not even an empty one.")
+            }
+            defer { value.wipe() }
+            try Output.write(value)
+            if Terminal.isTerminal(STDOUT_FILENO) { try Output.write("\n") }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl list: show which items there are.
+
+import ArgumentParser
+import KeychainEngine
+import KeychainVault
+
+extension Keychainctl {
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show which items there are, without their values.",
+            usage: "keychainctl list [<options>] [--json]",
+            discussion: """
+                Options narrow the list. If nothing matches, nothing is printed ([] with --json) and \
+                the exit code is 0. Names that are not text are shown as 0x and hexadecimal digits; in \
+                the table control characters are spelled out.
+
+                With --json: an array of objects with the keys class, service, server, account, label, \
+                accessGroup, protocol, port, path, created, modified, synchronizable and \
+                accessibility. Dates are ISO 8601 in UTC; what an item does not have is null.
+
+                EXAMPLES
+                  keychainctl list
+                  keychainctl list --service example.com
+                  keychainctl list --json | jq -r '.[].account'
+                """)
+
+        @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup var stray: StrayWords
+
+        @Option(help: "Only items with this label.")
+        var label: String?
+
+        @Flag(help: "Print JSON, for programs.")
+        var json = false
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            let found = try search(keychain)
+            let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
+            try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
+            if found.isPartial || !json { try warnOfDamage(keychain) }
+        }
+
+        /// The items of all classes in question. Damaged ones are left out; only if nothing else is found they are an
+        /// error, since one of them may be what was asked for.
+        private func search(
+            _ keychain: UserKeychain
+        ) throws(KeychainFailure) -> (items: [ListedItem], isPartial: Bool) {
+            var items: [ListedItem] = []
+            var damage: KeychainFailure?
+            for itemClass in item.classes {
+                do throws(KeychainFailure) {
+                    items += try keychain.items(item.filter(itemClass, label: label))
+                } catch {
+                    guard [.itemNotFound, .corrupt].contains(error.reason) else { throw error }
+                    if error.reason == .corrupt { damage = error }
+                }
+            }
+            if let damage, items.isEmpty { throw damage }
+            return (items, damage != nil)
+        }
+
+        private func warnOfDamage(_ keychain: UserKeychain) throws(KeychainFailure) {
+            let damaged = try keychain.vault.status().damagedCount
+            guard damaged > 0 else { return }
+            Output.complain("\(damaged) damaged item(s) cannot be shown. They were left as they are; restore a backup.")
+        }
+    }
+}
+
+extension ListedItem {
+    fileprivate var sortingKey: [String] {
+        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup ?? "", protocolCode ?? ""]
+            + [String(port ?? 0), path ?? ""]
+    }
+}

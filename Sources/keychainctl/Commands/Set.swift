@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl set: store a value.
+
+import ArgumentParser
+import Foundation
+
+extension Keychainctl {
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Store a value: add the item, or change it in place.",
+            usage: "keychainctl set (--service <name> | --server <host>) --account <name> [<options>]",
+            discussion: """
+                On a terminal the value is asked for twice and not shown. Otherwise standard input is \
+                read to its end and stored byte for byte: a final newline is part of the value. Values \
+                may be up to 64 MiB long.
+
+                EXAMPLES
+                  keychainctl set -s example.com -a alice
+                  printf %s "$token" | keychainctl set -s example.com -a alice
+                  keychainctl set --server git.example.com -a alice --from-fd 3 3< token
+                  pwgen 32 1 | keychainctl set -s backup -a root --label "Backup key"
+                """)
+
+        @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup(title: "Value") var input: ValueOptions
+        @OptionGroup var stray: StrayWords
+
+        @Option(help: "A name for people. An item that exists keeps its own unless this is given.")
+        var label: String?
+
+        func validate() throws {
+            try item.requireServiceOrServer()
+            guard item.account != nil else { throw ValidationError("Give --account.") }
+        }
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            var value = try input.readValue(for: name)
+            defer { value.wipe() }
+            try keychain.set(item, label: label, value: value)
+        }
+
+        /// What the prompt calls the item.
+        private var name: String { "\(item.account ?? "") at \(item.service ?? item.server ?? "")" }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON for programs. The names of the keys never change; new ones may be added.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+enum JSONOutput {
+    /// One line of JSON, keys in alphabetical order.
+    static func line(_ value: some Encodable) throws(KeychainFailure) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self).escapingControlsInJSON + "\n"
+        } catch {
+            throw KeychainFailure(.inputOutput, "The result could not be written as JSON.")
+        }
+    }
+}
+
+/// An item as `list --json` shows it. Every key is there; what the item does not have is `null`.
+struct ItemJSON: Encodable {
+    let item: ListedItem
+
+    private enum Key: String, CodingKey {
+        case `class`, service, server, account, label, accessGroup, `protocol`, port, path
+        case created, modified, synchronizable, accessibility
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(item.itemClass.name, forKey: .class)
+        try object.encode(item.service, forKey: .service)
+        try object.encode(item.server, forKey: .server)
+        try object.encode(item.account, forKey: .account)
+        try object.encode(item.label, forKey: .label)
+        try object.encode(item.accessGroup, forKey: .accessGroup)
+        try object.encode(item.protocolCode, forKey: .protocol)
+        try object.encode(item.port, forKey: .port)
+        try object.encode(item.path, forKey: .path)
+        try object.encode(item.created?.timestamp(withFraction: true), forKey: .created)
+        try object.encode(item.modified?.timestamp(withFraction: true), forKey: .modified)
+        try object.encode(item.isSynchronizable, forKey: .synchronizable)
+        try object.encode(item.accessibility, forKey: .accessibility)
+    }
+}
+
+/// The vault as `status --json` shows it. What has no meaning before there is a vault is `null` until then.
+struct StatusJSON: Encodable {
+    let status: VaultStatus
+
+    private enum Key: String, CodingKey {
+        case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
+        case keybagCopyDamaged, keyMemoryLocked
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(status.location.folder, forKey: .vaultFolder)
+        try object.encode(status.location.deviceKeyFile, forKey: .deviceKeyFile)
+        try object.encode(status.exists, forKey: .exists)
+        try object.encode(ifExists(status.formatVersion), forKey: .formatVersion)
+        try object.encode(ifExists(status.isReadOnly), forKey: .readOnly)
+        try object.encode(status.slots.map(ProtectorJSON.init), forKey: .protectors)
+        try object.encode(counts, forKey: .items)
+        try object.encode(status.damagedCount, forKey: .damaged)
+        try object.encode(status.quarantinedCount, forKey: .quarantined)
+        try object.encode(ifExists(status.isKeybagCopyDamaged), forKey: .keybagCopyDamaged)
+        try object.encode(ifExists(status.isKeyMemoryLocked), forKey: .keyMemoryLocked)
+    }
+
+    /// Every class, those without items included.
+    private var counts: [String: Int] {
+        Dictionary(uniqueKeysWithValues: ItemClass.allCases.map { ($0.name, status.itemCounts[$0] ?? 0) })
+    }
+
+    private func ifExists<Value>(_ value: Value) -> Value? { status.exists ? value : nil }
+}
+
+private struct ProtectorJSON: Encodable {
+    let slot: VaultStatus.Slot
+
+    private enum Key: String, CodingKey {
+        case kind, created, protectsFrom, doesNotProtectFrom
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(slot.kind?.name, forKey: .kind)
+        try object.encode(slot.created.timestamp(withFraction: true), forKey: .created)
+        try object.encode(slot.kind?.protectsFrom, forKey: .protectsFrom)
+        try object.encode(slot.kind?.doesNotProtectFrom, forKey: .doesNotProtectFrom)
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Catching what does not belong on the command line, without repeating it: it may be a secret.
+
+import ArgumentParser
+
+/// Takes every word that no option claims. The parser's own messages would quote it, into a log perhaps.
+struct StrayWords: ParsableArguments {
+    @Argument(parsing: .allUnrecognized, help: .hidden)
+    var words: [String] = []
+
+    func validate() throws {
+        guard let first = words.first else { return }
+        guard let option = Self.optionName(first) else {
+            throw ValidationError(
+                "There is a word too many. Values never go on the command line, where other programs see them: "
+                    + "give a value on standard input, with --from-fd, or at the prompt.")
+        }
+        throw ValidationError(
+            "There is no option \(option) here. Values never go on the command line; for the options: --help.")
+    }
+
+    /// What of a word is surely the name of an option: the letters of `--name=…`, the first letter of `-n…`.
+    private static func optionName(_ word: String) -> String? {
+        if word.hasPrefix("--") {
+            let name = word.dropFirst(2).prefix { $0 != "=" }
+            guard !name.isEmpty, name.allSatisfy({ ("a"..."z").contains($0) || $0 == "-" }) else { return nil }
+            return "--" + name
+        }
+        return word.hasPrefix("-") && word.count > 1 ? String(word.prefix(2)) : nil
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keychain of the user who runs the tool: what the verbs ask of the engine.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+struct UserKeychain {
+    let vault: Vault
+    private let engine: Engine
+
+    init() throws(KeychainFailure) {
+        vault = Vault.at(try .fromEnvironment(ProcessInfo.processInfo.environment))
+        engine = Engine(store: vault)
+    }
+
+    /// Adds the item, or changes the one that is there in place: at every moment there is the old value or the new.
+    func set(_ options: ItemOptions, label: String?, value: Data) throws(KeychainFailure) {
+        var item = options.newItem()
+        item.attributes[.label] = label.map { .string($0) }
+        item.value = value
+        var changes = Changes(value: value)
+        changes.attributes[.label] = item.attributes[.label]
+        // Between the two steps another process may remove the item that was in the way.
+        for _ in 1...3 {
+            if try add(item) { return }
+            if try update(options.itemInPlace(), changes) { return }
+        }
+        throw KeychainFailure(.busy, "Another process keeps adding and removing this item. Try again.")
+    }
+
+    /// - Returns: `false` if the item is there already.
+    private func add(_ item: Query) throws(KeychainFailure) -> Bool {
+        do throws(KeychainFailure) {
+            _ = try engine.add(item, caller: .unrestricted)
+            return true
+        } catch {
+            guard error.reason == .duplicateItem else { throw error }
+            return false
+        }
+    }
+
+    /// - Returns: `false` if there is no such item.
+    private func update(_ item: Query, _ changes: Changes) throws(KeychainFailure) -> Bool {
+        do throws(KeychainFailure) {
+            try engine.update(item, with: changes, caller: .unrestricted)
+            return true
+        } catch {
+            guard error.reason == .itemNotFound else { throw error }
+            return false
+        }
+    }
+
+    /// - Throws: `itemNotFound` if there is none.
+    func items(_ filter: Query) throws(KeychainFailure) -> [ListedItem] {
+        var query = filter
+        query.returns = [.attributes, .persistentReference]
+        query.limit = .all
+        guard let itemClass = query.itemClass,
+            case .many(let results) = try engine.copyMatching(query, caller: .unrestricted)
+        else { return [] }
+        return results.compactMap { result in
+            guard case .record(let record) = result else { return nil }
+            return ListedItem(itemClass: itemClass, record)
+        }
+    }
+
+    /// The one item that the options are about.
+    ///
+    /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
+    func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainFailure) -> PersistentReference {
+        var found: [ListedItem] = []
+        for itemClass in options.classes { found += try items(options.filter(itemClass, label: label)) }
+        guard let reference = found.first?.reference else { throw KeychainFailure(.itemNotFound, "No item matches.") }
+        guard found.count == 1 else {
+            throw KeychainFailure(
+                .duplicateItem,
+                "\(found.count) items match, and one is wanted. See which: keychainctl list, with the same options. "
+                    + "Then add --account, --access-group, --protocol, --port, --path, --label or --no-synchronizable.")
+        }
+        return reference
+    }
+
+    /// - Returns: `nil` if the item has no value, which is not the same as an empty one.
+    func value(_ reference: PersistentReference) throws(KeychainFailure) -> Data? {
+        var query = Query(nil)
+        query.persistentReference = reference
+        query.returns = .value
+        guard case .one(.value(let value)) = try engine.copyMatching(query, caller: .unrestricted) else { return nil }
+        return value
+    }
+
+    func delete(_ reference: PersistentReference) throws(KeychainFailure) {
+        var query = Query(nil)
+        query.persistentReference = reference
+        try engine.delete(query, caller: .unrestricted)
+    }
+
+    func deleteAll(_ filter: Query) throws(KeychainFailure) {
+        try engine.delete(filter, caller: .unrestricted)
+    }
+}
