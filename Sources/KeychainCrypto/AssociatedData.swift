@@ -16,29 +16,16 @@ public struct AssociatedData: Sendable {
         case keybagKey = 4
     }
 
-    public let vaultID: UUID
-    public let role: Role
-    /// Zero in the keybag.
-    public let itemID: UUID
-    public let itemVersion: UInt64
-    /// Apple's number of the accessibility class, or the keybag's number of another key.
-    public let keyClass: UInt8
-    public let generation: UInt32
+    /// The canonical bytes: 54, every field of fixed length, numbers big-endian (Docs/FORMAT.md).
+    public private(set) var bytes: Data
 
+    /// - Parameters:
+    ///   - itemID: Zero in the keybag.
+    ///   - keyClass: Apple's number of the accessibility class, or the keybag's number of another key.
     public init(
         vaultID: UUID, role: Role, itemID: UUID, itemVersion: UInt64, keyClass: UInt8, generation: UInt32
     ) {
-        self.vaultID = vaultID
-        self.role = role
-        self.itemID = itemID
-        self.itemVersion = itemVersion
-        self.keyClass = keyClass
-        self.generation = generation
-    }
-
-    /// The canonical bytes: 54, every field of fixed length, numbers big-endian (Docs/FORMAT.md).
-    public var bytes: Data {
-        var bytes = Data(capacity: 54)
+        bytes = Data(capacity: 54)
         bytes.append(contentsOf: Self.magic)
         bytes.append(uuid: vaultID)
         bytes.append(role.rawValue)
@@ -46,10 +33,15 @@ public struct AssociatedData: Sendable {
         bytes.append(bigEndian: itemVersion)
         bytes.append(keyClass)
         bytes.append(bigEndian: generation)
-        bytes.append(Suite.aes256GCM)
-        bytes.append(Format.current)
-        bytes.append(0)  // reserved
-        return bytes
+        // The last byte is reserved.
+        bytes.append(contentsOf: [Suite.aes256GCM, Format.current, 0])
+    }
+
+    /// The place of another blob of the same item version.
+    public func with(_ role: Role) -> AssociatedData {
+        var copy = self
+        copy.bytes[Self.magic.count + 16] = role.rawValue
+        return copy
     }
 
     private static let magic: [UInt8] = Array("KVLT1".utf8)

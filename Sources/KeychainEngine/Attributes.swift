@@ -5,15 +5,17 @@
 ///
 /// Items have about a dozen attributes, so a sorted array is both faster to build than a hash table and already in the
 /// order in which the vault encodes it.
-public struct Attributes: Equatable, Sendable, Sequence {
+public struct Attributes: Equatable, Sendable, Sequence, ExpressibleByDictionaryLiteral {
     public typealias Element = (attribute: Attribute, value: AttributeValue)
 
     private var entries: [Element] = []
 
     public init() {}
 
-    public init(_ values: [Attribute: AttributeValue]) {
-        entries = values.map { ($0.key, $0.value) }.sorted { $0.attribute < $1.attribute }
+    /// Of an attribute named twice the last value counts.
+    public init(dictionaryLiteral elements: (Attribute, AttributeValue)...) {
+        entries.reserveCapacity(elements.count + 1)
+        for (attribute, value) in elements { self[attribute] = value }
     }
 
     public var count: Int { entries.count }

@@ -70,9 +70,9 @@ public struct Query: Sendable {
     /// `kSecValueRef` or a class that only exists as objects.
     public var usesObjectReference = false
 
-    public init(_ itemClass: ItemClass?, _ attributes: [Attribute: AttributeValue] = [:]) {
+    public init(_ itemClass: ItemClass?, _ attributes: Attributes = [:]) {
         self.itemClass = itemClass
-        self.attributes = Attributes(attributes)
+        self.attributes = attributes
     }
 }
 
@@ -82,8 +82,8 @@ public struct Changes: Sendable {
     public var accessControl: AccessControl?
     public var value: Data?
 
-    public init(_ attributes: [Attribute: AttributeValue] = [:], value: Data? = nil) {
-        self.attributes = Attributes(attributes)
+    public init(_ attributes: Attributes = [:], value: Data? = nil) {
+        self.attributes = attributes
         self.value = value
     }
 }

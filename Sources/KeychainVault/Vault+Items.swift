@@ -25,7 +25,7 @@ extension Vault {
         try write { session, table in
             let id = UUID(bytes: .random(count: 16))
             let row = try session.sealer.seal(item, id: id, version: 1)
-            let lookups = session.sealer.digests.lookups(item, row.key)
+            let lookups = session.sealer.lookups(item, row)
             try Self.replacingDamaged(row, table, session.sealer) { try table.insert(row, lookups: lookups) }
             return StoredItem(id: id, version: 1, item: item)
         }
@@ -41,9 +41,9 @@ extension Vault {
             for stored in search.found.items {
                 let item = try change(stored)
                 let row = try sealer.seal(item, id: stored.id, version: stored.version + 1)
-                let previous = sealer.lookups(stored.item)
+                let (lookups, previous) = (sealer.lookups(item, row), sealer.lookups(stored.item))
                 try Self.replacingDamaged(row, table, sealer) {
-                    try table.replace(row, lookups: sealer.digests.lookups(item, row.key), previous: previous)
+                    try table.replace(row, lookups: lookups, previous: previous)
                 }
             }
             return search.found
@@ -72,7 +72,7 @@ extension Vault {
         do {
             try write()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            guard let holder = try table.rowHoldingKey(of: row) else { throw error }
+            guard let key = row.key, let holder = try table.rowHolding(key) else { throw error }
             guard !sealer.opens(holder) else {
                 throw KeychainFailure(.duplicateItem, "An item with the same primary key exists. Update it instead.")
             }
@@ -96,7 +96,9 @@ extension Vault {
 
 extension RowSealer {
     /// What an item is filed under besides its key.
-    fileprivate func lookups(_ item: Item) -> [Data] { digests.lookups(item, digests.key(item)) }
+    fileprivate func lookups(_ item: Item, _ row: SealedRow? = nil) -> [Data] {
+        digests.lookups(item, row?.key ?? digests.key(item))
+    }
 
     fileprivate func opens(_ row: SealedRow) -> Bool {
         do throws(DamagedRow) {

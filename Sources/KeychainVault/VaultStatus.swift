@@ -40,7 +40,7 @@ extension Vault {
             try session.reader.read { db in
                 let table = ItemTable(db)
                 var counts = ItemCounts()
-                try table.forEach(.all, includingValues: false) { row in
+                try table.forEach(.all, .metadataAndKey) { row in
                     counts.add(row, session.sealer)
                     return true
                 }

@@ -90,17 +90,16 @@ extension ItemOptions {
         return query
     }
 
-    private var given: [Attribute: AttributeValue] {
-        let values: [Attribute: AttributeValue?] = [
-            .service: service.map { .string($0) },
-            .server: server.map { .string($0) },
-            .account: account.map { .string($0) },
-            .protocol: protocolCode.map { .string($0.code) },
-            .port: port.map { .number(Int64($0)) },
-            .path: path.map { .string($0) },
-            .accessGroup: accessGroup.map { .string($0) },
-            .synchronizable: synchronizable.map { .bool($0) },
-        ]
-        return values.compactMapValues { $0 }
+    private var given: Attributes {
+        var given = Attributes()
+        given[.service] = service.map { .string($0) }
+        given[.server] = server.map { .string($0) }
+        given[.account] = account.map { .string($0) }
+        given[.protocol] = protocolCode.map { .string($0.code) }
+        given[.port] = port.map { .number(Int64($0)) }
+        given[.path] = path.map { .string($0) }
+        given[.accessGroup] = accessGroup.map { .string($0) }
+        given[.synchronizable] = synchronizable.map { .bool($0) }
+        return given
     }
 }

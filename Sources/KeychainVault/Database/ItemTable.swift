@@ -18,23 +18,33 @@ struct ItemTable {
     }
 
     private let db: Database
-    private static let columns = "id, uuid, version, class, generation, major, minor, scope, metadata"
+    /// What opening an item takes, and what it is filed by.
+    private static let (opening, filing) = ("id, uuid, version, class, generation, metadata", "major, minor, scope")
+    private static let columns = "\(opening), value, \(filing)"
 
     init(_ db: Database) { self.db = db }
 
     // MARK: - Reading
 
+    /// Which columns a search needs.
+    enum Parts {
+        case metadata, metadataAndValue
+        /// Metadata and the digests that the item is filed by.
+        case metadataAndKey
+        case all
+    }
+
     /// Hands candidate rows to `body` until it returns `false`.
-    func forEach(_ candidates: Candidates, includingValues: Bool, _ body: (SealedRow) throws -> Bool) throws {
-        let (sql, arguments) = Self.select(candidates, includingValues: includingValues)
+    func forEach(_ candidates: Candidates, _ parts: Parts, _ body: (SealedRow) throws -> Bool) throws {
+        let (sql, arguments) = Self.select(candidates, parts)
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() {
-            guard try body(SealedRow(row, hasValue: includingValues)) else { return }
+            guard try body(SealedRow(row, parts)) else { return }
         }
     }
 
-    private static func select(_ candidates: Candidates, includingValues: Bool) -> (String, StatementArguments) {
-        let select = includingValues ? selectWithValue : selectWithoutValue
+    private static func select(_ candidates: Candidates, _ parts: Parts) -> (String, StatementArguments) {
+        let select = select(parts)
         return switch candidates {
         case .all: (select, [])
         case .row(let id): (select + " WHERE id = ?", [id])
@@ -44,8 +54,17 @@ struct ItemTable {
         }
     }
 
-    private static let selectWithoutValue = "SELECT \(columns) FROM item"
-    private static let selectWithValue = "SELECT \(columns), value FROM item"
+    private static func select(_ parts: Parts) -> String {
+        switch parts {
+        case .metadata: selectMetadata
+        case .metadataAndValue: selectMetadataAndValue
+        case .metadataAndKey: "SELECT \(opening), \(filing) FROM item"
+        case .all: "SELECT \(columns) FROM item"
+        }
+    }
+
+    private static let selectMetadata = "SELECT \(opening) FROM item"
+    private static let selectMetadataAndValue = "SELECT \(opening), value FROM item"
 
     /// Of several ways to narrow a search the one that leaves the fewest rows, as far as a short look tells.
     func narrowest(_ choices: [Candidates]) throws -> Candidates {
@@ -77,17 +96,17 @@ struct ItemTable {
 
     /// - Throws: SQLite's constraint error if the primary key is taken.
     func insert(_ row: SealedRow, lookups: [Data]) throws {
-        let sql = "INSERT INTO item (\(Self.columns), value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value])
+        let sql = "INSERT INTO item (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        try db.cachedStatement(sql: sql).execute(arguments: row.arguments)
         try file(row.rowID, under: lookups)
     }
 
     /// - Throws: SQLite's constraint error if the new primary key is taken.
     func replace(_ row: SealedRow, lookups: [Data], previous: [Data]) throws {
         let sql = """
-            UPDATE item SET (\(Self.columns), value) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
+            UPDATE item SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
             """
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.value, row.rowID])
+        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.rowID])
         let kept = Set(previous).intersection(lookups)
         try unfile(row.rowID, from: previous.filter { !kept.contains($0) })
         try file(row.rowID, under: lookups.filter { !kept.contains($0) })
@@ -100,20 +119,21 @@ struct ItemTable {
 
     /// Moves a row that does not open out of the way, bytes and all.
     func setAside(_ rowID: Int64, at date: Date) throws {
-        let columns = Self.columns + ", value"
         try db.execute(
-            sql: "INSERT INTO quarantine (\(columns), set_aside) SELECT \(columns), ? FROM item WHERE id = ?",
+            sql: """
+                INSERT INTO quarantine (\(Self.columns), set_aside) SELECT \(Self.columns), ? FROM item WHERE id = ?
+                """,
             arguments: [date.timeIntervalSinceReferenceDate, rowID])
         try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [rowID])
         // What the row was filed under is sealed in it, so its entries must be looked for.
         try db.execute(sql: "DELETE FROM lookup WHERE item = ?", arguments: [rowID])
     }
 
-    /// The row that has the primary key of `row`, with its value.
-    func rowHoldingKey(of row: SealedRow) throws -> SealedRow? {
+    /// The row that has this primary key, with its value.
+    func rowHolding(_ key: KeyDigests) throws -> SealedRow? {
         var found: SealedRow?
-        try forEach(.key(row.key.major, row.key.minor), includingValues: true) { candidate in
-            if candidate.key == row.key { found = candidate }
+        try forEach(.key(key.major, key.minor), .all) { candidate in
+            if candidate.key == key { found = candidate }
             return found == nil
         }
         return found
@@ -136,18 +156,31 @@ struct ItemTable {
 
 extension SealedRow {
     fileprivate var arguments: StatementArguments {
-        [rowID, id.bytes, version, Int64(keyClass), Int64(generation), key.major, key.minor, key.scope, metadata]
+        [
+            rowID, id.bytes, version, Int64(keyClass), Int64(generation), metadata, value, key?.major, key?.minor,
+            key?.scope,
+        ]
     }
 
     /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
     /// becomes a value under which the row will not open.
-    fileprivate init(_ row: Row, hasValue: Bool) {
+    fileprivate init(_ row: Row, _ parts: ItemTable.Parts) {
+        let filing: Int? =
+            switch parts {
+            case .metadata, .metadataAndValue: nil
+            case .metadataAndKey: 6
+            case .all: 7
+            }
         self.init(
             rowID: Self.number(row[0]) ?? -1, id: UUID(bytes: Self.blob(row[1])), version: Self.number(row[2]) ?? -1,
             keyClass: UInt8(clamping: Self.number(row[3]) ?? 0),
             generation: UInt32(clamping: Self.number(row[4]) ?? 0),
-            key: KeyDigests(major: Self.blob(row[5]), minor: Self.blob(row[6]), scope: Self.blob(row[7])),
-            metadata: Self.blob(row[8]), value: hasValue ? Self.blob(row[9]) : nil)
+            key: filing.map { first in
+                KeyDigests(
+                    major: Self.blob(row[first]), minor: Self.blob(row[first + 1]), scope: Self.blob(row[first + 2]))
+            },
+            metadata: Self.blob(row[5]),
+            value: parts == .metadataAndValue || parts == .all ? Self.blob(row[6]) : nil)
     }
 
     private static func number(_ value: DatabaseValue) -> Int64? {

@@ -13,7 +13,8 @@ struct SealedRow {
     var version: Int64
     var keyClass: UInt8
     var generation: UInt32
-    var key: KeyDigests
+    /// `nil` if it was not selected.
+    var key: KeyDigests?
     var metadata: Data
     /// `nil` if it was not selected.
     var value: Data?
@@ -21,9 +22,8 @@ struct SealedRow {
     /// The row number is the first 63 bits of the identity: no second index is needed to find an item by its persistent
     /// reference, and the order of rows does not tell the order of insertion.
     static func rowID(_ id: UUID) -> Int64 {
-        let bytes = id.uuid
-        let first = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
-        return Int64(first.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & 0x7FFF_FFFF_FFFF_FFFF)
+        let first = withUnsafeBytes(of: id.uuid) { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+        return Int64(first & 0x7FFF_FFFF_FFFF_FFFF)
     }
 }
 
@@ -58,19 +58,21 @@ struct RowSealer {
         guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.count <= Self.metadataLimit else {
             throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
         }
-        let place = Place(vaultID: keys.vaultID, id: id, version: version, keyClass: keyClass, generation: generation)
+        let place = AssociatedData(
+            vaultID: keys.vaultID, role: .metadata, itemID: id, itemVersion: version, keyClass: keyClass,
+            generation: generation)
         return SealedRow(
             rowID: SealedRow.rowID(id), id: id, version: Int64(bitPattern: version), keyClass: keyClass,
             generation: generation, key: digests.key(item),
             metadata: try Self.sealed { () throws(OpeningFailure) in
                 let padded = Padding.pad(encoded, bucket: Padding.metadataBucket)
-                return try Sealing.seal(padded, with: pair.metadata, place(.metadata))
+                return try Sealing.seal(padded, with: pair.metadata, place)
             },
             value: try Self.sealed { () throws(OpeningFailure) in
                 var padded = Padding.pad(Self.envelope(item.value), bucket: Padding.valueBucket)
                 defer { padded.wipe() }
                 return try Sealing.sealWithOneTimeKey(
-                    padded, wrappingKey: pair.value, keyPlace: place(.valueKey), place(.value))
+                    padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             })
     }
 
@@ -95,7 +97,7 @@ struct RowSealer {
             let accessibility = Accessibility(number: row.keyClass), row.rowID == SealedRow.rowID(row.id)
         else { throw DamagedRow() }
         do {
-            let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row)(.metadata))
+            let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row))
             let item = try ItemCodec.decode(Padding.unpad(padded), accessibility: accessibility)
             return StoredItem(id: row.id, version: UInt64(bitPattern: row.version), item: item)
         } catch {
@@ -109,7 +111,7 @@ struct RowSealer {
         let place = place(of: row)
         do {
             var padded = try Sealing.openWithOneTimeKey(
-                sealed, wrappingKey: pair.value, keyPlace: place(.valueKey), place(.value))
+                sealed, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             defer { padded.wipe() }
             var reader = ByteReader(try Padding.unpad(padded))
             switch try reader.number(UInt8.self) {
@@ -122,23 +124,10 @@ struct RowSealer {
         }
     }
 
-    private func place(of row: SealedRow) -> Place {
-        Place(
-            vaultID: keys.vaultID, id: row.id, version: UInt64(bitPattern: row.version), keyClass: row.keyClass,
-            generation: row.generation)
-    }
-}
-
-/// The place of a row's blobs, but for their role.
-private struct Place {
-    let vaultID: UUID
-    let id: UUID
-    let version: UInt64
-    let keyClass: UInt8
-    let generation: UInt32
-
-    func callAsFunction(_ role: AssociatedData.Role) -> AssociatedData {
+    /// The place of the row's metadata.
+    private func place(of row: SealedRow) -> AssociatedData {
         AssociatedData(
-            vaultID: vaultID, role: role, itemID: id, itemVersion: version, keyClass: keyClass, generation: generation)
+            vaultID: keys.vaultID, role: .metadata, itemID: row.id, itemVersion: UInt64(bitPattern: row.version),
+            keyClass: row.keyClass, generation: row.generation)
     }
 }

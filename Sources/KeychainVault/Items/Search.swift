@@ -23,7 +23,7 @@ struct Search {
     /// - Parameter wantsMore: Asked after each item found.
     mutating func run(_ table: ItemTable, while wantsMore: (SelectedItems) -> Bool = { _ in true }) throws {
         let candidates = try candidates(table)
-        try table.forEach(candidates, includingValues: includingValues) { row in
+        try table.forEach(candidates, includingValues ? .metadataAndValue : .metadata) { row in
             consider(row, candidates)
             return wantsMore(found)
         }

@@ -8,26 +8,30 @@ struct MalformedBytes: Error {}
 
 /// A cursor over untrusted bytes: every read is checked against what is left, nothing traps.
 struct ByteReader {
-    private var rest: Data.SubSequence
+    private let all: Data
+    private var position: Data.Index
 
-    init(_ bytes: Data) { rest = bytes[...] }
+    init(_ bytes: Data) {
+        all = bytes
+        position = bytes.startIndex
+    }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position == all.endIndex }
     /// What has not been read yet.
-    var remaining: Data { rest }
+    var remaining: Data { all[position...] }
 
     mutating func bytes(_ count: Int) throws(MalformedBytes) -> Data {
-        guard count >= 0, rest.count >= count else { throw MalformedBytes() }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+        guard count >= 0, all.endIndex - position >= count else { throw MalformedBytes() }
+        defer { position += count }
+        return all[position..<position + count]
     }
 
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number {
         let size = MemoryLayout<Number>.size
-        guard rest.count >= size else { throw MalformedBytes() }
-        let number = rest.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(as: Number.self)) }
-        rest = rest.dropFirst(size)
-        return number
+        guard all.endIndex - position >= size else { throw MalformedBytes() }
+        let offset = position - all.startIndex
+        position += size
+        return all.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self)) }
     }
 
     mutating func uuid() throws(MalformedBytes) -> UUID {
@@ -40,11 +44,9 @@ struct ByteReader {
 }
 
 extension UUID {
-    /// - Parameter bytes: Exactly 16 bytes; missing ones count as zero.
+    /// - Parameter bytes: At least 16; with fewer it is the zero identity, which nothing has.
     init(bytes: Data) {
-        var raw: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &raw) { _ = bytes.copyBytes(to: $0) }
-        self.init(uuid: raw)
+        self.init(uuid: bytes.count < 16 ? UUID.zero.uuid : bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
     }
 
     var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }

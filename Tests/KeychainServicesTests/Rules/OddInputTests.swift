@@ -49,9 +49,9 @@ struct OddInputTests {
 
     @Test(arguments: dialects)
     func everyChange_toEveryOddValue_isAnswered(dialect: Engine.Dialect) throws {
-        let services = try StoreKind.memory.services(dialect: dialect)
         for name in Set(Self.names) {
             for value in values {
+                let services = try StoreKind.memory.services(dialect: dialect)
                 services.add(genp())
                 #expect(statuses.contains(services.update(genp(), to: [name: value])), "\(name) \(value)")
                 let all = genp(["r_Attributes": true, "sync": "syna", "m_Limit": "m_LimitAll"])
