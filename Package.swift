@@ -50,6 +50,7 @@ var targets: [Target] = [
         path: "Benchmarks"),
 
     // Tests
+    .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
     .testTarget(name: "KeychainServicesTests", dependencies: ["KeychainServices", "KeychainEngine", "KeychainVault"]),
     .executableTarget(
         name: "vault-exerciser", dependencies: ["KeychainEngine", "KeychainVault"], path: "Tests/Exerciser"),

@@ -47,6 +47,8 @@ public struct Schema: Sendable {
     public let minor: Rule
     /// The rest of the primary key, in ascending order of attribute name: the order that stores digest it in.
     public let scope: [Rule]
+    /// What stores keep a digest of besides the primary key.
+    public let indexed: [Rule]
     private let byAttribute: [Attribute: Rule]
 
     /// All attributes that together must be unique.
@@ -60,6 +62,7 @@ public struct Schema: Sendable {
         self.minor = minor
         rules = [major, minor] + others
         scope = others.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
+        indexed = others.filter(\.isIndexed)
         byAttribute = Dictionary(uniqueKeysWithValues: rules.map { ($0.attribute, $0) })
     }
 
@@ -78,14 +81,14 @@ public struct Schema: Sendable {
 extension Schema {
     private static let genericPassword = Schema(
         .genericPassword,
-        major: rule(.service, .blob, .major, default: .string(""), indexed: true),
-        minor: rule(.account, .blob, .minor, default: .string(""), indexed: true),
+        major: rule(.service, .blob, .major, default: .string("")),
+        minor: rule(.account, .blob, .minor, default: .string("")),
         common + password + [rule(.generic, .blob, indexed: true)])
 
     private static let internetPassword = Schema(
         .internetPassword,
-        major: rule(.server, .blob, .major, default: .string(""), indexed: true),
-        minor: rule(.account, .blob, .minor, default: .string(""), indexed: true),
+        major: rule(.server, .blob, .major, default: .string("")),
+        minor: rule(.account, .blob, .minor, default: .string("")),
         common + password + [
             rule(.securityDomain, .blob, .scope, default: .string(""), indexed: true),
             rule(.protocol, .number, .scope, default: .number(0)),
@@ -99,8 +102,8 @@ extension Schema {
 
     private static let certificate = Schema(
         .certificate,
-        major: rule(.issuer, .data, .major, default: .data(Data()), indexed: true),
-        minor: rule(.serialNumber, .data, .minor, default: .data(Data()), indexed: true),
+        major: rule(.issuer, .data, .major, default: .data(Data())),
+        minor: rule(.serialNumber, .data, .minor, default: .data(Data())),
         common + [
             rule(.certificateType, .number, .scope, default: .number(0)),
             rule(.certificateEncoding, .number),
@@ -110,8 +113,8 @@ extension Schema {
 
     private static let key = Schema(
         .key,
-        major: rule(.applicationLabel, .data, .major, default: .data(Data()), indexed: true),
-        minor: rule(.applicationTag, .blob, .minor, default: .string(""), indexed: true),
+        major: rule(.applicationLabel, .data, .major, default: .data(Data())),
+        minor: rule(.applicationTag, .blob, .minor, default: .string("")),
         common + [
             rule(.keyClass, .number, .scope, default: .number(0)),
             rule(.creator, .number, .scope, default: .number(0)),

@@ -25,7 +25,7 @@ extension Vault {
         try write { session, table in
             let id = UUID(bytes: .random(count: 16))
             let row = try session.sealer.seal(item, id: id, version: 1)
-            let lookups = session.sealer.lookups(item, row)
+            let lookups = session.sealer.digests.lookups(item)
             try Self.replacingDamaged(row, table, session.sealer) { try table.insert(row, lookups: lookups) }
             return StoredItem(id: id, version: 1, item: item)
         }
@@ -41,7 +41,7 @@ extension Vault {
             for stored in search.found.items {
                 let item = try change(stored)
                 let row = try sealer.seal(item, id: stored.id, version: stored.version + 1)
-                let (lookups, previous) = (sealer.lookups(item, row), sealer.lookups(stored.item))
+                let (lookups, previous) = (sealer.digests.lookups(item), sealer.digests.lookups(stored.item))
                 try Self.replacingDamaged(row, table, sealer) {
                     try table.replace(row, lookups: lookups, previous: previous)
                 }
@@ -55,7 +55,7 @@ extension Vault {
             var search = Search(selection, session.sealer, includingValues: false)
             try search.run(table)
             for stored in search.found.items {
-                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.lookups(stored.item))
+                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.digests.lookups(stored.item))
             }
             for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
             return search.found.items.count + search.damagedByKey.count
@@ -95,11 +95,6 @@ extension Vault {
 }
 
 extension RowSealer {
-    /// What an item is filed under besides its key.
-    fileprivate func lookups(_ item: Item, _ row: SealedRow? = nil) -> [Data] {
-        digests.lookups(item, row?.key ?? digests.key(item))
-    }
-
     fileprivate func opens(_ row: SealedRow) -> Bool {
         do throws(DamagedRow) {
             let stored = try open(row)

@@ -71,7 +71,9 @@ public final class Vault: ItemStore {
     func write<Result>(
         _ body: (Session, ItemTable) throws -> Result
     ) throws(KeychainFailure) -> Result {
-        try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
+        if access(location.lockFile, F_OK) != 0 {
+            try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
+        }
         return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: writerTimeout) {
             () throws(KeychainFailure) in
             let session = try openOrCreateSession()
@@ -98,16 +100,12 @@ public final class Vault: ItemStore {
         let connection = try session.writingConnection()
         do throws(KeychainFailure) {
             return try DatabaseFailure.translating(location.databaseFile) {
-                var result: Result?
                 try connection.writeWithoutTransaction { db in
-                    try db.inTransaction(.immediate) {
+                    try Connection.transaction(db) {
                         if session.needsKeybagRepair { try KeybagTable(db).write(session.keybag.bytes) }
-                        result = try body(session, ItemTable(db))
-                        return .commit
+                        return try body(session, ItemTable(db))
                     }
                 }
-                guard let result else { throw KeychainFailure(.inputOutput, "A transaction ended without a result.") }
-                return result
             }
         } catch {
             if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }

@@ -51,7 +51,7 @@ struct Keychainctl: ParsableCommand {
 
     /// Ends after what the argument parser threw: a request for help, or a mistake in the arguments.
     private static func end(parsing error: any Error) -> Never {
-        let text = fullMessage(for: error)
+        let text = withoutGivenWords(fullMessage(for: error))
         guard exitCode(for: error).isSuccess else {
             let prefix = "Error: "
             Output.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
@@ -63,5 +63,13 @@ struct Keychainctl: ParsableCommand {
             end(error)
         }
         Foundation.exit(ExitStatus.success.rawValue)
+    }
+
+    /// The parser quotes what it did not expect; somebody may have put a secret there. What stands before is the verb.
+    private static func withoutGivenWords(_ text: String) -> String {
+        CommandLine.arguments.dropFirst(2).reduce(text) { text, word in
+            let given = word.hasPrefix("-") ? word.drop { $0 != "=" }.dropFirst() : word[...]
+            return given.isEmpty ? text : text.replacingOccurrences(of: "'\(given)'", with: "'…'")
+        }
     }
 }

@@ -29,15 +29,15 @@ enum Startup {
 
     /// The parser reads `-ssh` as -s, -s and -h, and shows the help as if all were well. Each option stands alone here.
     private static func checkShortOptions() throws(KeychainFailure) {
-        for word in CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }) {
-            guard word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2, word.dropFirst(2).first != "=" else {
-                continue
-            }
-            throw KeychainFailure(
-                .invalidParameter,
-                "Options of one letter stand alone: -s NAME -a NAME. A name that begins with '-' is given as --account=-name."
-            )
-        }
+        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        guard words.contains(where: isSeveralShortOptions) else { return }
+        throw KeychainFailure(
+            .invalidParameter,
+            "Options of one letter stand alone: -s NAME -a NAME. For a name that begins with '-': --account=-name.")
+    }
+
+    private static func isSeveralShortOptions(_ word: String) -> Bool {
+        word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2 && word.dropFirst(2).first != "="
     }
 
     /// A core dump would hold whatever value is in memory at that moment.

@@ -47,6 +47,22 @@ enum Connection {
         return configuration
     }
 
+    /// Runs `body` in a transaction that is alone from its start, and durable when this returns.
+    ///
+    /// GRDB would parse its BEGIN and COMMIT anew for each transaction; these two are prepared once.
+    static func transaction<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+        try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+        do {
+            let result = try body()
+            try db.cachedStatement(sql: "COMMIT").execute()
+            return result
+        } catch {
+            // After some errors SQLite has rolled back by itself, and there is nothing to roll back.
+            if db.isInsideTransaction { try db.rollback() }
+            throw error
+        }
+    }
+
     // MARK: - Settings
 
     private struct Setting {

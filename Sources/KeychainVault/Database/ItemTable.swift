@@ -14,6 +14,8 @@ struct ItemTable {
         /// Filed under this major and minor part of the key.
         case key(Data, Data)
         case major(Data)
+        /// Found by going through the key's index from end to end: quick per row, but not without end.
+        case minor(Data)
         case lookup(Data)
     }
 
@@ -50,6 +52,8 @@ struct ItemTable {
         case .row(let id): (select + " WHERE id = ?", [id])
         case .key(let major, let minor): (select + " WHERE major = ? AND minor = ?", [major, minor])
         case .major(let digest): (select + " WHERE major = ?", [digest])
+        case .minor(let digest):
+            (select + " WHERE id IN (SELECT id FROM item INDEXED BY item_key WHERE minor = ?)", [digest])
         case .lookup(let digest): (select + " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)", [digest])
         }
     }
@@ -82,7 +86,7 @@ struct ItemTable {
             switch candidates {
             case .major(let digest): ("item WHERE major = ?", digest)
             case .lookup(let digest): ("lookup WHERE digest = ?", digest)
-            case .all, .row, .key: ("item WHERE major = ?", Data())
+            case .all, .row, .key, .minor: ("item WHERE major = ?", Data())
             }
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(source) LIMIT 256)"
         return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0

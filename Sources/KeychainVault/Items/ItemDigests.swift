@@ -40,25 +40,16 @@ struct ItemDigests {
         conditions[rule.attribute].map { value(itemClass, rule, $0.lookupBytes(as: rule.kind)) }
     }
 
-    /// One digest for each searchable attribute that the item has; the key's own index serves the major one.
-    func lookups(_ item: Item, _ key: KeyDigests) -> [Data] {
-        item.itemClass.schema.rules.compactMap { rule in
-            guard rule.isIndexed, rule.keyPart != .major, let value = item.attributes[rule.attribute] else { return nil }
-            let bytes = value.lookupBytes(as: rule.kind)
-            guard !bytes.isEmpty else { return nil }
-            return rule.keyPart == .minor ? key.minor : self.value(item.itemClass, rule, bytes)
+    /// One digest for each searchable attribute among `attributes`, an item's or a search's, that the key's own index
+    /// does not serve. Empty values are not filed: they are what every item has that was given none.
+    func lookups(_ itemClass: ItemClass, _ attributes: Attributes) -> [Data] {
+        itemClass.schema.indexed.compactMap { rule in
+            guard let bytes = attributes[rule.attribute]?.lookupBytes(as: rule.kind), !bytes.isEmpty else { return nil }
+            return value(itemClass, rule, bytes)
         }
     }
 
-    /// The digests that items with these conditions are filed under besides their keys.
-    func lookups(_ itemClass: ItemClass, _ conditions: Attributes) -> [Data] {
-        itemClass.schema.rules.compactMap { rule in
-            guard rule.isIndexed, rule.keyPart != .major else { return nil }
-            // Empty values are not filed: they are what every item has that was given none.
-            guard conditions[rule.attribute]?.lookupBytes(as: rule.kind).isEmpty == false else { return nil }
-            return value(itemClass, rule, in: conditions)
-        }
-    }
+    func lookups(_ item: Item) -> [Data] { lookups(item.itemClass, item.attributes) }
 
     /// The message holds the attribute's name, so that equal values of two attributes do not show.
     private func value(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: Data) -> Data {

@@ -55,7 +55,8 @@ struct Search {
             case .all, .row: true
             case .key(let major, let minor): key.major == major && key.minor == minor
             case .major(let digest): key.major == digest
-            case .lookup(let digest): sealer.digests.lookups(stored.item, key).contains(digest)
+            case .minor(let digest): key.minor == digest
+            case .lookup(let digest): sealer.digests.lookups(stored.item).contains(digest)
             }
         guard isFiledRight else { throw DamagedRow() }
     }
@@ -65,8 +66,10 @@ struct Search {
         guard let itemClass = selection.itemClass else { return .all }
         let (digests, schema, conditions) = (sealer.digests, itemClass.schema, selection.conditions)
         let major = digests.value(itemClass, schema.major, in: conditions)
-        if let major, let minor = digests.value(itemClass, schema.minor, in: conditions) { return .key(major, minor) }
-        return try table.narrowest(
-            (major.map { [.major($0)] } ?? []) + digests.lookups(itemClass, conditions).map { .lookup($0) })
+        let minor = digests.value(itemClass, schema.minor, in: conditions)
+        if let major, let minor { return .key(major, minor) }
+        let lookups = digests.lookups(itemClass, conditions).map { ItemTable.Candidates.lookup($0) }
+        if major == nil, lookups.isEmpty { return minor.map { .minor($0) } ?? .all }
+        return try table.narrowest((major.map { [.major($0)] } ?? []) + lookups)
     }
 }

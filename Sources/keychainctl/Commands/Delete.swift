@@ -8,7 +8,11 @@ extension Keychainctl {
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an item.",
-            usage: "keychainctl delete (--service <name> | --server <host>) (--account <name> | --all) [<options>]",
+            usage: """
+                keychainctl delete --service <name> --account <name> [<options>]
+                keychainctl delete --server <host> --account <name> [<options>]
+                keychainctl delete (--service <name> | --server <host>) --all [<options>]
+                """,
             discussion: """
                 One item has to match: if several do, none is removed and the exit code is 4, unless \
                 --all is given. Nothing is printed. With --all, damaged items under the same name are \

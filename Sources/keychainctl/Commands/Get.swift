@@ -9,7 +9,10 @@ extension Keychainctl {
     struct Get: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a value to standard output.",
-            usage: "keychainctl get (--service <name> | --server <host>) [--account <name>] [<options>]",
+            usage: """
+                keychainctl get --service <name> [--account <name>] [<options>]
+                keychainctl get --server <host> [--account <name>] [<options>]
+                """,
             discussion: """
                 Exactly the stored bytes are written; only on a terminal a newline follows. One item \
                 has to match: if several do, none is shown and the exit code is 4.

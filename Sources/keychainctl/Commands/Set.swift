@@ -8,7 +8,10 @@ extension Keychainctl {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Store a value: add the item, or change it in place.",
-            usage: "keychainctl set (--service <name> | --server <host>) --account <name> [<options>]",
+            usage: """
+                keychainctl set --service <name> --account <name> [<options>]
+                keychainctl set --server <host> --account <name> [<options>]
+                """,
             discussion: """
                 On a terminal the value is asked for twice and not shown. Otherwise standard input is \
                 read to its end and stored byte for byte: a final newline is part of the value. Values \

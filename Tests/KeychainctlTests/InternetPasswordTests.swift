@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internet passwords: told apart by server, account, protocol, port and path.
+
+import Foundation
+import Testing
+
+@Suite("internet passwords")
+struct InternetPasswordTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    @Test func internetPassword_withEverything_comesBack() throws {
+        try tool.run(
+            "set", "--server", "h", "-a", "a", "--protocol", "https", "--port", "8443", "--path", "/git", input: secret)
+        let run = try tool.run(
+            "get", "--server", "h", "-a", "a", "--protocol", "https", "--port", "8443", "--path", "/git")
+        #expect(run.output == secret)
+    }
+
+    @Test func internetPassword_byItsServerAlone_comesBack() throws {
+        try tool.run("set", "--server", "h", "-a", "a", "--port", "8443", input: secret)
+        #expect(try tool.run("get", "--server", "h").output == secret)
+    }
+
+    @Test func items_thatDifferInPort_areTwo() throws {
+        for port in ["80", "8080"] {
+            try tool.run("set", "--server", "h", "-a", "a", "--port", port, input: Data(port.utf8))
+        }
+        #expect(try tool.run("get", "--server", "h", "-a", "a", "--port", "80").output == Data("80".utf8))
+    }
+
+    @Test func set_withoutPort_leavesTheItemWithAPortAlone() throws {
+        try tool.run("set", "--server", "h", "-a", "a", "--port", "80", input: secret)
+        try tool.run("set", "--server", "h", "-a", "a", input: otherSecret)
+        #expect(try tool.run("get", "--server", "h", "--port", "80").output == secret)
+    }
+
+    @Test(arguments: [
+        ("https", "htps"), ("http", "http"), ("ssh", "ssh "), ("ftp", "ftp "), ("imap", "imap"), ("smtp", "smtp"),
+        ("htps", "htps"), ("HTTPS", "htps"), ("abcd", "abcd"),
+    ])
+    func protocol_byItsUsualName_isStoredAsApplesCode(name: String, code: String) throws {
+        try tool.run("set", "--server", "h", "-a", "a", "--protocol", name, input: secret)
+        #expect(try tool.listed().first?["protocol"] as? String == code)
+    }
+
+    @Test func serviceAndServer_ofOneName_areTwoItems() throws {
+        try tool.store(service: "same", account: "a")
+        try tool.run("set", "--server", "same", "-a", "a", input: otherSecret)
+        #expect(try tool.get(service: "same", account: "a") == secret)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `status` tells.
+
+import Foundation
+import Testing
+
+@Suite("status")
+struct StatusTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    @Test func status_withoutAVault_saysSoAndMakesNone() throws {
+        let run = try tool.run("status")
+        #expect(run.status == 0)
+        #expect(run.text.contains("not made yet"))
+        #expect(!FileManager.default.fileExists(atPath: tool.vaultFolder.path))
+    }
+
+    @Test func status_ofAVault_namesItsPlaces() throws {
+        try tool.store()
+        let text = try tool.run("status").text
+        #expect(text.contains(tool.vaultFolder.path))
+        #expect(text.contains(tool.deviceKey.path))
+    }
+
+    @Test func status_ofAVault_tellsWhatItDoesNotProtectFrom() throws {
+        try tool.store()
+        let text = try tool.run("status").text
+        #expect(text.contains("protects from: other users"))
+        #expect(text.contains("does not protect from: whoever can read the device key"))
+    }
+
+    @Test func json_ofAVault_hasTheDocumentedKeys() throws {
+        try tool.store()
+        #expect(
+            try tool.status().keys.sorted() == [
+                "damaged", "deviceKeyFile", "exists", "formatVersion", "items", "keyMemoryLocked", "keybagCopyDamaged",
+                "protectors", "quarantined", "readOnly", "vaultFolder",
+            ])
+    }
+
+    @Test func json_withoutAVault_hasTheSameKeys() throws {
+        let empty = try tool.status().keys.sorted()
+        try tool.store()
+        #expect(try tool.status().keys.sorted() == empty)
+    }
+
+    @Test func json_ofAVault_countsItemsByClass() throws {
+        try tool.store()
+        try tool.run("set", "--server", "h", "-a", "a", input: secret)
+        let items = try #require(try tool.status()["items"] as? [String: Int])
+        #expect(items == ["generic-password": 1, "internet-password": 1, "certificate": 0, "key": 0])
+    }
+
+    @Test(.enabled(if: Tool.hasPython)) func json_ofADamagedVault_countsTheDamage() throws {
+        try tool.store()
+        try tool.damageItems()
+        #expect(try tool.status()["damaged"] as? Int == 1)
+    }
+
+    @Test(.enabled(if: Tool.hasPython)) func json_withADamagedKeybagCopy_saysSo() throws {
+        try tool.store()
+        try tool.python(
+            """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            database.execute("UPDATE keybag_copy SET bytes = zeroblob(length(bytes))")
+            database.commit()
+            """)
+        #expect(try tool.status()["keybagCopyDamaged"] as? Bool == true)
+    }
+
+    @Test(.enabled(if: Tool.hasMounts)) func status_onAReadOnlyMedium_saysSo() throws {
+        try tool.store()
+        let run = try tool.shellWithOwnMounts(Mounts.readOnlyHome + "\"$CTL\" status")
+        #expect(run.text.contains("read-only"), "\(run.everything)")
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built tool, run as a process in a home folder of its own.
+
+import Foundation
+import Testing
+
+/// One home folder, and runs of the tool in it. The folder goes away with this object.
+final class Tool {
+    let home: URL
+
+    /// What a run left behind.
+    struct Run {
+        let status: Int32
+        let output: Data
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        /// Everything that a person or a log would see.
+        var everything: String { text + errors }
+    }
+
+    /// SwiftPM puts executables and the test bundle into one folder.
+    static let executable = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0])
+        .deletingLastPathComponent().appendingPathComponent("keychainctl").path
+
+    init() throws {
+        home = FileManager.default.temporaryDirectory.appendingPathComponent("keychainctl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(at: home) } catch { print("left behind: \(home.path)") }
+    }
+
+    var vaultFolder: URL { home.appendingPathComponent(".local/share/swift-keychain") }
+    var database: URL { vaultFolder.appendingPathComponent("vault.db") }
+    var deviceKey: URL { home.appendingPathComponent(".config/swift-keychain/device.key") }
+
+    /// Nothing but this: no XDG folders, no KEYCHAIN_… of whoever runs the tests.
+    var environment: [String: String] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return ["HOME": home.path, "PATH": path, "CTL": Self.executable]
+    }
+
+    // MARK: - Running
+
+    @discardableResult
+    func run(
+        _ arguments: String..., input: Data = Data(), environment: [String: String]? = nil
+    ) throws -> Run {
+        try start(Self.executable, arguments, input, environment ?? self.environment)
+    }
+
+    /// Runs a script, in which `"$CTL"` is the tool.
+    func shell(_ script: String, input: Data = Data()) throws -> Run {
+        try start("/bin/sh", ["-c", script], input, environment)
+    }
+
+    /// Runs a script with a mount table of its own, where it may mount what it likes.
+    func shellWithOwnMounts(_ script: String) throws -> Run {
+        try start("/usr/bin/env", ["unshare", "-Urm", "/bin/sh", "-ec", script], Data(), environment)
+    }
+
+    /// Runs Python with the database's path as its first argument.
+    @discardableResult
+    func python(_ program: String, _ arguments: String...) throws -> Run {
+        let run = try start("/usr/bin/env", ["python3", "-c", program, database.path] + arguments, Data(), environment)
+        try #require(run.status == 0, "\(run.errors)")
+        return run
+    }
+
+    static let hasPython = canRun("python3", "-c", "import sqlite3, pty")
+    static let hasMounts = canRun("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/tmp")
+
+    private static func canRun(_ command: String...) -> Bool {
+        do {
+            let tool = try Tool()
+            return try tool.start("/usr/bin/env", command, Data(), tool.environment).status == 0
+        } catch {
+            return false
+        }
+    }
+
+    /// Files instead of pipes: they take any amount without anyone reading along.
+    private func start(
+        _ path: String, _ arguments: [String], _ input: Data, _ environment: [String: String]
+    ) throws -> Run {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = environment
+        process.currentDirectoryURL = home
+        let folder = home.appendingPathComponent("run-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { do { try FileManager.default.removeItem(at: folder) } catch { print("left behind: \(folder.path)") } }
+        let files = ["input", "output", "errors"].map { folder.appendingPathComponent($0) }
+        for (file, bytes) in zip(files, [input, Data(), Data()]) { try bytes.write(to: file) }
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try process.run()
+        process.waitUntilExit()
+        // As a shell counts: 128 and the signal.
+        let signal = process.terminationReason == .uncaughtSignal ? Int32(128) : 0
+        return Run(
+            status: process.terminationStatus + signal, output: try Data(contentsOf: files[1]),
+            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
+    }
+}
+
+// MARK: - Short spellings
+
+let secret = Data("correct horse".utf8)
+let otherSecret = Data("battery staple".utf8)
+
+extension Tool {
+    /// Stores a generic password, which has to work.
+    func store(
+        _ value: Data = secret, service: String = "example.com", account: String = "alice", _ others: String...
+    ) throws {
+        let arguments = ["set", "-s", service, "-a", account] + others
+        let run = try start(Self.executable, arguments, value, environment)
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    func get(service: String = "example.com", account: String = "alice") throws -> Data {
+        let run = try run("get", "-s", service, "-a", account)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.output
+    }
+
+    /// The items that `list --json` shows.
+    func listed(_ arguments: String...) throws -> [[String: Any]] {
+        let run = try start(Self.executable, ["list", "--json"] + arguments, Data(), environment)
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [[String: Any]])
+    }
+
+    func status() throws -> [String: Any] {
+        let run = try run("status", "--json")
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
+    }
+
+    /// Spoils the metadata of every stored item.
+    func damageItems() throws {
+        try python(
+            """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            database.execute("UPDATE item SET metadata = zeroblob(length(metadata))")
+            database.commit()
+            """)
+    }
+}

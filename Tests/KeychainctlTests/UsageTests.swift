@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: what is refused, and that nothing refused is repeated if it may be a secret.
+
+import Foundation
+import Testing
+
+@Suite("usage")
+struct UsageTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    @Test(arguments: [
+        "set -s s", "set -a a", "set", "get", "get -a a", "get -s s --server h", "get -s s --port 80",
+        "get --server h --port 0", "get --server h --port 65536", "get --server h --protocol xx", "delete -a a",
+        "set -s s -a a --from-fd -1", "set -s s -a a --from-fd x", "set -s s -a a --from-fd 77", "frobnicate",
+        "get -ss", "list --frob",
+    ])
+    func commandLine_thatIsWrong_isUsage(line: String) throws {
+        let run = try tool.shell("\"$CTL\" \(line)")
+        #expect(run.status == 64)
+        #expect(run.errors.hasPrefix("keychainctl: "))
+        #expect(run.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        "set -s s -a a hunter2", "set hunter2", "set -s s -a a -- hunter2", "set -s s -a a --password hunter2",
+        "set -s s -a a --password=hunter2", "set -s s -a a --value hunter2", "set -s s -a a -w hunter2",
+        "set -s s -a a -phunter2", "set -s s -a a -w=hunter2", "set -s s -a a --from-fd hunter2",
+        "set -s s -a a --from-fd=hunter2", "get -s s -a a hunter2", "list hunter2", "delete -s s -a a hunter2",
+        "status hunter2", "set -s s -a a --allow-empty=hunter2",
+        "sett hunter2", "--frob hunter2", "get --server h --port hunter2", "get -s s --protocol hunter2",
+    ])
+    func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
+        let run = try tool.shell("echo x | \"$CTL\" \(line)")
+        #expect(run.status == 64)
+        #expect(!run.everything.contains("hunter2"), "\(run.everything)")
+        #expect(try tool.listed().isEmpty)
+    }
+
+    @Test func commandLine_withAWordTooMany_saysThatValuesDoNotBelongThere() throws {
+        #expect(try tool.run("set", "-s", "s", "-a", "a", "x").errors.contains("never go on the command line"))
+    }
+
+    @Test func commandLine_thatIsNotText_isRefused() throws {
+        let run = try tool.shell("printf x | \"$CTL\" set -s s -a \"$(printf 'a\\377')\"")
+        #expect(run.status == 64)
+        #expect(run.errors.contains("UTF-8"))
+    }
+
+    @Test(arguments: ["", "set", "get", "list", "delete", "status"])
+    func help_ofEveryVerb_hasExamples(verb: String) throws {
+        let run = try tool.shell("\"$CTL\" \(verb) --help")
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(run.text.contains("EXAMPLES\n  keychainctl "))
+    }
+
+    @Test(arguments: ["", "set", "get", "list", "delete", "status"])
+    func help_ofEveryVerb_fitsEightyColumns(verb: String) throws {
+        let text = try tool.shell("\"$CTL\" \(verb) --help").text
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        #expect(!text.contains("\n      keychainctl"))
+    }
+
+    @Test func help_ofTheTool_tellsEveryExitCode() throws {
+        let lines = try tool.run("--help").text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        let told = lines.compactMap { $0.firstMatch(of: /^(\d+)  [a-z]/).flatMap { Int($0.output.1) } }
+        #expect(told == [0, 1] + Array(3...18) + [64])
+    }
+}
