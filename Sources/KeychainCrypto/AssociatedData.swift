@@ -16,8 +16,10 @@ public struct AssociatedData: Sendable {
         case keybagKey = 4
     }
 
+    private var writer: ByteWriter
+
     /// The canonical bytes: 54, every field of fixed length, numbers big-endian (Docs/FORMAT.md).
-    public private(set) var bytes: Data
+    public var bytes: [UInt8] { writer.bytes }
 
     /// - Parameters:
     ///   - itemID: Zero in the keybag.
@@ -25,22 +27,23 @@ public struct AssociatedData: Sendable {
     public init(
         vaultID: UUID, role: Role, itemID: UUID, itemVersion: UInt64, keyClass: UInt8, generation: UInt32
     ) {
-        bytes = Data(capacity: 54)
-        bytes.append(contentsOf: Self.magic)
-        bytes.append(uuid: vaultID)
-        bytes.append(role.rawValue)
-        bytes.append(uuid: itemID)
-        bytes.append(bigEndian: itemVersion)
-        bytes.append(keyClass)
-        bytes.append(bigEndian: generation)
-        // The last byte is reserved.
-        bytes.append(contentsOf: [Suite.aes256GCM, Format.current, 0])
+        writer = ByteWriter(capacity: 54)
+        writer.append(Self.magic)
+        writer.append(vaultID)
+        writer.append(role.rawValue)
+        writer.append(itemID)
+        writer.append(bigEndian: itemVersion)
+        writer.append(keyClass)
+        writer.append(bigEndian: generation)
+        writer.append(Suite.aes256GCM)
+        writer.append(Format.current)
+        writer.append(UInt8(0))  // reserved
     }
 
     /// The place of another blob of the same item version.
     public func with(_ role: Role) -> AssociatedData {
         var copy = self
-        copy.bytes[Self.magic.count + 16] = role.rawValue
+        copy.writer.replace(at: Self.magic.count + 16, with: role.rawValue)
         return copy
     }
 
@@ -56,15 +59,4 @@ public enum Suite {
 /// The version of the vault's format that this code reads and writes.
 public enum Format {
     public static let current: UInt8 = 1
-}
-
-extension Data {
-    /// Appends a number's bytes, most significant first.
-    public mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
-        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
-    }
-
-    public mutating func append(uuid: UUID) {
-        Swift.withUnsafeBytes(of: uuid.uuid) { append(contentsOf: $0) }
-    }
 }

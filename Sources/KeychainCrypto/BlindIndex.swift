@@ -18,7 +18,7 @@ public struct BlindIndex: Sendable {
     }
 
     /// The first `length` bytes of the digest of `message`, whose first byte or bytes tell what kind of message it is.
-    public func digest(_ message: Data, length: Int) -> Data {
+    public func digest(_ message: [UInt8], length: Int) -> Data {
         var code = keyed
         code.update(data: message)
         return code.finalize().withUnsafeBytes { Data($0.prefix(length)) }

@@ -33,22 +33,23 @@ public enum Derivation {
     /// The group is empty today: one key serves all groups. It is part of the derivation so that a later vault can give
     /// groups keys of their own without a change of format.
     public static func context(keyClass: UInt8, generation: UInt32, accessGroup: String) -> Data {
-        var context = Data([keyClass])
+        var context = ByteWriter(capacity: 16)
+        context.append(keyClass)
         context.append(bigEndian: generation)
         context.append(bigEndian: UInt32(accessGroup.utf8.count))
-        context.append(contentsOf: accessGroup.utf8)
-        return context
+        context.append(accessGroup)
+        return context.data
     }
 }
 
 /// Message authentication with HMAC-SHA-256 (RFC 2104).
 public enum Authentication {
-    public static func code(for message: Data, key: SecretBytes) -> Data {
+    public static func code(for message: [UInt8], key: SecretBytes) -> Data {
         Data(HMAC<SHA256>.authenticationCode(for: message, using: symmetric(key)))
     }
 
     /// Compares in constant time.
-    public static func isValid(_ code: Data, for message: Data, key: SecretBytes) -> Bool {
+    public static func isValid(_ code: Data, for message: [UInt8], key: SecretBytes) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: symmetric(key))
     }
 }

@@ -21,7 +21,7 @@ public enum Sealing {
     public static let wrappedKeyLength = 32 + overhead
 
     /// nonce ‖ ciphertext ‖ tag.
-    public static func seal(_ plaintext: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
+    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
         try seal(plaintext, symmetric(key), place.bytes)
     }
 
@@ -30,13 +30,13 @@ public enum Sealing {
     }
 
     /// Wraps a 256-bit key; `context` is what the wrap is bound to.
-    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: Data) throws(OpeningFailure) -> Data {
+    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(OpeningFailure) -> Data {
         try secret.withUnsafeBytes { (bytes) throws(OpeningFailure) in
             try seal(bytes, symmetric(key), context)
         }
     }
 
-    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: Data) throws(OpeningFailure) -> SecretBytes {
+    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(OpeningFailure) -> SecretBytes {
         guard wrapped.count == wrappedKeyLength else { throw OpeningFailure() }
         var opened = try open(wrapped, symmetric(key), context)
         defer { opened.wipe() }
@@ -47,7 +47,7 @@ public enum Sealing {
     ///
     /// A value can so be given further locks, or moved to another class key, without being sealed anew.
     public static func sealWithOneTimeKey(
-        _ plaintext: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
+        _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
     ) throws(OpeningFailure) -> Data {
         var raw = Data.random(count: 32)
         defer { raw.wipe() }
@@ -70,7 +70,7 @@ public enum Sealing {
     // MARK: - The two calls into the cipher
 
     private static func seal<Plaintext: ContiguousBytes>(
-        _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: Data
+        _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: [UInt8]
     ) throws(OpeningFailure) -> Data {
         do {
             let nonce = try AES.GCM.Nonce(data: Data.random(count: 12))
@@ -84,7 +84,7 @@ public enum Sealing {
         }
     }
 
-    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: Data) throws(OpeningFailure) -> Data {
+    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(OpeningFailure) -> Data {
         do {
             return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
         } catch {
@@ -98,6 +98,13 @@ func symmetric(_ secret: SecretBytes) -> SymmetricKey {
     secret.withUnsafeBytes { SymmetricKey(data: $0) }
 }
 
+extension [UInt8] {
+    /// Overwrites the bytes; other copies of this value, if any, keep theirs.
+    public mutating func wipe() {
+        withUnsafeMutableBytes { wipeMemory($0) }
+    }
+}
+
 extension Data {
     /// Bytes from the kernel's generator.
     public static func random(count: Int) -> Data {
@@ -108,6 +115,6 @@ extension Data {
 
     /// Overwrites the bytes; other copies of this value, if any, keep theirs.
     public mutating func wipe() {
-        withUnsafeMutableBytes { SecretMemory.wipe($0) }
+        withUnsafeMutableBytes { wipeMemory($0) }
     }
 }

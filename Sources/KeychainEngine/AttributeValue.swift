@@ -118,22 +118,22 @@ extension AttributeValue {
     }
 
     /// The bytes that two values of an attribute share exactly when they match each other; stores digest these.
-    public func lookupBytes(as kind: AttributeKind) -> Data {
+    public func lookupBytes(as kind: AttributeKind) -> [UInt8] {
         switch (self, kind) {
         case (.number(let number), .number): Self.integerBytes(number)
-        case (.string(let text), .number): Self.integer(inText: text).map(Self.integerBytes) ?? Data("t".utf8) + text.utf8
-        case (.number(let number), _): AttributeKind.nativeBytes(number)
-        case (.string(let text), _): Data(text.utf8)
-        case (.data(let bytes), _): bytes
+        case (.string(let text), .number): Self.integer(inText: text).map(Self.integerBytes) ?? Array("t\(text)".utf8)
+        case (.number(let number), _): Array(AttributeKind.nativeBytes(number))
+        case (.string(let text), _): Array(text.utf8)
+        case (.data(let bytes), _): Array(bytes)
         case (.bool(let flag), _): Self.integerBytes(flag ? 1 : 0)
         // Adding zero makes the two zeros one, as they compare equal.
-        case (.date(let seconds), _): withUnsafeBytes(of: (seconds + 0).bitPattern.bigEndian) { Data($0) }
-        case (.unsupported, _): Data()
+        case (.date(let seconds), _): withUnsafeBytes(of: (seconds + 0).bitPattern.bigEndian) { Array($0) }
+        case (.unsupported, _): []
         }
     }
 
-    private static func integerBytes(_ number: Int64) -> Data {
-        Data("n".utf8) + withUnsafeBytes(of: number.bigEndian) { Data($0) }
+    private static func integerBytes(_ number: Int64) -> [UInt8] {
+        [UInt8(ascii: "n")] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
     /// Apple keeps numbers in an integer column, where " 080" compares as 80 although it reads back as text.

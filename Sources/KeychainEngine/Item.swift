@@ -35,8 +35,8 @@ public struct Item: Equatable, Sendable {
     }
 
     /// The bytes of one part of the primary key; absent and empty are the same, as in Apple's tables.
-    public func keyBytes(_ rule: Schema.Rule) -> Data {
-        self[rule.attribute]?.lookupBytes(as: rule.kind) ?? Data()
+    public func keyBytes(_ rule: Schema.Rule) -> [UInt8] {
+        self[rule.attribute]?.lookupBytes(as: rule.kind) ?? []
     }
 }
 

@@ -89,7 +89,7 @@ extension KeychainFailure {
 /// The bytes that are unique for each item of a store.
 struct PrimaryKey: Hashable {
     private let itemClass: ItemClass
-    private let parts: [Data]
+    private let parts: [[UInt8]]
 
     init(_ item: Item) {
         let schema = item.itemClass.schema

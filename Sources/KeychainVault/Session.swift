@@ -20,6 +20,7 @@ final class Session: Sendable {
     private let writer = Mutex<DatabaseQueue?>(nil)
     private let identity: FileIdentity
     private let process = getpid()
+    private let lastLook = Mutex(ContinuousClock.now)
 
     /// Opens an existing vault.
     init(_ location: VaultLocation, identity: FileIdentity) throws(KeychainFailure) {
@@ -42,8 +43,17 @@ final class Session: Sendable {
 
     /// Whether this session still stands for the files at its location: they may have been replaced or removed, and after
     /// a fork the child must not use the parent's connections.
-    var isCurrent: Bool {
-        process == getpid() && identity == FileIdentity(location.databaseFile)
+    ///
+    /// - Parameter age: How old the last look at the files may be. A look costs as much as a tenth of a read.
+    func isCurrent(age: Duration) -> Bool {
+        guard process == getpid() else { return false }
+        let now = ContinuousClock.now
+        return lastLook.withLock { lastLook in
+            if now - lastLook < age { return true }
+            guard identity == FileIdentity(location.databaseFile) else { return false }
+            lastLook = now
+            return true
+        }
     }
 
     /// The connection for writing.

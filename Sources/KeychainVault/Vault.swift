@@ -44,9 +44,11 @@ public final class Vault: ItemStore {
     // MARK: - Opening
 
     /// The open vault; `nil` if there is none yet.
-    func openSession() throws(KeychainFailure) -> Session? {
+    ///
+    /// - Parameter age: How long ago it may have been that the files under it were last looked at.
+    func openSession(age: Duration = .zero) throws(KeychainFailure) -> Session? {
         try session.withLock { (session) throws(KeychainFailure) in
-            if let session, session.isCurrent { return session }
+            if let session, session.isCurrent(age: age) { return session }
             session = nil
             session = try Self.openExisting(location)
             return session

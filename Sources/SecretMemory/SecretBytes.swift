@@ -71,13 +71,13 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     deinit {
-        wipe(region)
+        wipeMemory(region)
         munmap(region.baseAddress, region.count)
     }
 }
 
 /// Overwrites memory with zeros in a way that the compiler may not leave out.
-public func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+public func wipeMemory(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let address = bytes.baseAddress else { return }
     #if canImport(Darwin)
         memset_s(address, bytes.count, 0, bytes.count)

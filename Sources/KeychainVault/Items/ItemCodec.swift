@@ -17,13 +17,17 @@ enum ItemCodec {
         case date = 4
     }
 
-    static func encode(_ item: Item) -> Data {
-        var bytes = Data(item.itemClass.rawValue.utf8)
-        bytes.append(item.accessControl.flags == nil ? 0 : 1)
-        bytes.append(bigEndian: item.accessControl.flags?.rawValue ?? 0)
-        bytes.append(bigEndian: UInt16(item.attributes.count))
-        for (attribute, value) in item.attributes { append(attribute, value, to: &bytes) }
-        return bytes
+    static func encode(_ item: Item) -> ByteWriter {
+        var writer = ByteWriter(capacity: 256)
+        writer.append(item.itemClass.rawValue)
+        writer.append(UInt8(item.accessControl.flags == nil ? 0 : 1))
+        writer.append(bigEndian: item.accessControl.flags?.rawValue ?? 0)
+        writer.append(bigEndian: UInt16(item.attributes.count))
+        for (attribute, value) in item.attributes {
+            writer.append(bigEndian: attribute.code)
+            append(value, to: &writer)
+        }
+        return writer
     }
 
     /// - Parameter accessibility: From the row, where the seal has authenticated it.
@@ -44,21 +48,29 @@ enum ItemCodec {
         return Item(itemClass: itemClass, attributes: attributes, accessControl: accessControl, value: nil)
     }
 
-    private static func append(_ attribute: Attribute, _ value: AttributeValue, to bytes: inout Data) {
-        let (type, content): (ValueType, Data) =
-            switch value {
-            case .string(let text): (.string, Data(text.utf8))
-            case .data(let data): (.data, data)
-            case .number(let number): (.number, withUnsafeBytes(of: number.bigEndian) { Data($0) })
-            case .date(let seconds): (.date, withUnsafeBytes(of: seconds.bitPattern.bigEndian) { Data($0) })
-            // The engine converts both before a store sees them.
-            case .bool(let flag): (.number, withUnsafeBytes(of: Int64(flag ? 1 : 0).bigEndian) { Data($0) })
-            case .unsupported: (.data, Data())
-            }
-        bytes.append(bigEndian: attribute.code)
-        bytes.append(type.rawValue)
-        bytes.append(bigEndian: UInt32(content.count))
-        bytes.append(content)
+    private static func append(_ value: AttributeValue, to writer: inout ByteWriter) {
+        switch value {
+        case .string(let text):
+            start(.string, length: text.utf8.count, &writer)
+            writer.append(text)
+        case .data(let data):
+            start(.data, length: data.count, &writer)
+            writer.append(data)
+        case .number(let number):
+            start(.number, length: 8, &writer)
+            writer.append(bigEndian: number)
+        case .date(let seconds):
+            start(.date, length: 8, &writer)
+            writer.append(bigEndian: seconds.bitPattern)
+        // The engine has converted both before a store sees an item.
+        case .bool, .unsupported:
+            start(.data, length: 0, &writer)
+        }
+    }
+
+    private static func start(_ type: ValueType, length: Int, _ writer: inout ByteWriter) {
+        writer.append(type.rawValue)
+        writer.append(bigEndian: UInt32(length))
     }
 
     private static func value(_ reader: inout ByteReader) throws(MalformedBytes) -> AttributeValue {

@@ -52,29 +52,31 @@ struct ItemDigests {
     func lookups(_ item: Item) -> [Data] { lookups(item.itemClass, item.attributes) }
 
     /// The message holds the attribute's name, so that equal values of two attributes do not show.
-    private func value(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: Data) -> Data {
+    private func value(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: [UInt8]) -> Data {
         var message = Self.start(.value, itemClass)
         message.append(bigEndian: rule.attribute.code)
         message.append(bytes)
-        return index.digest(message, length: Self.length)
+        return index.digest(message.bytes, length: Self.length)
     }
 
     /// It takes in the rest of the key, so that equal groups of different items do not show.
     private func scope(_ item: Item, _ schema: Schema, _ major: Data, _ minor: Data) -> Data {
-        var message = Self.start(.scope, schema.itemClass) + major + minor
+        var message = Self.start(.scope, schema.itemClass)
+        message.append(major)
+        message.append(minor)
         for rule in schema.scope {
             let bytes = item.keyBytes(rule)
             message.append(bigEndian: rule.attribute.code)
             message.append(bigEndian: UInt32(bytes.count))
             message.append(bytes)
         }
-        return index.digest(message, length: Self.length)
+        return index.digest(message.bytes, length: Self.length)
     }
 
-    private static func start(_ message: Message, _ itemClass: ItemClass) -> Data {
-        var bytes = Data(capacity: 128)
-        bytes.append(message.rawValue)
-        bytes.append(contentsOf: itemClass.rawValue.utf8)
-        return bytes
+    private static func start(_ message: Message, _ itemClass: ItemClass) -> ByteWriter {
+        var writer = ByteWriter(capacity: 192)
+        writer.append(message.rawValue)
+        writer.append(itemClass.rawValue)
+        return writer
     }
 }

@@ -17,13 +17,13 @@ enum Padding {
         return length <= power * 181 / 128 ? power * 181 / 128 : power * 2
     }
 
-    static func pad(_ content: Data, bucket: (Int) -> Int) -> Data {
-        let length = 4 + content.count
-        var padded = Data(capacity: bucket(length))
-        padded.append(bigEndian: UInt32(content.count))
-        padded.append(content)
-        padded.append(Data(count: bucket(length) - length))
-        return padded
+    static func pad(_ content: ByteWriter, bucket: (Int) -> Int) -> [UInt8] {
+        let length = 4 + content.bytes.count
+        var padded = ByteWriter(capacity: bucket(length))
+        padded.append(bigEndian: UInt32(content.bytes.count))
+        padded.append(content.bytes)
+        padded.append([UInt8](repeating: 0, count: bucket(length) - length))
+        return padded.bytes
     }
 
     /// - Returns: The content, without a copy.

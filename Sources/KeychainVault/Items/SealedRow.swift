@@ -55,7 +55,7 @@ struct RowSealer {
             throw KeychainFailure(.unavailable, "The keybag has no key for the accessibility class asked for.")
         }
         let encoded = ItemCodec.encode(item)
-        guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.count <= Self.metadataLimit else {
+        guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.bytes.count <= Self.metadataLimit else {
             throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
         }
         let place = AssociatedData(
@@ -77,8 +77,11 @@ struct RowSealer {
     }
 
     /// One byte tells an item without a value from one with an empty value; on disk both look like a short value.
-    private static func envelope(_ value: Data?) -> Data {
-        value.map { Data([1]) + $0 } ?? Data([0])
+    private static func envelope(_ value: Data?) -> ByteWriter {
+        var writer = ByteWriter(capacity: 1 + (value?.count ?? 0))
+        writer.append(UInt8(value == nil ? 0 : 1))
+        if let value { writer.append(value) }
+        return writer
     }
 
     private static func sealed(_ body: () throws(OpeningFailure) -> Data) throws(KeychainFailure) -> Data {

@@ -52,23 +52,30 @@ extension Keybag {
     static let authenticationLength = 32
 
     /// Everything that ``authentication`` covers.
-    var authenticatedBytes: Data {
-        var bytes = Self.magic + [Format.current, Suite.aes256GCM]
-        bytes.append(uuid: vaultID)
-        bytes.append(bigEndian: sequence)
-        bytes.append(bigEndian: UInt16(slots.count))
-        for slot in slots { bytes += slot.header + slot.commitment + slot.wrappedRootKey }
-        bytes.append(bigEndian: UInt16(keys.count))
-        for key in keys {
-            bytes.append(key.keyClass)
-            bytes.append(bigEndian: key.generation)
-            bytes.append(bigEndian: key.created.bitPattern)
-            bytes += key.wrapped
+    var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter(capacity: 1024)
+        writer.append(Self.magic)
+        writer.append(Format.current)
+        writer.append(Suite.aes256GCM)
+        writer.append(vaultID)
+        writer.append(bigEndian: sequence)
+        writer.append(bigEndian: UInt16(slots.count))
+        for slot in slots {
+            slot.writeHeader(to: &writer)
+            writer.append(slot.commitment)
+            writer.append(slot.wrappedRootKey)
         }
-        return bytes
+        writer.append(bigEndian: UInt16(keys.count))
+        for key in keys {
+            writer.append(key.keyClass)
+            writer.append(bigEndian: key.generation)
+            writer.append(bigEndian: key.created.bitPattern)
+            writer.append(key.wrapped)
+        }
+        return writer.bytes
     }
 
-    var bytes: Data { authenticatedBytes + authentication }
+    var bytes: Data { Data(authenticatedBytes) + authentication }
 
     /// Reads any bytes without trapping; what it accepts is not yet authenticated.
     init(bytes: Data) throws(MalformedBytes) {
@@ -114,14 +121,20 @@ extension Keybag {
 
 extension Keybag.Slot {
     /// The public part, which the commitment and the wrap are bound to.
-    var header: Data {
-        var bytes = Data([kind])
-        bytes.append(uuid: id)
-        bytes.append(bigEndian: created.bitPattern)
-        bytes.append(bigEndian: UInt16(parameters.count))
-        return bytes + parameters
+    func writeHeader(to writer: inout ByteWriter) {
+        writer.append(kind)
+        writer.append(id)
+        writer.append(bigEndian: created.bitPattern)
+        writer.append(bigEndian: UInt16(parameters.count))
+        writer.append(parameters)
     }
 
-    /// What the commitment and the wrap authenticate besides: this slot, in this vault.
-    func context(vaultID: UUID) -> Data { Data("slot".utf8) + vaultID.bytes + header }
+    /// What the commitment and the wrap authenticate: this slot, in this vault.
+    func context(vaultID: UUID) -> [UInt8] {
+        var writer = ByteWriter(capacity: 128)
+        writer.append("slot")
+        writer.append(vaultID)
+        writeHeader(to: &writer)
+        return writer.bytes
+    }
 }
