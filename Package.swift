@@ -37,7 +37,10 @@ var targets: [Target] = [
     // Leaves
     .target(
         name: "KeychainCrypto",
-        dependencies: ["SecretMemory", .product(name: "Crypto", package: "swift-crypto")]),
+        dependencies: [
+            "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+        ]),
     .target(name: "SecretMemory"),
 
     // Beside: `make bench`
@@ -88,10 +91,11 @@ let package = Package(
 )
 
 for target in package.targets {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .treatAllWarnings(as: .error),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .treatAllWarnings(as: .error),
+        ]
 }

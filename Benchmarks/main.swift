@@ -86,7 +86,9 @@ struct Row {
 
     func print() {
         let ratio = floor.map { String(format: "%6.2f × %@", micros / base, $0) } ?? ""
-        Swift.print("  " + name.padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%9.1f µs  ", micros) + ratio)
+        Swift.print(
+            "  " + name.padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%9.1f µs  ", micros)
+                + ratio)
     }
 }
 
@@ -132,6 +134,10 @@ let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.curr
 let small = try measure(size: 1000, parent: parent)
 let large = try measure(size: 100_000, parent: parent)
 print("100,000 items beside 1,000")
-for name in ["engine read", "SecItemCopyMatching", "engine add", "SecItemAdd", "open and read one", "read floor", "add floor"] {
-    print("  " + name.padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%6.2f ×", large.median(name) / small.median(name)))
+for name in [
+    "engine read", "SecItemCopyMatching", "engine add", "SecItemAdd", "open and read one", "read floor", "add floor",
+] {
+    print(
+        "  " + name.padding(toLength: 42, withPad: " ", startingAt: 0)
+            + String(format: "%6.2f ×", large.median(name) / small.median(name)))
 }

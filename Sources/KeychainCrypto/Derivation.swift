@@ -16,12 +16,15 @@ public enum Derivation {
         case keybagAuthentication = "keybag authentication"
         case metadata = "metadata"
         case value = "value"
+        case reference = "reference"
     }
 
     /// - Parameters:
     ///   - salt: The vault's identity, or a slot's random salt.
     ///   - context: What the key is for within its purpose; every field of fixed or stated length.
-    public static func key(from secret: SecretBytes, salt: Data, _ purpose: Purpose, context: Data = Data()) -> SecretBytes {
+    public static func key(from secret: SecretBytes, salt: Data, _ purpose: Purpose, context: Data = Data())
+        -> SecretBytes
+    {
         let info = Data("swift-keychain/1 \(purpose.rawValue)\0".utf8) + context
         let derived = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: symmetric(secret), salt: salt, info: info, outputByteCount: 32)

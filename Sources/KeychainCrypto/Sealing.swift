@@ -21,22 +21,30 @@ public enum Sealing {
     public static let wrappedKeyLength = 32 + overhead
 
     /// nonce ‖ ciphertext ‖ tag.
-    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
+    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure)
+        -> Data
+    {
         try seal(plaintext, symmetric(key), place.bytes)
     }
 
-    public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure) -> Data {
+    public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure)
+        -> Data
+    {
         try open(sealed, symmetric(key), place.bytes)
     }
 
     /// Wraps a 256-bit key; `context` is what the wrap is bound to.
-    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(OpeningFailure) -> Data {
+    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(OpeningFailure)
+        -> Data
+    {
         try secret.withUnsafeBytes { (bytes) throws(OpeningFailure) in
             try seal(bytes, symmetric(key), context)
         }
     }
 
-    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(OpeningFailure) -> SecretBytes {
+    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(OpeningFailure)
+        -> SecretBytes
+    {
         guard wrapped.count == wrappedKeyLength else { throw OpeningFailure() }
         var opened = try open(wrapped, symmetric(key), context)
         defer { opened.wipe() }

@@ -118,7 +118,8 @@ final class Session: Sendable {
     private static func explain(_ failure: KeychainFailure, _ location: VaultLocation) -> KeychainFailure {
         if failure.reason == .authenticationFailed {
             return KeychainFailure(
-                .authenticationFailed, "The device key '\(location.deviceKeyFile)' is not the one that the vault "
+                .authenticationFailed,
+                "The device key '\(location.deviceKeyFile)' is not the one that the vault "
                     + "'\(location.folder)' was made with. Put the right one back (KEYCHAIN_DEVICE_KEY).")
         }
         return KeychainFailure(
@@ -127,8 +128,10 @@ final class Session: Sendable {
 
     private static func missingKey(_ location: VaultLocation) -> KeychainFailure {
         KeychainFailure(
-            .unavailable, "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' "
-                + "cannot be opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY).")
+            .unavailable,
+            "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' "
+                + "cannot be opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY)."
+        )
     }
 }
 

@@ -3,7 +3,6 @@
 
 import Foundation
 import GRDB
-import KeychainCrypto
 public import KeychainEngine
 
 extension Vault {
@@ -23,8 +22,9 @@ extension Vault {
 
     public func insert(_ item: Item) throws(KeychainFailure) -> StoredItem {
         try write { session, table in
-            let id = UUID(bytes: .random(count: 16))
-            let row = try session.sealer.seal(item, id: id, version: 1)
+            let rowID = try table.nextRowID()
+            let id = session.sealer.makeID(rowID: rowID)
+            let row = try session.sealer.seal(item, rowID: rowID, id: id, version: 1)
             let lookups = session.sealer.digests.lookups(item)
             try Self.replacingDamaged(row, table, session.sealer) { try table.insert(row, lookups: lookups) }
             return StoredItem(id: id, version: 1, item: item)
@@ -40,7 +40,8 @@ extension Vault {
             try search.run(table)
             for stored in search.found.items {
                 let item = try change(stored)
-                let row = try sealer.seal(item, id: stored.id, version: stored.version + 1)
+                let rowID = sealer.rowID(of: stored.id)
+                let row = try sealer.seal(item, rowID: rowID, id: stored.id, version: stored.version + 1)
                 let (lookups, previous) = (sealer.digests.lookups(item), sealer.digests.lookups(stored.item))
                 try Self.replacingDamaged(row, table, sealer) {
                     try table.replace(row, lookups: lookups, previous: previous)
@@ -52,10 +53,11 @@ extension Vault {
 
     public func delete(_ selection: Selection) throws(KeychainFailure) -> Int {
         let count = try write { session, table in
-            var search = Search(selection, session.sealer, includingValues: false)
+            let sealer = session.sealer
+            var search = Search(selection, sealer, includingValues: false)
             try search.run(table)
             for stored in search.found.items {
-                try table.delete(SealedRow.rowID(stored.id), lookups: session.sealer.digests.lookups(stored.item))
+                try table.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
             }
             for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
             return search.found.items.count + search.damagedByKey.count

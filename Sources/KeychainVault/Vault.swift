@@ -81,7 +81,8 @@ public final class Vault: ItemStore {
             let session = try openOrCreateSession()
             guard !session.isReadOnly else {
                 throw KeychainFailure(
-                    .readOnly, "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
+                    .readOnly,
+                    "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
             }
             return try transaction(session, body)
         }

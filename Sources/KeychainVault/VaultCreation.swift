@@ -78,7 +78,8 @@ enum VaultMarker {
     static func checkAbsent(_ location: VaultLocation) throws(KeychainFailure) {
         guard try isPresent(location) else { return }
         throw KeychainFailure(
-            .corrupt, "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
+            .corrupt,
+            "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
                 + "a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
     }
 

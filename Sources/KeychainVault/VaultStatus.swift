@@ -58,7 +58,7 @@ private struct ItemCounts {
     mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
         do throws(DamagedRow) {
             let item = try sealer.open(row).item
-            guard sealer.digests.key(item) == row.key else { throw DamagedRow() }
+            guard sealer.digests.key(item) == row.key, sealer.rowID(of: row.id) == row.rowID else { throw DamagedRow() }
             byClass[item.itemClass, default: 0] += 1
         } catch {
             damaged += 1

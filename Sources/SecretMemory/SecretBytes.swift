@@ -56,7 +56,9 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     public static func concatenating(_ first: SecretBytes, _ second: SecretBytes) -> SecretBytes {
         SecretBytes(count: first.count + second.count) { target in
             first.withUnsafeBytes { target.copyMemory(from: $0) }
-            second.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[first.count...]).copyMemory(from: $0) }
+            second.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: target[first.count...]).copyMemory(from: $0)
+            }
         }
     }
 

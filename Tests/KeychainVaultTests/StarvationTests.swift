@@ -52,6 +52,8 @@ extension ChildResult {
     var acknowledgedSteps: Int { lines.prefix { !$0.hasPrefix("failed") }.count }
 
     var failureReasons: [String] {
-        lines.filter { $0.hasPrefix("failed") }.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+        lines.filter { $0.hasPrefix("failed") }.compactMap {
+            $0.split(separator: " ").dropFirst().first.map(String.init)
+        }
     }
 }

@@ -109,7 +109,9 @@ struct SwarmHistory {
         guard let write = done.first(where: { $0.value == final && $0.verb != "delete" }) else {
             return ["value \(final) was never written"]
         }
-        return done.filter { $0.start > write.end }.map { "\(final) is there although \($0.verb) \($0.value) came later" }
+        return done.filter { $0.start > write.end }.map {
+            "\(final) is there although \($0.verb) \($0.value) came later"
+        }
     }
 
     /// Between two additions that do not overlap there must have been a deletion.

@@ -41,10 +41,11 @@ struct TamperTests {
 
         func rowID(of account: String) throws -> Int64 {
             let query = Query.genericPassword("s", account).returning(.persistentReference)
-            guard case .one(.persistentReference(let reference)) = try test.engine.copyMatching(
-                query, caller: .unrestricted), let id = reference.id
+            guard
+                case .one(.persistentReference(let reference)) = try test.engine.copyMatching(
+                    query, caller: .unrestricted), let id = reference.id
             else { return 0 }
-            return SealedRow.rowID(id)
+            return try #require(try test.vault.openSession()).sealer.rowID(of: id)
         }
 
         /// The value, or "!" and the reason why there is none.

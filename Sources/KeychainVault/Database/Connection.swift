@@ -93,7 +93,8 @@ enum Connection {
         // A build of SQLite without memory mapping answers nothing for its size, which is as good.
         guard let found = found ?? (setting.name == "mmap_size" ? "0" : nil), found == setting.expected else {
             throw KeychainFailure(
-                .unavailable, "SQLite did not accept the setting \(setting.name)=\(setting.value), which the vault needs.")
+                .unavailable,
+                "SQLite did not accept the setting \(setting.name)=\(setting.value), which the vault needs.")
         }
     }
 

@@ -33,11 +33,13 @@ enum DatabaseFailure {
                 .corrupt, "'\(path)' is damaged or not a vault (\(code)). It was left untouched; restore a backup.")
         case .SQLITE_IOERR:
             KeychainFailure(
-                .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup.")
+                .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup."
+            )
         case .SQLITE_TOOBIG:
             KeychainFailure(.tooLarge, "The value is too large for the vault (about 700 MB).")
         default:
-            KeychainFailure(.unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
+            KeychainFailure(
+                .unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
         }
     }
 }

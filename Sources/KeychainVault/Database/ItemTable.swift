@@ -98,6 +98,11 @@ struct ItemTable {
 
     // MARK: - Writing
 
+    /// The number of the next row. Numbers of deleted rows at the end come again; identities do not.
+    func nextRowID() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT coalesce(max(id), 0) + 1 FROM item")) ?? 1
+    }
+
     /// - Throws: SQLite's constraint error if the primary key is taken.
     func insert(_ row: SealedRow, lookups: [Data]) throws {
         let sql = "INSERT INTO item (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

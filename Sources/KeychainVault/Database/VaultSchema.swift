@@ -42,13 +42,15 @@ enum VaultSchema {
     static func check(_ db: Database, path: String) throws {
         guard try number(db, "application_id") == applicationID else {
             throw KeychainFailure(
-                .corrupt, "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
+                .corrupt,
+                "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
                     + "or name another vault folder (KEYCHAIN_VAULT).")
         }
         let found = try number(db, "user_version")
         guard found <= version else {
             throw KeychainFailure(
-                .newerFormat, "'\(path)' has format \(found) and this program knows formats up to \(version). "
+                .newerFormat,
+                "'\(path)' has format \(found) and this program knows formats up to \(version). "
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")

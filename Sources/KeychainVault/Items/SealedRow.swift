@@ -18,13 +18,6 @@ struct SealedRow {
     var metadata: Data
     /// `nil` if it was not selected.
     var value: Data?
-
-    /// The row number is the first 63 bits of the identity: no second index is needed to find an item by its persistent
-    /// reference, and the order of rows does not tell the order of insertion.
-    static func rowID(_ id: UUID) -> Int64 {
-        let first = withUnsafeBytes(of: id.uuid) { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
-        return Int64(first & 0x7FFF_FFFF_FFFF_FFFF)
-    }
 }
 
 /// The row does not open: damaged, moved, or sealed under a key that the keybag does not have.
@@ -44,10 +37,27 @@ struct RowSealer {
         digests = ItemDigests(index: keys.index)
     }
 
+    // MARK: - Identities
+
+    /// A new identity for the item in a row: row number and eight random bytes, permuted. It looks random, and still leads
+    /// to the row without an index of its own, whose page every addition would have to write.
+    func makeID(rowID: Int64) -> UUID {
+        var block = ByteWriter(capacity: 16)
+        block.append(bigEndian: rowID)
+        block.append(Data.random(count: 8))
+        return UUID(bytes: Data(keys.references.forward(block.bytes)))
+    }
+
+    /// The row that an identity was made for; some number that no row has for an identity of elsewhere.
+    func rowID(of id: UUID) -> Int64 {
+        let block = keys.references.backward(Array(id.bytes))
+        return block.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+    }
+
     // MARK: - Sealing
 
     /// - Throws: `unavailable` if the keybag has no key of the item's class, `tooLarge`.
-    func seal(_ item: Item, id: UUID, version: UInt64) throws(KeychainFailure) -> SealedRow {
+    func seal(_ item: Item, rowID: Int64, id: UUID, version: UInt64) throws(KeychainFailure) -> SealedRow {
         let keyClass = item.accessControl.accessibility.number
         // A passcode cannot be set yet, so the promise of this class could not be kept.
         guard item.accessControl.accessibility != .whenPasscodeSetThisDeviceOnly else { throw .passcodeNotSet }
@@ -62,7 +72,7 @@ struct RowSealer {
             vaultID: keys.vaultID, role: .metadata, itemID: id, itemVersion: version, keyClass: keyClass,
             generation: generation)
         return SealedRow(
-            rowID: SealedRow.rowID(id), id: id, version: Int64(bitPattern: version), keyClass: keyClass,
+            rowID: rowID, id: id, version: Int64(bitPattern: version), keyClass: keyClass,
             generation: generation, key: digests.key(item),
             metadata: try Self.sealed { () throws(OpeningFailure) in
                 let padded = Padding.pad(encoded, bucket: Padding.metadataBucket)
@@ -97,7 +107,7 @@ struct RowSealer {
     /// The item without its value.
     func open(_ row: SealedRow) throws(DamagedRow) -> StoredItem {
         guard let pair = keys.pair(row.keyClass, row.generation),
-            let accessibility = Accessibility(number: row.keyClass), row.rowID == SealedRow.rowID(row.id)
+            let accessibility = Accessibility(number: row.keyClass)
         else { throw DamagedRow() }
         do {
             let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row))

@@ -62,7 +62,7 @@ struct Search {
     }
 
     private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
-        if let id = selection.id { return .row(id.id.map(SealedRow.rowID) ?? -1) }
+        if let id = selection.id { return .row(id.id.map(sealer.rowID) ?? -1) }
         guard let itemClass = selection.itemClass else { return .all }
         let (digests, schema, conditions) = (sealer.digests, itemClass.schema, selection.conditions)
         let major = digests.value(itemClass, schema.major, in: conditions)

@@ -26,7 +26,8 @@ struct ByteReader {
         return all[position..<position + count]
     }
 
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number {
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number
+    {
         let size = MemoryLayout<Number>.size
         guard all.endIndex - position >= size else { throw MalformedBytes() }
         let offset = position - all.startIndex

@@ -22,6 +22,8 @@ struct ClassKeys: Sendable {
 
     let vaultID: UUID
     let index: BlindIndex
+    /// Makes item identities out of row numbers.
+    let references: BlockPermutation
     private let pairs: [Name: Pair]
     private let newest: [UInt8: UInt32]
 
@@ -39,6 +41,7 @@ struct ClassKeys: Sendable {
     fileprivate init(vaultID: UUID, indexKey: SecretBytes, classKeys: [(Keybag.WrappedKey, SecretBytes)]) {
         self.vaultID = vaultID
         index = BlindIndex(key: indexKey)
+        references = BlockPermutation(key: Derivation.key(from: indexKey, salt: vaultID.bytes, .reference))
         var pairs: [Name: Pair] = [:]
         var newest: [UInt8: UInt32] = [:]
         for (entry, key) in classKeys {

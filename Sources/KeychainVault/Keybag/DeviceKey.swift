@@ -26,7 +26,8 @@ struct DeviceKey: Sendable {
             return try DeviceKey(bytes: bytes)
         } catch {
             throw KeychainFailure(
-                .corrupt, "The device key '\(path)' is damaged or is not a device key. Restore it from a backup; "
+                .corrupt,
+                "The device key '\(path)' is damaged or is not a device key. Restore it from a backup; "
                     + "without it the vault cannot be opened.")
         }
     }

@@ -36,7 +36,9 @@ struct DeviceKeyProtector: Protector {
         let commitmentKey = key(.slotCommitment, salt: salt)
         do {
             // The id says that the slot is ours, so what does not fit now is damage and not a wrong key.
-            guard Authentication.isValid(slot.commitment, for: context, key: commitmentKey) else { throw OpeningFailure() }
+            guard Authentication.isValid(slot.commitment, for: context, key: commitmentKey) else {
+                throw OpeningFailure()
+            }
             return try Sealing.unwrap(slot.wrappedRootKey, with: key(.slotWrap, salt: salt), context: context)
         } catch {
             throw KeychainFailure(.corrupt, "The slot of the device key is damaged.")

@@ -31,7 +31,8 @@ enum FileLock {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemFailure.failure("lock", path) }
             guard ContinuousClock.now < deadline else {
                 throw KeychainFailure(
-                    .busy, "Another process has held '\(path)' for \(timeout). See who: fuser '\(path)'. Then try again.")
+                    .busy,
+                    "Another process has held '\(path)' for \(timeout). See who: fuser '\(path)'. Then try again.")
             }
             usleep(UInt32.random(in: pause / 2...pause))
             pause = min(pause * 2, 2000)

@@ -43,7 +43,8 @@ enum FileSafety {
         }
         try checkOwner(status, path)
         guard status.st_nlink == 1 else {
-            throw unsafe(path, "has \(status.st_nlink) names (hard links)", "Remove the other names: find them by inode.")
+            throw unsafe(
+                path, "has \(status.st_nlink) names (hard links)", "Remove the other names: find them by inode.")
         }
         try checkMode(status, path, wanted: "600")
         return status

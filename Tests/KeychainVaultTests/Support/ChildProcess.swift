@@ -77,7 +77,10 @@ extension TestVault {
     func exercise(_ command: [String], injecting injection: String, strace: String) throws -> ChildResult {
         try ChildProcess.run(
             strace,
-            ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(injection.prefix { $0 != ":" })", "-e", "inject=\(injection)"]
+            [
+                "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(injection.prefix { $0 != ":" })", "-e",
+                "inject=\(injection)",
+            ]
                 + [ChildProcess.built("vault-exerciser")] + exerciserArguments(command))
     }
 }

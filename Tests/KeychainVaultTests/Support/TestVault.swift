@@ -41,7 +41,9 @@ final class TestVault: Sendable {
         for name in try FileManager.default.subpathsOfDirectory(atPath: root) {
             var isFolder: ObjCBool = false
             let path = root + "/" + name
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { continue }
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+                continue
+            }
             files[path] = try Data(contentsOf: URL(fileURLWithPath: path))
         }
         return files
