@@ -11,7 +11,8 @@ public struct Caller: Hashable, Sendable {
 
     /// The groups that may be named, in the order of the entitlements; `nil` means any.
     public let groups: [String]?
-    private let defaultGroup: String
+    /// Where items go that are added without a group.
+    public let defaultGroup: String
 
     /// A program without an entitlements file: it may name any group, and adds to `default`.
     public static let unrestricted = Caller(groups: nil, defaultGroup: "default")

@@ -34,6 +34,7 @@ final class Session: Sendable {
                 return try KeybagTable(db).copies()
             }
         }
+        try location.checkSeparation()
         guard let deviceKey = try DeviceKey.load(location.deviceKeyFile) else { throw Self.missingKey(location) }
         let opened = try Self.open(copies, deviceKey, location)
         keybag = opened.keybag
@@ -71,6 +72,17 @@ final class Session: Sendable {
         writer.withLock { $0 = nil }
     }
 
+    /// Ends both connections. The last connection to a vault moves the log into the database and removes it.
+    func close() throws(KeychainFailure) {
+        try DatabaseFailure.translating(location.databaseFile) {
+            try reader.close()
+            try writer.withLock { writer in
+                try writer?.close()
+                writer = nil
+            }
+        }
+    }
+
     // MARK: - Opening
 
     private static func isReadOnly(_ location: VaultLocation) -> Bool {
@@ -80,9 +92,17 @@ final class Session: Sendable {
     private static func openReader(
         _ location: VaultLocation, isReadOnly: Bool
     ) throws(KeychainFailure) -> DatabaseQueue {
-        let log = try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[0])
+        guard isReadOnly else { return try Connection.openForReading(location.databaseFile) }
+        let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         // With an empty log the file alone is the whole truth, and nobody can change it on such a medium.
-        if isReadOnly, (log?.st_size ?? 0) == 0 { return try Connection.openImmutable(location.databaseFile) }
+        if (try FileSafety.checkFile(companions[0])?.st_size ?? 0) == 0 {
+            return try Connection.openImmutable(location.databaseFile)
+        }
+        guard try FileSafety.checkFile(companions[1]) != nil else {
+            throw KeychainFailure(
+                .unavailable, "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
+                    + "medium that cannot be written. Copy the folder to a writable place and name that (KEYCHAIN_VAULT).")
+        }
         return try Connection.openForReading(location.databaseFile)
     }
 

@@ -34,7 +34,8 @@ extension Vault {
     public func update(
         _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
     ) throws(KeychainFailure) -> SelectedItems {
-        try write { session, table in
+        guard try openSession() != nil else { return SelectedItems(items: []) }
+        return try write { session, table in
             let sealer = session.sealer
             var search = Search(selection, sealer, includingValues: true)
             try search.run(table)
@@ -52,6 +53,7 @@ extension Vault {
     }
 
     public func delete(_ selection: Selection) throws(KeychainFailure) -> Int {
+        guard try openSession() != nil else { return 0 }
         let count = try write { session, table in
             let sealer = session.sealer
             var search = Search(selection, sealer, includingValues: false)

@@ -23,6 +23,8 @@ struct VaultCreation {
 
     /// Device key first, durable; then a whole database under another name, which a rename puts in place; the marker last.
     func create() throws(KeychainFailure) {
+        try PrivateFile.createParents(of: location.deviceKeyFile)
+        try location.checkSeparation()
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: timeout)
         let keybag = try Keybag.make(DeviceKeyProtector(deviceKey: deviceKey), deviceKey: deviceKey, at: Date())
         try removeRemains()

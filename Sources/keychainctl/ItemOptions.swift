@@ -5,9 +5,6 @@ import ArgumentParser
 import KeychainEngine
 
 struct ItemOptions: ParsableArguments {
-    /// A program without entitlements adds to this group.
-    private static let sharedGroup = "default"
-
     @Option(name: .shortAndLong, help: ArgumentHelp("The service of a generic password.", valueName: "name"))
     var service: String?
 
@@ -76,7 +73,7 @@ extension ItemOptions {
     /// The item to add; what is not given gets the engine's defaults.
     func newItem() -> Query {
         var query = Query(service != nil ? .genericPassword : .internetPassword, given)
-        query.attributes[.accessGroup] = .string(accessGroup ?? Self.sharedGroup)
+        query.attributes[.accessGroup] = .string(accessGroup ?? Caller.unrestricted.defaultGroup)
         return query
     }
 

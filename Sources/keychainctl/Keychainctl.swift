@@ -4,6 +4,7 @@
 import ArgumentParser
 import Foundation
 import KeychainEngine
+import KeychainVault
 
 @main
 struct Keychainctl: ParsableCommand {
@@ -37,6 +38,7 @@ struct Keychainctl: ParsableCommand {
             try Startup.checkArguments()
             var command = try parseAsRoot()
             try command.run()
+            try Vault.closeAll()
         } catch let failure as KeychainFailure {
             end(failure)
         } catch {

@@ -37,7 +37,8 @@ struct DeviceKey: Sendable {
     /// The folder is locked meanwhile: two first starts at once must agree on one key.
     static func loadOrCreate(_ path: String, timeout: Duration) throws(KeychainFailure) -> DeviceKey {
         let folder = FileSafety.parent(of: path)
-        try PrivateFile.createFolder(folder)
+        try PrivateFile.createParents(of: path)
+        try FileSafety.checkNotSharedByAll(folder)
         return try FileLock.withLock(folder, flags: O_RDONLY | O_DIRECTORY, timeout: timeout) {
             () throws(KeychainFailure) in
             if let present = try load(path) { return present }

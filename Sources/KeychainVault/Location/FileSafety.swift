@@ -30,8 +30,12 @@ enum FileSafety {
             throw unsafe(path, "is \(kind(status)), not a folder", "Move it away or name another folder.")
         }
         try checkOwner(status, path)
-        try checkMode(status, path, wanted: "700")
-        try checkParent(path)
+        guard isClosed(status) else {
+            let holdsVault = access(path + "/" + VaultLocation.databaseName, F_OK) == 0
+            throw open(
+                status, path, holdsVault ? "Run: chmod 700 '\(path)'" : "Name a folder of its own; it will be created.")
+        }
+        try checkNotSharedByAll(parent(of: path))
         return true
     }
 
@@ -46,7 +50,7 @@ enum FileSafety {
             throw unsafe(
                 path, "has \(status.st_nlink) names (hard links)", "Remove the other names: find them by inode.")
         }
-        try checkMode(status, path, wanted: "600")
+        guard isClosed(status) else { throw open(status, path, "Run: chmod 600 '\(path)'") }
         return status
     }
 
@@ -58,21 +62,26 @@ enum FileSafety {
         }
     }
 
-    private static func checkMode(_ status: stat, _ path: String, wanted: String) throws(KeychainFailure) {
-        guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw unsafe(path, "is open to other users (mode \(mode))", "Run: chmod \(wanted) '\(path)'")
+    private static func isClosed(_ status: stat) -> Bool { status.st_mode & 0o077 == 0 }
+
+    private static func open(_ status: stat, _ path: String, _ remedy: String) -> KeychainFailure {
+        unsafe(path, "is open to other users (mode \(String(status.st_mode & 0o777, radix: 8)))", remedy)
+    }
+
+    /// A folder in which anyone may rename lets others put something of theirs in the place of what is ours.
+    static func checkNotSharedByAll(_ folder: String) throws(KeychainFailure) {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw SystemFailure.failure("look at", folder) }
+        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw unsafe(folder, "can be changed by every user", "Run: chmod o-w '\(folder)'")
         }
     }
 
-    /// A folder in which anyone may rename lets others put a folder of theirs in this one's place.
-    private static func checkParent(_ path: String) throws(KeychainFailure) {
-        let parent = parent(of: path)
-        var status = stat()
-        guard stat(parent, &status) == 0 else { throw SystemFailure.failure("look at", parent) }
-        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-            throw unsafe(parent, "can be changed by every user", "Run: chmod o-w '\(parent)'")
-        }
+    /// The path with every symbolic link followed; `nil` if nothing is there.
+    static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     static func parent(of path: String) -> String {

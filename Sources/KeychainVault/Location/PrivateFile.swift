@@ -17,7 +17,8 @@ enum PrivateFile {
         _ = try FileSafety.checkFolder(path)
     }
 
-    private static func createParents(of path: String) throws(KeychainFailure) {
+    /// The folders above a file or folder, those missing made with mode 0700.
+    static func createParents(of path: String) throws(KeychainFailure) {
         let parent = FileSafety.parent(of: path)
         var status = stat()
         if stat(parent, &status) == 0 { return }

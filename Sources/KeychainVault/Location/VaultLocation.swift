@@ -16,14 +16,24 @@ public struct VaultLocation: Hashable, Sendable {
 
     /// - Throws: `unsafeLocation` if a path is not absolute, or if the key would lie beside what it opens.
     public init(folder: String, deviceKeyFile: String) throws(KeychainFailure) {
-        self.folder = try Self.absolute(folder, "The vault folder")
-        self.deviceKeyFile = try Self.absolute(deviceKeyFile, "The device key file")
-        if self.deviceKeyFile.hasPrefix(self.folder + "/") {
-            throw KeychainFailure(
-                .unsafeLocation,
-                "The device key '\(deviceKeyFile)' lies inside the vault folder, where a copy of the vault would "
-                    + "contain its key. Keep it elsewhere (KEYCHAIN_DEVICE_KEY).")
-        }
+        self.folder = try Self.canonical(folder, "The vault folder")
+        self.deviceKeyFile = try Self.canonical(deviceKeyFile, "The device key file")
+        try checkSeparation(folder: self.folder, keyFolder: FileSafety.parent(of: self.deviceKeyFile))
+    }
+
+    /// Refuses a key beside what it opens, also where symbolic links lead there. To be asked when both folders exist.
+    func checkSeparation() throws(KeychainFailure) {
+        let keyFolder = FileSafety.parent(of: deviceKeyFile)
+        guard let folder = FileSafety.resolved(folder), let keyFolder = FileSafety.resolved(keyFolder) else { return }
+        try checkSeparation(folder: folder, keyFolder: keyFolder)
+    }
+
+    private func checkSeparation(folder: String, keyFolder: String) throws(KeychainFailure) {
+        guard keyFolder == folder || keyFolder.hasPrefix(folder + "/") else { return }
+        throw KeychainFailure(
+            .unsafeLocation,
+            "The device key '\(deviceKeyFile)' lies inside the vault folder, where a copy of the vault would "
+                + "contain its key. Keep it elsewhere (KEYCHAIN_DEVICE_KEY).")
     }
 
     /// The user's default vault, or what the environment names instead.
@@ -54,13 +64,14 @@ public struct VaultLocation: Hashable, Sendable {
         return home + "/" + underHome + "/" + name
     }
 
-    private static func absolute(_ path: String, _ what: String) throws(KeychainFailure) -> String {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-            throw KeychainFailure(.unsafeLocation, "\(what) '\(path)' is not an absolute path. Start it with '/'.")
+    /// One spelling for one place: a process keeps one vault object for each location.
+    private static func canonical(_ path: String, _ what: String) throws(KeychainFailure) -> String {
+        let parts = path.split(separator: "/").filter { $0 != "." }
+        guard path.hasPrefix("/"), !path.utf8.contains(0), !parts.isEmpty, !parts.contains("..") else {
+            throw KeychainFailure(
+                .unsafeLocation, "\(what) '\(path)' is not usable. Give an absolute path below '/', without '..'.")
         }
-        var trimmed = path
-        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-        return trimmed
+        return "/" + parts.joined(separator: "/")
     }
 
     var databaseFile: String { folder + "/" + Self.databaseName }

@@ -4,10 +4,11 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainVault
 
 /// A store to run the same tests on.
 enum StoreKind: String, CaseIterable, Sendable {
-    case memory
+    case memory, vault
 
     /// Services over a fresh, empty store; the caller may use the groups `test` and `test2` unless told otherwise.
     func services(
@@ -21,8 +22,44 @@ enum StoreKind: String, CaseIterable, Sendable {
     private func emptyStore() throws -> any ItemStore {
         switch self {
         case .memory: MemoryStore()
+        case .vault: try TemporaryVault()
         }
     }
+}
+
+/// A vault that lives as long as the services over it.
+private final class TemporaryVault: ItemStore {
+    private let root: String
+    private let vault: Vault
+
+    init() throws {
+        // The rules are about meaning, not about disks: memory spares thousands of waits for one.
+        let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
+        root = parent + "keychain-rules-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/key/device.key"))
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
+    }
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool
+    ) throws(KeychainFailure) -> SelectedItems {
+        try vault.select(selection, limit: limit, includingValues: includingValues)
+    }
+
+    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem { try vault.insert(item) }
+
+    func update(
+        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+    ) throws(KeychainFailure) -> SelectedItems {
+        try vault.update(selection, change)
+    }
+
+    func delete(_ selection: Selection) throws(KeychainFailure) -> Int { try vault.delete(selection) }
 }
 
 extension Services {
