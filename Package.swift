@@ -74,6 +74,9 @@ var targets: [Target] = [
     targets += [
         .target(name: "Security", dependencies: ["KeychainServices"]),
         .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
+
+        // Beside: what `make demo` runs, and what the README shows
+        .executableTarget(name: "SecItemDemo", dependencies: ["Security"], path: "Examples/SecItemDemo"),
     ]
 #endif
 

@@ -54,7 +54,7 @@ extension Vault {
 
     public func delete(_ selection: Selection) throws(KeychainFailure) -> Int {
         guard try openSession() != nil else { return 0 }
-        let count = try write { session, table in
+        return try write(emptyingLog: true) { session, table in
             let sealer = session.sealer
             var search = Search(selection, sealer, includingValues: false)
             try search.run(table)
@@ -64,8 +64,6 @@ extension Vault {
             for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
             return search.found.items.count + search.damagedByKey.count
         }
-        if count > 0 { try forgetDeleted() }
-        return count
     }
 
     /// Runs a write that may find its primary key taken. If the row that holds the key does not open, it is set aside and
@@ -82,18 +80,6 @@ extension Vault {
             }
             try table.setAside(holder.rowID, at: Date())
             try write()
-        }
-    }
-
-    /// Moves the log into the database, where deleted cells are overwritten: what was deleted should not lie in
-    /// the log until later writes happen to cover it. Another process that is reading just now may keep it there.
-    private func forgetDeleted() throws(KeychainFailure) {
-        guard let session = try openSession() else { return }
-        let connection = try session.writingConnection()
-        do {
-            try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-        } catch {
-            return  // The deletion itself is durable.
         }
     }
 }

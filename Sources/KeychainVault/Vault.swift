@@ -85,8 +85,11 @@ public final class Vault: ItemStore {
     // MARK: - Writing
 
     /// Runs `body` in one durable transaction, alone among all writers of all processes; makes the vault if there is none.
+    ///
+    /// - Parameter emptyingLog: Whether what the transaction removed should not lie in SQLite's log until later writes
+    ///   happen to cover it. Another process that is reading just now may keep it there.
     func write<Result>(
-        _ body: (Session, ItemTable) throws -> Result
+        emptyingLog: Bool = false, _ body: (Session, ItemTable) throws -> Result
     ) throws(KeychainFailure) -> Result {
         if access(location.lockFile, F_OK) != 0 {
             try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
@@ -99,7 +102,18 @@ public final class Vault: ItemStore {
                     .readOnly,
                     "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
             }
-            return try transaction(session, body)
+            let result = try transaction(session, body)
+            if emptyingLog { try Self.emptyLog(session) }
+            return result
+        }
+    }
+
+    private static func emptyLog(_ session: Session) throws(KeychainFailure) {
+        let connection = try session.writingConnection()
+        do {
+            try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        } catch {
+            return  // The transaction is durable all the same, and the log is emptied by a later one.
         }
     }
 

@@ -17,7 +17,12 @@ enum FileLock {
         _ path: String, flags: Int32, timeout: Duration, _ body: () throws(KeychainFailure) -> Result
     ) throws(KeychainFailure) -> Result {
         let descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
+        guard descriptor >= 0 else {
+            let code = errno
+            // What lies there may explain it better than the system's word.
+            if flags & O_DIRECTORY == 0 { _ = try FileSafety.checkFile(path) }
+            throw SystemFailure.failure("open", path, code: code)
+        }
         defer { close(descriptor) }
         try wait(descriptor, path, timeout)
         return try body()

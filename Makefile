@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# What there is to run. The work is done in Scripts/; every path here is relative, so that the project may lie anywhere.
+
+SHELL := /bin/bash
+SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
+FAULT_SUITES := KillTests|StarvationTests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check faults bench lint format docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: ## Store a secret in one process and read it in another, in a throw-away vault
+	@Scripts/setup.sh build
+	@Scripts/demo.sh
+
+test: ## Run all tests
+	@Scripts/setup.sh test
+	@Scripts/test.sh
+
+check: ## Before a commit: format, documents, build without warnings, all tests but the fault suites
+	@Scripts/setup.sh test
+	@$(MAKE) --no-print-directory lint docs
+	@Scripts/test.sh --skip '$(FAULT_SUITES)'
+
+faults: ## Kill and starve a writer at every one of its system calls (long)
+	@Scripts/setup.sh test
+	@KEYCHAIN_FAULTS=all Scripts/test.sh --filter '$(FAULT_SUITES)'
+
+bench: ## Measure reads and writes in a release build
+	@Scripts/setup.sh build
+	swift build --configuration release --product keychain-benchmarks
+	"$$(swift build --configuration release --show-bin-path)/keychain-benchmarks"
+
+lint: ## Check the format of all Swift code
+	@Scripts/setup.sh build
+	swift format lint --strict --parallel --recursive $(SWIFT_CODE)
+
+format: ## Format all Swift code
+	@Scripts/setup.sh build
+	swift format --in-place --parallel --recursive $(SWIFT_CODE)
+
+docs: ## Check that the documents are true: links, names of tests, examples
+	@Scripts/check-docs.py
+
+clean: ## Remove everything that was built
+	rm -rf .build

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Shows the main thing: a secret that one program stores and another one reads, sealed in between.
+# It works in a throw-away vault and leaves the user's own alone.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+readonly secret='correct horse'
+
+folder=$(mktemp -d)
+readonly folder
+trap 'rm -rf -- "$folder"' EXIT
+export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
+
+main() {
+    build keychainctl
+    build SecItemDemo
+    PATH="$(swift build --show-bin-path):$PATH"
+    echo
+    echo "A throw-away vault: $KEYCHAIN_VAULT"
+
+    say "One process stores a secret, another one reads it"
+    run "printf %s '$secret' | keychainctl set --service example.com --account alice"
+    expect "$secret" "keychainctl get --service example.com --account alice"
+    run "keychainctl list"
+    run "keychainctl status"
+
+    say "A program written for Apple's API (Examples/SecItemDemo) reads it too, and stores another one"
+    run "SecItemDemo"
+    expect "changed by SecItemUpdate" "keychainctl get --service example.com --account bob"
+
+    say "Nothing of it can be read in the files"
+    run "ls -l \"\$KEYCHAIN_VAULT\""
+    check_unreadable "$secret" "changed by SecItemUpdate" alice bob example.com
+
+    say "A deleted secret is gone for every program"
+    run "keychainctl delete --service example.com --account alice"
+    expect_failure 3 "keychainctl get --service example.com --account alice"
+
+    echo
+    echo "The demonstration worked: stored by one process, read by another, sealed on disk."
+}
+
+# Shows every fiftieth step and what is no step: a first build takes minutes, and silence would look like a hang.
+build() {
+    echo "Building $1; the first time takes some minutes."
+    swift build --product "$1" 2>&1 | awk '
+        /^(Fetched|Comput|Creating|Working copy)/ { next }
+        /^\[/ && ++steps % 50 != 0 { next }
+        { print; fflush() }'
+}
+
+say() { printf '\n== %s\n' "$1"; }
+
+# Shows a command and runs it in a shell of its own.
+run() {
+    printf '$ %s\n' "$1"
+    bash -euo pipefail -c "$1"
+}
+
+expect() {
+    local output
+    printf '$ %s\n' "$2"
+    output=$(bash -euo pipefail -c "$2")
+    echo "$output"
+    [[ $output == "$1" ]] || fail "expected: $1"
+}
+
+expect_failure() {
+    local status=0
+    run "$2" || status=$?
+    ((status == $1)) || fail "expected exit code $1, got $status"
+    echo "(exit code $status: no item matches)"
+}
+
+check_unreadable() {
+    local text
+    # A search that finds nothing proves nothing unless it can find something.
+    printf %s "$*" >"$folder/control"
+    for text in "$@"; do
+        found "$text" "$folder/control" || fail "the search itself does not work"
+        if found "$text" "$KEYCHAIN_VAULT" "$KEYCHAIN_DEVICE_KEY"; then fail "readable on disk: $text"; fi
+        echo "not in any file: $text"
+    done
+}
+
+found() { LC_ALL=C grep --recursive --quiet --text --fixed-strings -- "$@"; }
+
+fail() {
+    echo "The demonstration failed: $1" >&2
+    exit 1
+}
+
+main

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keybag: two copies, each enough.
+
+import Foundation
+import GRDB
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+struct KeybagTests {
+    private func vaultWithItem() throws -> (TestVault, DatabaseQueue) {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        return (test, try DatabaseQueue(path: test.databaseFile))
+    }
+
+    private func bytes(_ database: DatabaseQueue, _ table: String) throws -> Data {
+        try database.read { try Data.fetchOne($0, sql: "SELECT bytes FROM \(table)") ?? Data() }
+    }
+
+    private func set(_ database: DatabaseQueue, _ table: String, _ bytes: Data) throws {
+        try database.write { try $0.execute(sql: "UPDATE \(table) SET bytes = ?", arguments: [bytes]) }
+    }
+
+    @Test(arguments: ["keybag", "keybag_copy"])
+    func copy_withAnyByteFlipped_leavesTheVaultOpen(_ table: String) throws {
+        let (test, database) = try vaultWithItem()
+        let original = try bytes(database, table)
+        for index in original.indices {
+            var changed = original
+            changed[index] ^= 0xFF
+            try set(database, table, changed)
+            #expect(try test.reopened().text(.genericPassword("s", "a")) == "v", "byte \(index)")
+        }
+    }
+
+    @Test func copies_bothWithAnyByteFlipped_areCorruptOrRefuseTheKey() throws {
+        let (test, database) = try vaultWithItem()
+        let original = try bytes(database, "keybag")
+        for index in original.indices {
+            var changed = original
+            changed[index] ^= 0x01
+            for table in ["keybag", "keybag_copy"] { try set(database, table, changed) }
+            let reason = reason { _ = try test.reopened().value(.genericPassword("s", "a")) }
+            #expect(reason == .corrupt || reason == .authenticationFailed, "byte \(index)")
+        }
+    }
+
+    @Test func copies_bothCutAtAnyLength_areCorrupt() throws {
+        let (test, database) = try vaultWithItem()
+        let original = try bytes(database, "keybag")
+        for length in stride(from: 0, to: original.count, by: 3) {
+            for table in ["keybag", "keybag_copy"] { try set(database, table, original.prefix(length)) }
+            #expect(reason { _ = try test.reopened().value(.genericPassword("s", "a")) } == .corrupt, "\(length)")
+        }
+    }
+
+    @Test func damagedCopy_atTheNextWrite_isMended() throws {
+        let (test, database) = try vaultWithItem()
+        let original = try bytes(database, "keybag_copy")
+        try set(database, "keybag_copy", Data([1, 2, 3]))
+        let vault = Vault(test.location)
+        #expect(try vault.status().isKeybagCopyDamaged)
+        try Engine(store: vault).add(.genericPassword("s", "b", value: "w"))
+        #expect(try bytes(database, "keybag_copy") == original)
+        #expect(try Vault(test.location).status().isKeybagCopyDamaged == false)
+    }
+
+    @Test func keybag_made_hasSevenClassKeysAndAnIndexKey() throws {
+        let (test, database) = try vaultWithItem()
+        let keybag = try Keybag(bytes: try bytes(database, "keybag"))
+        #expect(keybag.keys.map(\.keyClass) == [6, 7, 8, 9, 10, 11, 12, 32])
+        #expect(keybag.slots.map(\.kind) == [ProtectorKind.deviceKey.rawValue])
+        #expect(try Keybag(bytes: keybag.bytes) == keybag)
+        _ = test
+    }
+
+    @Test func slotOfUnknownKind_isKeptAndLeftAlone() throws {
+        let (test, database) = try vaultWithItem()
+        let keybag = try Keybag(bytes: try bytes(database, "keybag"))
+        let key = try #require(try DeviceKey.load(test.location.deviceKeyFile))
+        var unknown = keybag.slots[0]
+        unknown.kind = 200
+        #expect(try DeviceKeyProtector(deviceKey: key).unwrap(unknown, vaultID: keybag.vaultID) == nil)
+    }
+
+    @Test func keybag_withHugeCounts_isMalformed() throws {
+        let (_, database) = try vaultWithItem()
+        let original = try bytes(database, "keybag")
+        var changed = original
+        changed[30] = 0xFF
+        changed[31] = 0xFF
+        #expect(throws: MalformedBytes.self) { try Keybag(bytes: changed) }
+    }
+}

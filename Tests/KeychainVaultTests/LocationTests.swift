@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths that are not what they should be: refused with the path in the message, and nothing touched.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+struct LocationTests {
+    /// A way to spoil a file or folder of a vault.
+    struct Spoiling: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Relative to the vault's folder; empty for the folder itself.
+        let name: String
+        let apply: @Sendable (String) throws -> Void
+        var reason = KeychainFailure.Reason.unsafeLocation
+
+        init(
+            _ description: String, _ name: String, reason: KeychainFailure.Reason = .unsafeLocation,
+            _ apply: @escaping @Sendable (String) throws -> Void
+        ) {
+            testDescription = description
+            self.name = name
+            self.reason = reason
+            self.apply = apply
+        }
+    }
+
+    static let spoilings: [Spoiling] =
+        ["vault.db", "vault.db-wal", "vault.db-shm", "vault.lock"].flatMap { name in
+            [
+                Spoiling("\(name) is a symbolic link", name) { try moveAndLink($0) },
+                Spoiling("\(name) has a second name", name) { guard link($0, $0 + ".2") == 0 else { throw POSIX() } },
+                Spoiling("\(name) is a pipe", name) { path in
+                    try FileManager.default.removeItem(atPath: path)
+                    guard mkfifo(path, 0o600) == 0 else { throw POSIX() }
+                },
+                Spoiling("\(name) is a folder", name) { path in
+                    try FileManager.default.removeItem(atPath: path)
+                    guard mkdir(path, 0o700) == 0 else { throw POSIX() }
+                },
+                Spoiling("\(name) is readable by the group", name) { guard chmod($0, 0o640) == 0 else { throw POSIX() } },
+                Spoiling("\(name) is writable by all", name) { guard chmod($0, 0o606) == 0 else { throw POSIX() } },
+            ]
+        } + [
+            Spoiling("the folder is a symbolic link", "") { try moveAndLink($0) },
+            Spoiling("the folder is open to others", "") { guard chmod($0, 0o755) == 0 else { throw POSIX() } },
+            Spoiling("the database is another program's", "vault.db", reason: .corrupt) { path in
+                try FileManager.default.removeItem(atPath: path)
+                try sqlite(path, "CREATE TABLE notes (text TEXT)")
+            },
+            Spoiling("the database is garbage", "vault.db", reason: .corrupt) { path in
+                try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: path))
+                guard chmod(path, 0o600) == 0 else { throw POSIX() }
+            },
+            Spoiling("the database is empty", "vault.db", reason: .corrupt) { guard truncate($0, 0) == 0 else { throw POSIX() } },
+            Spoiling("the database is cut in half", "vault.db", reason: .corrupt) {
+                guard truncate($0, 12288) == 0 else { throw POSIX() }
+            },
+            Spoiling("the database is missing", "vault.db", reason: .corrupt) {
+                try FileManager.default.removeItem(atPath: $0)
+            },
+            Spoiling("the database has a newer format", "vault.db", reason: .newerFormat) {
+                try sqlite($0, "PRAGMA user_version = 2")
+            },
+            Spoiling("the database has a trigger", "vault.db", reason: .corrupt) {
+                try sqlite($0, "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM item; END")
+            },
+        ]
+
+    @Test(arguments: spoilings)
+    func vault_spoiled_isRefusedForReadingAndWritingAndLeftUntouched(_ spoiling: Spoiling) throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.closeKeepingLogFiles()
+        let path = test.location.folder + (spoiling.name.isEmpty ? "" : "/" + spoiling.name)
+        try spoiling.apply(path)
+        let before = try Self.databaseBytes(test)
+        let reading = failure { _ = try test.reopened().value(.genericPassword("s", "a")) }
+        let writing = failure { try test.reopened().add(.genericPassword("s", "b", value: "v")) }
+        #expect(reading?.reason == spoiling.reason, "reading: \(String(describing: reading))")
+        #expect(writing?.reason == spoiling.reason, "writing: \(String(describing: writing))")
+        #expect(reading?.message.contains(test.location.folder) == true)
+        #expect(try Self.databaseBytes(test) == before)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"), arguments: ["", "/vault.db", "/vault.lock"])
+    func vault_ofAnotherOwner_isRefused(_ name: String) throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(chown(test.location.folder + name, 1, 1) == 0)
+        let reading = failure { _ = try test.reopened().value(.genericPassword("s", "a")) }
+        #expect(reading?.reason == .unsafeLocation)
+        #expect(reading?.message.contains(test.location.folder + name) == true)
+    }
+
+    @Test func vault_inAFolderThatAllMayChange_isRefused() throws {
+        let test = try TestVault()
+        let location = try VaultLocation(
+            folder: test.root + "/shared/vault", deviceKeyFile: test.location.deviceKeyFile)
+        #expect(mkdir(test.root + "/shared", 0o700) == 0 && chmod(test.root + "/shared", 0o777) == 0)
+        let engine = Engine(store: Vault(location))
+        #expect(reason { try engine.add(.genericPassword("s", "a", value: "v")) } == .unsafeLocation)
+    }
+
+    @Test func vault_made_isClosedToOthersWhateverTheUmask() throws {
+        let previous = umask(0)
+        defer { umask(previous) }
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        for path in try test.files().keys {
+            #expect(try Self.mode(path) == 0o600, "\(path)")
+        }
+        #expect(try Self.mode(test.location.folder) == 0o700)
+        #expect(try Self.mode(test.root + "/config") == 0o700)
+    }
+
+    @Test func vaultFolder_removedUnderAnOpenVault_isNotWrittenIntoTheVoid() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try FileManager.default.removeItem(atPath: test.location.folder)
+        try test.engine.add(.genericPassword("s", "b", value: "w"))
+        #expect(try test.reopened().text(.genericPassword("s", "b")) == "w")
+    }
+
+    @Test func update_withoutVault_makesNone() throws {
+        let test = try TestVault()
+        #expect(reason { try test.engine.update(.genericPassword("s", "a"), value: "v") } == .itemNotFound)
+        #expect(reason { try test.engine.delete(.genericPassword("s", "a")) } == .itemNotFound)
+        #expect(try test.files().isEmpty)
+    }
+
+    @Test(arguments: ["relative", "", "/", "/a/../b", "/a\0b"])
+    func location_thatIsNotAPlainAbsolutePath_isRefused(_ path: String) {
+        #expect(reason { _ = try VaultLocation(folder: path, deviceKeyFile: "/k/key") } == .unsafeLocation)
+        #expect(reason { _ = try VaultLocation(folder: "/v", deviceKeyFile: path) } == .unsafeLocation)
+    }
+
+    @Test func locations_spelledDifferently_areOne() throws {
+        #expect(
+            try VaultLocation(folder: "/a//b/./c/", deviceKeyFile: "/k")
+                == VaultLocation(folder: "/a/b/c", deviceKeyFile: "/k"))
+    }
+
+    @Test(arguments: ["/v/key", "/v/sub/key", "/v/./key", "//v/key"])
+    func deviceKey_insideTheVaultFolder_isRefused(_ key: String) {
+        #expect(reason { _ = try VaultLocation(folder: "/v", deviceKeyFile: key) } == .unsafeLocation)
+    }
+
+    @Test func deviceKey_ledIntoTheVaultFolderByALink_isRefused() throws {
+        let test = try TestVault()
+        let location = try VaultLocation(folder: test.location.folder, deviceKeyFile: test.root + "/link/device.key")
+        #expect(mkdir(test.location.folder, 0o700) == 0)
+        #expect(symlink(test.location.folder, test.root + "/link") == 0)
+        #expect(reason { try Engine(store: Vault(location)).add(.genericPassword("s", "a")) } == .unsafeLocation)
+    }
+
+    // MARK: - From the environment
+
+    @Test(arguments: [
+        (["HOME": "/h"], "/h/.local/share/swift-keychain", "/h/.config/swift-keychain/device.key"),
+        (
+            ["HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"], "/d/swift-keychain",
+            "/c/swift-keychain/device.key"
+        ),
+        (["HOME": "/h", "XDG_DATA_HOME": "d"], "/h/.local/share/swift-keychain", "/h/.config/swift-keychain/device.key"),
+        (["KEYCHAIN_VAULT": "/v", "KEYCHAIN_DEVICE_KEY": "/k"], "/v", "/k"),
+    ])
+    func location_fromEnvironment_followsTheVariables(
+        _ environment: [String: String], _ folder: String, _ deviceKeyFile: String
+    ) throws {
+        let location = try VaultLocation.fromEnvironment(environment)
+        #expect(location == (try VaultLocation(folder: folder, deviceKeyFile: deviceKeyFile)))
+    }
+
+    @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["KEYCHAIN_VAULT": "/v"]])
+    func location_withoutHome_isUnavailable(_ environment: [String: String]) {
+        #expect(reason { _ = try VaultLocation.fromEnvironment(environment) } == .unavailable)
+    }
+
+    @Test func store_ofEnvironmentWithoutHome_saysSoAtEachCall() {
+        let engine = Engine(store: Vault.ofEnvironment([:]))
+        #expect(reason { _ = try engine.value(.genericPassword("s", "a")) } == .unavailable)
+        #expect(reason { try engine.add(.genericPassword("s", "a")) } == .unavailable)
+        #expect(reason { try engine.update(.genericPassword("s", "a"), value: "v") } == .unavailable)
+        #expect(reason { try engine.delete(.genericPassword("s", "a")) } == .unavailable)
+    }
+
+    // MARK: - Helpers
+
+    private static func moveAndLink(_ path: String) throws {
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
+        guard symlink(path + ".moved", path) == 0 else { throw POSIX() }
+    }
+
+    private static func mode(_ path: String) throws -> UInt32 {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw POSIX() }
+        return status.st_mode & 0o777
+    }
+
+    /// `nil` where the database is no regular file any more.
+    private static func databaseBytes(_ test: TestVault) throws -> Data? {
+        guard try FileSafety.status(test.databaseFile).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else { return nil }
+        return try Data(contentsOf: URL(fileURLWithPath: test.databaseFile))
+    }
+}
+
+struct POSIX: Error {
+    let code = errno
+}
+
+/// Runs a statement on a database file that becomes or stays private.
+func sqlite(_ path: String, _ statement: String) throws {
+    let database = try DatabaseQueueForTests(path)
+    try database.run(statement)
+    guard chmod(path, 0o600) == 0 else { throw POSIX() }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing a vault's tables behind its back.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+@testable import KeychainVault
+
+/// A plain connection to a database file, closed with the object.
+struct DatabaseQueueForTests {
+    let queue: DatabaseQueue
+
+    init(_ path: String) throws { queue = try DatabaseQueue(path: path) }
+
+    func run(_ statement: String) throws {
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: statement)
+            _ = try db.checkpoint(.truncate)
+        }
+        try queue.close()
+    }
+}
+
+extension TestVault {
+    /// Closes the vault and leaves SQLite's companion files in place, as a process that was killed would.
+    func closeKeepingLogFiles() throws {
+        try vault.close()
+        for name in ["vault.db-wal", "vault.db-shm"] where !FileManager.default.fileExists(atPath: location.folder + "/" + name) {
+            try place(Data(), at: location.folder + "/" + name)
+        }
+    }
+}
+
+/// The failure that `body` ends with; `nil` if it succeeds.
+func failure(_ body: () throws -> Void) -> KeychainFailure? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? KeychainFailure
+    }
+}
