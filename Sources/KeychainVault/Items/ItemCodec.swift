@@ -33,7 +33,7 @@ enum ItemCodec {
     /// - Parameter accessibility: From the row, where the seal has authenticated it.
     static func decode(_ bytes: Data, accessibility: Accessibility) throws(MalformedBytes) -> Item {
         var reader = ByteReader(bytes)
-        guard let itemClass = ItemClass(rawValue: String(decoding: try reader.bytes(4), as: UTF8.self)) else {
+        guard let itemClass = ItemClass(rawValue: String(decoding: try reader.slice(4), as: UTF8.self)) else {
             throw MalformedBytes()
         }
         let accessControl = try accessControl(&reader, accessibility)
@@ -78,9 +78,9 @@ enum ItemCodec {
         let length = Int(try reader.number(UInt32.self))
         switch type {
         case .string:
-            guard let text = String(validating: try reader.bytes(length), as: UTF8.self) else { throw MalformedBytes() }
+            guard let text = String(validating: try reader.slice(length), as: UTF8.self) else { throw MalformedBytes() }
             return .string(text)
-        case .data: return .data(Data(try reader.bytes(length)))
+        case .data: return .data(try reader.bytes(length))
         case .number where length == 8: return .number(try reader.number())
         case .date where length == 8: return .date(try reader.double())
         default: throw MalformedBytes()

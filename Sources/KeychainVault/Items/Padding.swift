@@ -28,9 +28,10 @@ enum Padding {
 
     /// - Returns: The content, without a copy.
     static func unpad(_ padded: Data) throws(MalformedBytes) -> Data {
-        var reader = ByteReader(padded)
-        let length = Int(try reader.number(UInt32.self))
-        return try reader.bytes(length)
+        guard padded.count >= 4 else { throw MalformedBytes() }
+        let length = padded.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        guard length <= padded.count - 4 else { throw MalformedBytes() }
+        return padded.dropFirst(4).prefix(length)
     }
 
     private static func roundedUp(_ length: Int, to step: Int) -> Int { (length + step - 1) / step * step }

@@ -126,10 +126,10 @@ struct RowSealer {
             var padded = try Sealing.openWithOneTimeKey(
                 sealed, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             defer { padded.wipe() }
-            var reader = ByteReader(try Padding.unpad(padded))
-            switch try reader.number(UInt8.self) {
-            case 0 where reader.isAtEnd: return nil
-            case 1: return Data(reader.remaining)
+            let envelope = try Padding.unpad(padded)
+            switch envelope.first {
+            case 0 where envelope.count == 1: return nil
+            case 1: return Data(envelope.dropFirst())
             default: throw DamagedRow()
             }
         } catch {

@@ -7,32 +7,28 @@ import Foundation
 struct MalformedBytes: Error {}
 
 /// A cursor over untrusted bytes: every read is checked against what is left, nothing traps.
+///
+/// It works on a copy, which is not wiped: not for secrets.
 struct ByteReader {
-    private let all: Data
-    private var position: Data.Index
+    private let all: [UInt8]
+    private var position = 0
 
-    init(_ bytes: Data) {
-        all = bytes
-        position = bytes.startIndex
-    }
+    init(_ bytes: Data) { all = Array(bytes) }
 
-    var isAtEnd: Bool { position == all.endIndex }
-    /// What has not been read yet.
-    var remaining: Data { all[position...] }
+    var isAtEnd: Bool { position == all.count }
 
-    mutating func bytes(_ count: Int) throws(MalformedBytes) -> Data {
-        guard count >= 0, all.endIndex - position >= count else { throw MalformedBytes() }
+    mutating func slice(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
+        guard count >= 0, all.count - position >= count else { throw MalformedBytes() }
         defer { position += count }
         return all[position..<position + count]
     }
 
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number
-    {
-        let size = MemoryLayout<Number>.size
-        guard all.endIndex - position >= size else { throw MalformedBytes() }
-        let offset = position - all.startIndex
-        position += size
-        return all.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self)) }
+    mutating func bytes(_ count: Int) throws(MalformedBytes) -> Data {
+        Data(try slice(count))
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number {
+        try slice(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
     mutating func uuid() throws(MalformedBytes) -> UUID {

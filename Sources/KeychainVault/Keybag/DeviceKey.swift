@@ -61,11 +61,11 @@ struct DeviceKey: Sendable {
     }
 
     private init(bytes: Data) throws(MalformedBytes) {
-        var reader = ByteReader(bytes)
-        guard bytes.count == Self.length, try reader.bytes(8) == Self.magic else { throw MalformedBytes() }
-        id = try reader.uuid()
-        secret = try reader.bytes(32).withUnsafeBytes { SecretBytes(copying: $0) }
-        guard try reader.bytes(8) == Checksum.sha256(bytes.dropLast(8)).prefix(8) else { throw MalformedBytes() }
+        guard bytes.count == Self.length, bytes.prefix(8) == Self.magic,
+            bytes.suffix(8) == Checksum.sha256(bytes.dropLast(8)).prefix(8)
+        else { throw MalformedBytes() }
+        id = UUID(bytes: bytes.dropFirst(8).prefix(16))
+        secret = bytes.dropFirst(24).prefix(32).withUnsafeBytes { SecretBytes(copying: $0) }
     }
 
     private var bytes: Data {

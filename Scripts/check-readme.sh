@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Does what the README says, word for word, in a home folder of its own: runs its commands, and builds its package.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+project=$PWD
+scratch=$(mktemp -d)
+readonly project scratch
+trap 'rm -rf -- "$scratch"' EXIT
+
+export HOME="$scratch/home"
+mkdir "$HOME"
+unset XDG_DATA_HOME XDG_CONFIG_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
+
+main() {
+    echo "== The commands in README.md"
+    # `make test` and `make demo` are run in full elsewhere; here it is enough that they exist.
+    make() { command make --dry-run "$@" >/dev/null; }
+    export -f make
+    bash -euxo pipefail <(code sh)
+
+    echo "== The package in README.md"
+    make_package
+    cd -- "$scratch/app"
+    swift build --product App 2>&1 | awk '!/^(\[|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'
+    local output
+    output=$("$(swift build --show-bin-path)/App")
+    echo "$output"
+    [[ $output == "bob's secret has 14 bytes" ]]
+}
+
+# All code blocks of a language.
+code() {
+    awk -v start='```'"$1" '$0 == start { inside = 1; next } $0 == "```" { inside = 0 } inside' "$project/README.md"
+}
+
+# The Swift code comes in two blocks: what goes into a program, and what goes into a package description.
+make_package() {
+    local program=$scratch/app/Sources/App/main.swift package=$scratch/app/Package.swift
+    mkdir -p "$(dirname -- "$program")"
+    # The folder's name is the package's name to SwiftPM, and a clone may have any.
+    ln -s -- "$project" "$scratch/swift-keychain"
+    code swift | sed '/^dependencies:/,$d' >"$program"
+    {
+        printf '%s\n' '// swift-tools-version: 6.2' 'import PackageDescription' 'let package = Package(name: "App",'
+        code swift | sed -n '/^dependencies:/,$p'
+        echo ')'
+    } >"$package"
+}
+
+main
