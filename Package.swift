@@ -21,7 +21,6 @@ var targets: [Target] = [
             "KeychainEngine", "KeychainVault",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
-    .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault"]),
 
     // Meaning
     .target(name: "KeychainEngine"),
@@ -43,18 +42,8 @@ var targets: [Target] = [
         ]),
     .target(name: "SecretMemory"),
 
-    // Beside: `make bench`
-    .executableTarget(
-        name: "keychain-benchmarks",
-        dependencies: [
-            "KeychainServices", "KeychainEngine", "KeychainVault",
-            .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
-        ],
-        path: "Benchmarks"),
-
     // Tests
     .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
-    .testTarget(name: "KeychainServicesTests", dependencies: ["KeychainServices", "KeychainEngine", "KeychainVault"]),
     .executableTarget(
         name: "vault-exerciser", dependencies: ["KeychainEngine", "KeychainVault"], path: "Tests/Exerciser"),
     .testTarget(
@@ -74,10 +63,25 @@ var targets: [Target] = [
     targets += [
         .target(name: "Security", dependencies: ["KeychainServices"]),
         .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
+        .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault"]),
+        .testTarget(
+            name: "KeychainServicesTests", dependencies: ["KeychainServices", "KeychainEngine", "KeychainVault"]),
+
+        // Beside: `make bench`
+        .executableTarget(
+            name: "keychain-benchmarks",
+            dependencies: [
+                "KeychainServices", "KeychainEngine", "KeychainVault",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Benchmarks"),
 
         // Beside: what `make demo` runs, and what the README shows
         .executableTarget(name: "SecItemDemo", dependencies: ["Security"], path: "Examples/SecItemDemo"),
     ]
+#else
+    // The same module name over Apple's own framework, so that one import serves both.
+    targets += [.target(name: "KeychainServices", path: "Sources/AppleServices")]
 #endif
 
 let package = Package(

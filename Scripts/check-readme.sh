@@ -19,17 +19,19 @@ main() {
     # `make test` and `make demo` are run in full elsewhere; here it is enough that they exist.
     make() { command make --dry-run "$@" >/dev/null; }
     export -f make
-    bash -euxo pipefail <(code sh)
+    bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
 
     echo "== The package in README.md"
     make_package
     cd -- "$scratch/app"
-    swift build --product App 2>&1 | awk '!/^(\[|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'
+    swift build --product App 2>&1 | without_build_steps
     local output
     output=$("$(swift build --show-bin-path)/App")
     echo "$output"
     [[ $output == "bob's secret has 14 bytes" ]]
 }
+
+without_build_steps() { awk '!/^(\[[0-9]|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'; }
 
 # All code blocks of a language.
 code() {

@@ -70,8 +70,8 @@ extension Query.MatchCriterion {
             guard entry is Date || entry is NSNull else { throw .invalidValue(name, "a date or null") }
             self = .certificate(.validOnDate)
         case "m_TrustedOnly":
-            guard exactBool(entry) != nil else { throw .invalidValue(name, "a Boolean") }
-            self = .certificate(.trustedOnly)
+            guard let isAsked = exactBool(entry) else { throw .invalidValue(name, "a Boolean") }
+            self = isAsked ? .certificate(.trustedOnly) : .ignored
         case "m_EmailAddressIfPresent":
             guard entry is String else { throw .invalidValue(name, "a string") }
             self = .certificate(.emailAddress)

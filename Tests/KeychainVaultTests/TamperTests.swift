@@ -176,12 +176,14 @@ struct TamperTests {
         #expect(try victim.test.vault.status().damagedCount == 1)
     }
 
+    /// Every byte with `KEYCHAIN_FAULTS=all`, otherwise a sample.
     @Test func databaseFile_withAnyByteFlipped_neverShowsAnotherValue() throws {
         let victim = try Victim()
         try victim.database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try victim.database.close()
         let original = try Data(contentsOf: URL(fileURLWithPath: victim.test.databaseFile))
-        for index in stride(from: 0, to: original.count, by: 37) {
+        let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 37
+        for index in stride(from: 0, to: original.count, by: step) {
             let test = try TestVault()
             for (path, bytes) in try victim.test.files() {
                 try test.place(bytes, at: path.replacingOccurrences(of: victim.test.root, with: test.root))

@@ -70,7 +70,8 @@ enum ItemCodec {
 
     private static func start(_ type: ValueType, length: Int, _ writer: inout ByteWriter) {
         writer.append(type.rawValue)
-        writer.append(bigEndian: UInt32(length))
+        // What is longer is far beyond the limit on metadata, which is checked next.
+        writer.append(bigEndian: UInt32(clamping: length))
     }
 
     private static func value(_ reader: inout ByteReader) throws(MalformedBytes) -> AttributeValue {
