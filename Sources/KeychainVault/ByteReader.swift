@@ -27,7 +27,8 @@ struct ByteReader {
         Data(try slice(count))
     }
 
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number {
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(MalformedBytes) -> Number
+    {
         try slice(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 

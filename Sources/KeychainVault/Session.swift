@@ -100,8 +100,10 @@ final class Session: Sendable {
         }
         guard try FileSafety.checkFile(companions[1]) != nil else {
             throw KeychainFailure(
-                .unavailable, "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
-                    + "medium that cannot be written. Copy the folder to a writable place and name that (KEYCHAIN_VAULT).")
+                .unavailable,
+                "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
+                    + "medium that cannot be written. Copy the folder to a writable place and name that (KEYCHAIN_VAULT)."
+            )
         }
         return try Connection.openForReading(location.databaseFile)
     }

@@ -33,6 +33,9 @@ public final class Vault: ItemStore {
         }
     }
 
+    /// How old a look at the vault's files may be before a read; a write always looks.
+    static let lookInterval = Duration.milliseconds(20)
+
     private static let all = Mutex<[VaultLocation: Vault]>([:])
 
     /// For tests that want a vault opened anew; elsewhere ``at(_:)``.
@@ -91,17 +94,18 @@ public final class Vault: ItemStore {
     func write<Result>(
         emptyingLog: Bool = false, _ body: (Session, ItemTable) throws -> Result
     ) throws(KeychainFailure) -> Result {
+        // Before the lock, which on such a medium could not even be opened.
+        if let session = try openSession(), session.isReadOnly {
+            throw KeychainFailure(
+                .readOnly,
+                "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
+        }
         if access(location.lockFile, F_OK) != 0 {
             try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
         }
         return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: writerTimeout) {
             () throws(KeychainFailure) in
             let session = try openOrCreateSession()
-            guard !session.isReadOnly else {
-                throw KeychainFailure(
-                    .readOnly,
-                    "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
-            }
             let result = try transaction(session, body)
             if emptyingLog { try Self.emptyLog(session) }
             return result
@@ -118,7 +122,7 @@ public final class Vault: ItemStore {
     }
 
     private func openOrCreateSession() throws(KeychainFailure) -> Session {
-        if let open = try openSession() { return open }
+        if let open = try openSession(age: Self.lookInterval) { return open }
         try VaultCreation(location: location, timeout: writerTimeout).create()
         guard let created = try openSession() else {
             throw KeychainFailure(.inputOutput, "The vault '\(location.folder)' was made and then not found.")

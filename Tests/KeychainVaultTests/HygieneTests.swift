@@ -42,7 +42,9 @@ struct HygieneTests {
     private static func check(_ files: [String: Data], _ when: String) {
         for (path, bytes) in files {
             for needle in needles {
-                let encodings = [Data(needle.utf8), needle.data(using: .utf16LittleEndian), Data(needle.utf8).base64EncodedData()]
+                let encodings = [
+                    Data(needle.utf8), needle.data(using: .utf16LittleEndian), Data(needle.utf8).base64EncodedData(),
+                ]
                 for encoding in encodings.compactMap({ $0 }) {
                     #expect(bytes.range(of: encoding) == nil, "\(needle) in \(path) \(when)")
                 }
@@ -72,7 +74,9 @@ struct HygieneTests {
         collect { _ = try test.engine.value(Query(.genericPassword, [.creationDate: .string("needle-value-one")])) }
         try database.write { try $0.execute(sql: "UPDATE item SET metadata = zeroblob(284)") }
         collect { _ = try test.engine.value(.genericPassword("needle-service", "needle-account")) }
-        collect { try test.engine.update(.genericPassword("needle-service", "needle-account"), value: "needle-value-one") }
+        collect {
+            try test.engine.update(.genericPassword("needle-service", "needle-account"), value: "needle-value-one")
+        }
         try database.write { try $0.execute(sql: "DROP TABLE item") }
         collect { try test.engine.add(.genericPassword("needle-service", "needle-account", value: "needle-value-one")) }
         #expect(messages.allSatisfy { $0 != "none" })

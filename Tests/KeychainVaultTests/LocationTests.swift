@@ -40,7 +40,9 @@ struct LocationTests {
                     try FileManager.default.removeItem(atPath: path)
                     guard mkdir(path, 0o700) == 0 else { throw POSIX() }
                 },
-                Spoiling("\(name) is readable by the group", name) { guard chmod($0, 0o640) == 0 else { throw POSIX() } },
+                Spoiling("\(name) is readable by the group", name) {
+                    guard chmod($0, 0o640) == 0 else { throw POSIX() }
+                },
                 Spoiling("\(name) is writable by all", name) { guard chmod($0, 0o606) == 0 else { throw POSIX() } },
             ]
         } + [
@@ -54,7 +56,9 @@ struct LocationTests {
                 try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: path))
                 guard chmod(path, 0o600) == 0 else { throw POSIX() }
             },
-            Spoiling("the database is empty", "vault.db", reason: .corrupt) { guard truncate($0, 0) == 0 else { throw POSIX() } },
+            Spoiling("the database is empty", "vault.db", reason: .corrupt) {
+                guard truncate($0, 0) == 0 else { throw POSIX() }
+            },
             Spoiling("the database is cut in half", "vault.db", reason: .corrupt) {
                 guard truncate($0, 12288) == 0 else { throw POSIX() }
             },
@@ -164,7 +168,10 @@ struct LocationTests {
             ["HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"], "/d/swift-keychain",
             "/c/swift-keychain/device.key"
         ),
-        (["HOME": "/h", "XDG_DATA_HOME": "d"], "/h/.local/share/swift-keychain", "/h/.config/swift-keychain/device.key"),
+        (
+            ["HOME": "/h", "XDG_DATA_HOME": "d"], "/h/.local/share/swift-keychain",
+            "/h/.config/swift-keychain/device.key"
+        ),
         (["KEYCHAIN_VAULT": "/v", "KEYCHAIN_DEVICE_KEY": "/k"], "/v", "/k"),
     ])
     func location_fromEnvironment_followsTheVariables(
@@ -202,7 +209,9 @@ struct LocationTests {
 
     /// `nil` where the database is no regular file any more.
     private static func databaseBytes(_ test: TestVault) throws -> Data? {
-        guard try FileSafety.status(test.databaseFile).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else { return nil }
+        guard try FileSafety.status(test.databaseFile).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else {
+            return nil
+        }
         return try Data(contentsOf: URL(fileURLWithPath: test.databaseFile))
     }
 }

@@ -52,6 +52,26 @@ struct ReadOnlyTests {
         #expect(child.output.contains("Copy the folder"))
     }
 
+    @Test(
+        .enabled(if: geteuid() == 0 && ChildProcess.installed("setpriv") != nil, "only root can become another user"),
+        arguments: ["add", "read"])
+    func vault_thatItsOwnerMayNotWrite_isReadAndNotWritten(_ verb: String) throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        try test.vault.close()
+        let nobody: uid_t = 65534
+        for path in [test.root, test.root + "/config", test.location.folder] {
+            #expect(chown(path, nobody, nobody) == 0 && chmod(path, 0o500) == 0)
+        }
+        for path in try test.files().keys { #expect(chown(path, nobody, nobody) == 0 && chmod(path, 0o400) == 0) }
+        let arguments = verb == "add" ? ["add", "bob", "w"] : ["read", "alice"]
+        let child = try ChildProcess.run(
+            try #require(ChildProcess.installed("setpriv")),
+            ["--reuid=65534", "--clear-groups", ChildProcess.built("vault-exerciser")]
+                + test.exerciserArguments(arguments))
+        #expect(child.output.hasPrefix(verb == "add" ? "failed readOnly" : "v\n"), "\(child.output) \(child.errors)")
+    }
+
     @Test(arguments: [["add", "bob", "w"], ["delete", "alice"]])
     func vault_readOnly_refusesToBeWritten(_ command: [String]) throws {
         let test = try TestVault()

@@ -26,7 +26,8 @@ extension TestVault {
     /// Closes the vault and leaves SQLite's companion files in place, as a process that was killed would.
     func closeKeepingLogFiles() throws {
         try vault.close()
-        for name in ["vault.db-wal", "vault.db-shm"] where !FileManager.default.fileExists(atPath: location.folder + "/" + name) {
+        for name in ["vault.db-wal", "vault.db-shm"]
+        where !FileManager.default.fileExists(atPath: location.folder + "/" + name) {
             try place(Data(), at: location.folder + "/" + name)
         }
     }
