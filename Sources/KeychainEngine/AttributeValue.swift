@@ -87,9 +87,9 @@ extension AttributeKind {
         return number
     }
 
-    /// Apple hands a number to a byte-valued attribute as a native 32-bit integer.
+    /// Apple hands a number to a byte-valued attribute as a native 32-bit integer, which on all its machines is little-endian.
     static func nativeBytes(_ number: Int64) -> Data {
-        withUnsafeBytes(of: Int32(truncatingIfNeeded: number)) { Data($0) }
+        withUnsafeBytes(of: Int32(truncatingIfNeeded: number).littleEndian) { Data($0) }
     }
 }
 

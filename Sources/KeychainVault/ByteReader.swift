@@ -42,9 +42,10 @@ struct ByteReader {
 }
 
 extension UUID {
-    /// - Parameter bytes: At least 16; with fewer it is the zero identity, which nothing has.
+    /// - Parameter bytes: Exactly 16; of any other number it is the zero identity, which nothing has.
     init(bytes: Data) {
-        self.init(uuid: bytes.count < 16 ? UUID.zero.uuid : bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+        self.init(
+            uuid: bytes.count != 16 ? UUID.zero.uuid : bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
     }
 
     var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }

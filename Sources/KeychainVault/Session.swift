@@ -61,6 +61,8 @@ final class Session: Sendable {
     func writingConnection() throws(KeychainFailure) -> DatabaseQueue {
         try writer.withLock { (writer) throws(KeychainFailure) in
             if let writer { return writer }
+            // A vault that was restored without its lock file has lost the marker.
+            if try !VaultMarker.isPresent(location) { try VaultMarker.write(location) }
             let opened = try Connection.openForWriting(location.databaseFile)
             writer = opened
             return opened
@@ -129,6 +131,9 @@ final class Session: Sendable {
     }
 
     private static func decode(_ bytes: Data?) throws(KeychainFailure) -> Keybag {
+        if let bytes, Keybag.isOfNewerFormat(bytes) {
+            throw KeychainFailure(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
+        }
         do throws(MalformedBytes) {
             guard let bytes else { throw MalformedBytes() }
             return try Keybag(bytes: bytes)

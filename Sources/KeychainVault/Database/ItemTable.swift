@@ -98,9 +98,15 @@ struct ItemTable {
 
     // MARK: - Writing
 
-    /// The number of the next row. Numbers of deleted rows at the end come again; identities do not.
+    /// The number of the next row: above all in use, those set aside included, whose numbers must stay theirs. Numbers of
+    /// deleted rows at the end come again; identities do not.
     func nextRowID() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT coalesce(max(id), 0) + 1 FROM item")) ?? 1
+        let sql = "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))"
+        let highest = try Int64.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+        guard highest < Int64.max else {
+            throw KeychainFailure(.corrupt, "A row has a number that no row is given. Restore a backup.")
+        }
+        return highest + 1
     }
 
     /// - Throws: SQLite's constraint error if the primary key is taken.
@@ -116,6 +122,7 @@ struct ItemTable {
             UPDATE item SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
             """
         try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.rowID])
+        try checkOneChanged()
         let kept = Set(previous).intersection(lookups)
         try unfile(row.rowID, from: previous.filter { !kept.contains($0) })
         try file(row.rowID, under: lookups.filter { !kept.contains($0) })
@@ -123,7 +130,14 @@ struct ItemTable {
 
     func delete(_ rowID: Int64, lookups: [Data]) throws {
         try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+        try checkOneChanged()
         try unfile(rowID, from: lookups)
+    }
+
+    private func checkOneChanged() throws {
+        guard db.changesCount == 1 else {
+            throw KeychainFailure(.corrupt, "A row was not where its identity says. Nothing was changed.")
+        }
     }
 
     /// Moves a row that does not open out of the way, bytes and all.

@@ -83,7 +83,10 @@ enum ItemCodec {
             return .string(text)
         case .data: return .data(try reader.bytes(length))
         case .number where length == 8: return .number(try reader.number())
-        case .date where length == 8: return .date(try reader.double())
+        case .date where length == 8:
+            let seconds = try reader.double()
+            guard seconds.isFinite else { throw MalformedBytes() }
+            return .date(seconds)
         default: throw MalformedBytes()
         }
     }
@@ -96,12 +99,22 @@ enum ItemCodec {
         switch hasFlags {
         case 0 where flags == 0: return AccessControl(accessibility)
         case 1:
-            do throws(KeychainFailure) {
-                return try AccessControl(accessibility, flags: AccessControl.Flags(rawValue: flags))
-            } catch {
-                throw MalformedBytes()
-            }
+            let given = AccessControl.Flags(rawValue: flags)
+            // A flag that means nothing today may be a lock of tomorrow: what would be dropped is refused.
+            let accessControl = try checked(accessibility, given)
+            guard accessControl.flags == given else { throw MalformedBytes() }
+            return accessControl
         default: throw MalformedBytes()
+        }
+    }
+
+    private static func checked(
+        _ accessibility: Accessibility, _ flags: AccessControl.Flags
+    ) throws(MalformedBytes) -> AccessControl {
+        do throws(KeychainFailure) {
+            return try AccessControl(accessibility, flags: flags)
+        } catch {
+            throw MalformedBytes()
         }
     }
 }

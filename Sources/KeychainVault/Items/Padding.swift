@@ -26,11 +26,16 @@ enum Padding {
         return padded.bytes
     }
 
+    /// Takes only what ``pad(_:bucket:)`` makes: zeros behind the content, up to its bucket.
+    ///
     /// - Returns: The content, without a copy.
-    static func unpad(_ padded: Data) throws(MalformedBytes) -> Data {
+    static func unpad(_ padded: Data, bucket: (Int) -> Int) throws(MalformedBytes) -> Data {
         guard padded.count >= 4 else { throw MalformedBytes() }
         let length = padded.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= padded.count - 4 else { throw MalformedBytes() }
+        let isWhole = length <= padded.count - 4 && padded.count == bucket(4 + length)
+        guard isWhole, padded.withUnsafeBytes({ $0.dropFirst(4 + length).allSatisfy { $0 == 0 } }) else {
+            throw MalformedBytes()
+        }
         return padded.dropFirst(4).prefix(length)
     }
 

@@ -107,11 +107,14 @@ struct RowSealer {
     /// The item without its value.
     func open(_ row: SealedRow) throws(DamagedRow) -> StoredItem {
         guard let pair = keys.pair(row.keyClass, row.generation),
-            let accessibility = Accessibility(number: row.keyClass)
+            let accessibility = Accessibility(number: row.keyClass),
+            // A row under another's number would be changed and deleted in its place.
+            rowID(of: row.id) == row.rowID
         else { throw DamagedRow() }
         do {
             let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row))
-            let item = try ItemCodec.decode(Padding.unpad(padded), accessibility: accessibility)
+            let item = try ItemCodec.decode(
+                Padding.unpad(padded, bucket: Padding.metadataBucket), accessibility: accessibility)
             return StoredItem(id: row.id, version: UInt64(bitPattern: row.version), item: item)
         } catch {
             throw DamagedRow()
@@ -126,7 +129,7 @@ struct RowSealer {
             var padded = try Sealing.openWithOneTimeKey(
                 sealed, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             defer { padded.wipe() }
-            let envelope = try Padding.unpad(padded)
+            let envelope = try Padding.unpad(padded, bucket: Padding.valueBucket)
             switch envelope.first {
             case 0 where envelope.count == 1: return nil
             case 1: return Data(envelope.dropFirst())

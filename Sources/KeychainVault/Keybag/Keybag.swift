@@ -77,6 +77,11 @@ extension Keybag {
 
     var bytes: Data { Data(authenticatedBytes) + authentication }
 
+    /// Whether the bytes begin as a keybag of a format that came after this one.
+    static func isOfNewerFormat(_ bytes: Data) -> Bool {
+        bytes.starts(with: magic) && bytes.dropFirst(magic.count).first.map { $0 > Format.current } == true
+    }
+
     /// Reads any bytes without trapping; what it accepts is not yet authenticated.
     init(bytes: Data) throws(MalformedBytes) {
         var reader = ByteReader(bytes)

@@ -27,18 +27,14 @@ struct FormatRowNumberTests {
     @Test func item_underAnotherNumber_isNotShown() throws {
         let test = try Self.vaultWithSwappedRows()
         let found = reasonOrText { try test.engine.text(.genericPassword("s", "a")) }
-        withKnownIssue("an opened row is not compared with the number in its identity") {
-            #expect(found == "!corrupt")
-        }
+        #expect(found == "!corrupt")
     }
 
     @Test func item_deletedWhileUnderAnotherNumber_leavesTheOthers() throws {
         let test = try Self.vaultWithSwappedRows()
         try test.engine.delete(.genericPassword("s", "a"))
         let left = try test.vault.select(Selection(itemClass: .genericPassword), limit: nil, includingValues: false)
-        withKnownIssue("the row is deleted that the identity names, and it is another item's") {
-            #expect(!left.items.contains { $0.item[.account] == .string("a") })
-        }
+        #expect(!left.items.contains { $0.item[.account] == .string("a") })
     }
 
     @Test func item_updatedWhileItsRowIsUnderAnotherNumber_isNotAcknowledgedAndLost() throws {
@@ -47,9 +43,7 @@ struct FormatRowNumberTests {
         try Self.change(test, "UPDATE item SET id = 7")
         let failure = reason { try test.engine.update(.genericPassword("s", "a"), value: "new") }
         let found = reasonOrText { try test.engine.text(.genericPassword("s", "a")) }
-        withKnownIssue("the update changes no row and succeeds") {
-            #expect(failure != nil || found == "new")
-        }
+        #expect(failure != nil || found == "new")
     }
 
     @Test func row_setAsideUnderANumberThatWasSetAsideBefore_isKeptToo() throws {
@@ -60,7 +54,7 @@ struct FormatRowNumberTests {
             _ = reason { try test.engine.delete(.genericPassword("s", "a")) }
         }
         let count = try test.vault.status().quarantinedCount
-        withKnownIssue("the number is taken in the quarantine, and the deletion fails") { #expect(count == 2) }
+        #expect(count == 2)
     }
 
     @Test func item_underTheLookupOfAnother_survivesADeletionByIt() throws {
@@ -73,8 +67,6 @@ struct FormatRowNumberTests {
         try Self.change(test, "INSERT INTO lookup SELECT digest, 1 FROM lookup WHERE item = 2")
         try test.engine.delete(Query(.genericPassword, [.label: .string("label b")]))
         let found = reasonOrText { try test.engine.text(.genericPassword("s", "a")) }
-        withKnownIssue("an item that opens is set aside for a wrong entry of the lookup table") {
-            #expect(found == "of a")
-        }
+        #expect(found == "of a")
     }
 }

@@ -195,7 +195,8 @@ extension FormatVector {
     }
 
     @Sendable private static func unpad(_ input: VectorInput) throws -> JSON {
-        .hex(try Padding.unpad(input.bytes("padded")))
+        let bucket = try input.text("content") == "value" ? Padding.valueBucket : Padding.metadataBucket
+        return .hex(try Padding.unpad(input.bytes("padded"), bucket: bucket))
     }
 
     @Sendable private static func item(_ input: VectorInput) throws -> JSON {

@@ -36,23 +36,9 @@ struct FormatVectorTests {
     @Test(arguments: File.all)
     func vector_evaluatedHere_hasTheFixedResult(_ file: File) throws {
         for vector in try file.vectors() {
-            let result = try vector.evaluate()
-            withKnownIssue {
-                #expect(result == vector.expected, "\(file.name): \(vector.name)")
-            } when: {
-                Self.acceptedForNow.contains("\(file.name): \(vector.name)")
-            }
+            #expect(try vector.evaluate() == vector.expected, "\(file.name): \(vector.name)")
         }
     }
-
-    /// Bytes that Docs/FORMAT.md calls damage and that are still accepted here.
-    private static let acceptedForNow: Set<String> = [
-        "items: date that is not a number", "items: infinite date", "items: or with a single constraint",
-        "items: and, which goes without saying", "items: unknown flag",
-        "padding: byte in the padding", "padding: one bucket too many", "padding: no padding",
-        "rows: identity of seventeen bytes", "rows: metadata padded with ones", "rows: value padded with ones",
-        "rows: value without padding",
-    ]
 
     @Test(.enabled(if: FormatReader.isAvailable, FormatReader.requirement), arguments: File.all)
     func vector_evaluatedByTheReader_hasTheFixedResult(_ file: File) throws {
