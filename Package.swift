@@ -30,7 +30,7 @@ var targets: [Target] = [
         name: "KeychainVault",
         dependencies: [
             "KeychainEngine", "KeychainCrypto", "SecretMemory",
-            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ]),
 
     // Leaves

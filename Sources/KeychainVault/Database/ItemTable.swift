@@ -39,10 +39,7 @@ struct ItemTable {
     /// Hands candidate rows to `body` until it returns `false`.
     func forEach(_ candidates: Candidates, _ parts: Parts, _ body: (SealedRow) throws -> Bool) throws {
         let (sql, arguments) = Self.select(candidates, parts)
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        while let row = try rows.next() {
-            guard try body(SealedRow(row, parts)) else { return }
-        }
+        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { try body(SealedRow($0, parts)) }
     }
 
     private static func select(_ candidates: Candidates, _ parts: Parts) -> (String, StatementArguments) {
@@ -187,30 +184,19 @@ extension SealedRow {
 
     /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
     /// becomes a value under which the row will not open.
-    fileprivate init(_ row: Row, _ parts: ItemTable.Parts) {
-        let filing: Int? =
+    fileprivate init(_ row: RowReader, _ parts: ItemTable.Parts) {
+        let filing: Int32? =
             switch parts {
             case .metadata, .metadataAndValue: nil
             case .metadataAndKey: 6
             case .all: 7
             }
         self.init(
-            rowID: Self.number(row[0]) ?? -1, id: UUID(bytes: Self.blob(row[1])), version: Self.number(row[2]) ?? -1,
-            keyClass: UInt8(clamping: Self.number(row[3]) ?? 0),
-            generation: UInt32(clamping: Self.number(row[4]) ?? 0),
+            rowID: row.number(0) ?? -1, id: UUID(bytes: row.blob(1)), version: row.number(2) ?? -1,
+            keyClass: UInt8(clamping: row.number(3) ?? 0), generation: UInt32(clamping: row.number(4) ?? 0),
             key: filing.map { first in
-                KeyDigests(
-                    major: Self.blob(row[first]), minor: Self.blob(row[first + 1]), scope: Self.blob(row[first + 2]))
+                KeyDigests(major: row.blob(first), minor: row.blob(first + 1), scope: row.blob(first + 2))
             },
-            metadata: Self.blob(row[5]),
-            value: parts == .metadataAndValue || parts == .all ? Self.blob(row[6]) : nil)
-    }
-
-    private static func number(_ value: DatabaseValue) -> Int64? {
-        if case .int64(let number) = value.storage { number } else { nil }
-    }
-
-    private static func blob(_ value: DatabaseValue) -> Data {
-        if case .blob(let bytes) = value.storage { bytes } else { Data() }
+            metadata: row.blob(5), value: parts == .metadataAndValue || parts == .all ? row.blob(6) : nil)
     }
 }
