@@ -63,6 +63,12 @@ final class Bench {
         guard status == errSecSuccess, result is Data else { throw BenchError(status: status) }
     }
 
+    func searchByAccount(_ index: Int) throws {
+        var query = Query(.genericPassword, [.account: .string("account-\(index % size)")])
+        query.returns = .value
+        _ = try services.engine.copyMatching(query, caller: .unrestricted)
+    }
+
     func open() throws {
         let engine = Engine(store: Vault(location))
         var query = query(size / 2)
@@ -114,7 +120,12 @@ func measure(size: Int, parent: String) throws -> Timing {
             ("engine add", { try bench.add(size + $0) }),
             ("SecItemAdd", { try bench.secItemAdd(size + $0) }),
         ])
-    try timing.run(rounds: 9, count: 11, [("open and read one", { _ in try bench.open() })])
+    try timing.run(
+        rounds: 9, count: 11,
+        [
+            ("open and read one", { _ in try bench.open() }),
+            ("search by account alone", { try bench.searchByAccount(pick($0)) }),
+        ])
     report(timing)
     return timing
 }
@@ -124,6 +135,7 @@ func report(_ timing: Timing) {
         ("read floor", nil), ("read floor + open", nil), ("engine read", "read floor + open"),
         ("SecItemCopyMatching", "read floor + open"), ("add floor", nil), ("add floor + seal", nil),
         ("engine add", "add floor"), ("SecItemAdd", "add floor"), ("open and read one", nil),
+        ("search by account alone", nil),
     ]
     for (name, floor) in rows {
         Row(name: name, micros: timing.median(name), floor: floor, base: floor.map(timing.median) ?? 1).print()

@@ -42,12 +42,15 @@ final class Session: Sendable {
         needsKeybagRepair = copies.contains { $0 != opened.keybag.bytes }
     }
 
+    /// `false` in the child of a fork, which has copies of connections that are its parent's.
+    var isOfThisProcess: Bool { process == getpid() }
+
     /// Whether this session still stands for the files at its location: they may have been replaced or removed, and after
     /// a fork the child must not use the parent's connections.
     ///
     /// - Parameter age: How old the last look at the files may be. A look costs as much as a tenth of a read.
     func isCurrent(age: Duration) -> Bool {
-        guard process == getpid() else { return false }
+        guard isOfThisProcess else { return false }
         let now = ContinuousClock.now
         return lastLook.withLock { lastLook in
             if now - lastLook < age { return true }

@@ -67,6 +67,8 @@ public final class Vault: ItemStore {
     func openSession(age: Duration = .zero) throws(KeychainFailure) -> Session? {
         try session.withLock { (session) throws(KeychainFailure) in
             if let session, session.isCurrent(age: age) { return session }
+            // Closing the parent's connections in a child could take the parent's locks away, so they are kept, unused.
+            if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
             session = nil
             session = try Self.openExisting(location)
             return session

@@ -62,6 +62,19 @@ struct HygieneTests {
         Self.check(try test.files(), "after closing")
     }
 
+    @Test func storedText_isInNoTemporaryFile() throws {
+        let test = try TestVault()
+        let temporary = test.root + "/temporary"
+        #expect(mkdir(temporary, 0o700) == 0)
+        let arguments = test.exerciserArguments(["add", "needle-account", "needle-value-one"])
+        let child = try ChildProcess(
+            ChildProcess.built("vault-exerciser"), arguments,
+            environment: ["TMPDIR": temporary, "SQLITE_TMPDIR": temporary])
+        #expect(try child.start().finish().output == "done\n")
+        Self.check(try test.files(), "after another process")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+    }
+
     @Test func storedText_isInNoMessage() throws {
         let test = try TestVault()
         try Self.fill(test.engine)

@@ -21,11 +21,13 @@ struct ChildProcess {
     private let output = Pipe()
     private let errorFile: URL
 
-    init(_ executable: String, _ arguments: [String]) throws {
+    /// - Parameter environment: Added to that of the tests.
+    init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         errorFile = URL(fileURLWithPath: NSTemporaryDirectory() + "child-\(UUID().uuidString).err")
         try Data().write(to: errorFile)
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errorFile)
         process.standardInput = FileHandle.nullDevice
