@@ -65,7 +65,10 @@ var targets: [Target] = [
         .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
         .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault"]),
         .testTarget(
-            name: "KeychainServicesTests", dependencies: ["KeychainServices", "KeychainEngine", "KeychainVault"]),
+            name: "KeychainServicesTests",
+            dependencies: [
+                "KeychainServices", "KeychainEngine", "KeychainVault", "Security", "LocalAuthentication",
+            ]),
 
         // Beside: `make bench`
         .executableTarget(
