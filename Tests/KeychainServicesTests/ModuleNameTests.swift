@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Apple's module names: either import brings all of the API, as it does on Apple's platforms.
 
+import Foundation
 import LocalAuthentication
 import Security
 import Testing
