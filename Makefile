@@ -24,7 +24,7 @@ check: ## Before a commit: format, documents, build without warnings, all tests 
 	@$(MAKE) --no-print-directory lint docs
 	@Scripts/test.sh --skip '$(FAULT_SUITES)'
 
-faults: ## Kill and starve a writer at every one of its system calls (long)
+faults: ## Kill and starve a writer at every one of its system calls
 	@Scripts/setup.sh test
 	@KEYCHAIN_FAULTS=all Scripts/test.sh --filter '$(FAULT_SUITES)'
 
