@@ -33,6 +33,9 @@ public struct ByteWriter: Sendable {
         withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
     }
 
+    /// Overwrites what was written, for a secret.
+    public mutating func wipe() { bytes.wipe() }
+
     /// Replaces one byte; `index` is one that has been written.
     mutating func replace(at index: Int, with byte: UInt8) { bytes[index] = byte }
 }

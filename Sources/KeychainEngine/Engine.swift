@@ -49,6 +49,9 @@ public struct Engine: Sendable {
     public func copyMatching(_ query: Query, caller: Caller) throws(KeychainFailure) -> Outcome {
         let selection = try query.searchSelection(caller: caller, dialect: dialect)
         let limit = query.limit ?? .one
+        if let count = limit.count, count < 0 {
+            throw KeychainFailure(.invalidParameter, "A search cannot be limited to less than no result.")
+        }
         let found = try store.select(selection, limit: limit.count, includingValues: query.returns.contains(.value))
         try Self.checkFound(found)
         return OutcomeShape(returns: query.returns).found(found.items, limit: limit)

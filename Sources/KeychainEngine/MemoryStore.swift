@@ -23,7 +23,7 @@ public final class MemoryStore: ItemStore {
     public func select(
         _ selection: Selection, limit: Int?, includingValues: Bool
     ) throws(KeychainFailure) -> SelectedItems {
-        let found = items.withLock { Array($0.values.lazy.filter(selection.matches).prefix(limit ?? .max)) }
+        let found = items.withLock { Array($0.values.lazy.filter(selection.matches).prefix(max(0, limit ?? .max))) }
         guard !includingValues else { return SelectedItems(items: found) }
         return SelectedItems(items: found.map(\.withoutValue))
     }

@@ -8,7 +8,7 @@ extension Query {
         let defaultGroup = try caller.groupForNewItems()
         try checkAddable(dialect)
         let schema = try resolvedClass().schema
-        var attributes = try convertedAttributes(schema)
+        var attributes = try dropping(dialect).convertedAttributes(schema)
         let group = try newGroup(attributes, caller: caller) ?? defaultGroup
         try Self.checkStorable(attributes)
         let accessControl = try newAccessControl(attributes, schema.itemClass, group: group)

@@ -49,14 +49,20 @@ extension Query {
     }
 
     private func selection(_ schema: Schema, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
-        var conditions = try convertedAttributes(schema)
-        if dialect == .lenient { conditions[.modificationDate] = nil }
-        if persistentReference == nil {
-            if conditions[.synchronizable] == nil, !synchronizableAny { conditions[.synchronizable] = .number(0) }
-        } else if dialect == .lenient {
-            conditions[.synchronizable] = nil
+        var conditions = try dropping(dialect).convertedAttributes(schema)
+        if persistentReference == nil, conditions[.synchronizable] == nil, !synchronizableAny {
+            conditions[.synchronizable] = .number(0)
         }
         return Selection(itemClass: schema.itemClass, id: persistentReference, conditions: conditions)
+    }
+
+    /// What macOS takes out of a dictionary before anything looks at it, values of wrong types included.
+    func dropping(_ dialect: Engine.Dialect) -> Query {
+        guard dialect == .lenient else { return self }
+        var rest = self
+        rest.attributes[.modificationDate] = nil
+        if persistentReference != nil { rest.attributes[.synchronizable] = nil }
+        return rest
     }
 
     private func checkReference(_ itemClass: ItemClass) throws(KeychainFailure) {

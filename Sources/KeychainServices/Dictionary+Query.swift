@@ -55,7 +55,7 @@ struct QueryParser {
     private mutating func takeAttribute(_ attribute: Attribute, _ value: Any) throws(KeychainFailure) {
         switch attribute {
         case .dataProtection: break  // There is only this one keychain.
-        case .legacyAccess where dialect == .lenient: break
+        case .legacyAccess where dialect == .lenient, .modificationDate where dialect == .lenient: break
         case .accessControl: query.accessControl = try AccessControl(entry: value)
         case .synchronizable where isSynchronizableAny(value): query.synchronizableAny = true
         default: query.attributes[attribute] = try AttributeValue(entry: value, for: attribute)

@@ -17,7 +17,7 @@ package struct Services: Sendable {
     }
 
     package func add(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
-        answer(result) { () throws(KeychainFailure) in
+        answer(result, isWritten: true) { () throws(KeychainFailure) in
             try engine.add(Query(attributes, for: .add, dialect: engine.dialect), caller: caller)
         }
     }
@@ -43,14 +43,16 @@ package struct Services: Sendable {
         }
     }
 
-    /// Runs a call. As on macOS, the result variable is `nil` whenever there is no result; iOS leaves it as it was.
+    /// Runs a call. As on macOS, the result variable is `nil` whenever there is no result. On iOS a failure leaves it as it
+    /// was, and so does a search that has nothing to return.
     private func answer(
-        _ result: UnsafeMutablePointer<AnyObject?>?, _ call: () throws(KeychainFailure) -> Outcome
+        _ result: UnsafeMutablePointer<AnyObject?>?, isWritten: Bool = false,
+        _ call: () throws(KeychainFailure) -> Outcome
     ) -> OSStatus {
         if engine.dialect == .lenient { result?.pointee = nil }
         do {
-            let outcome = try call()
-            if let object = outcome.object(for: result) { result?.pointee = object }
+            let object = try call().object(for: result)
+            if object != nil || isWritten { result?.pointee = object }
             return errSecSuccess
         } catch {
             return error.reason.status

@@ -14,8 +14,11 @@ final class Session: Sendable {
     let sealer: RowSealer
     /// Whether one of the two stored keybags is damaged or behind; the next write mends it.
     let needsKeybagRepair: Bool
-    /// Whether the medium can be read but not written.
-    let isReadOnly: Bool
+    /// The two keybags as they were read.
+    let storedKeybags: [Data?]
+    /// Whether the vault could be read but not written when it was opened.
+    var isReadOnly: Bool { readOnlyState != nil }
+    private let readOnlyState: ReadOnlyState?
     let reader: DatabaseQueue
     private let writer = Mutex<DatabaseQueue?>(nil)
     private let identity: FileIdentity
@@ -26,8 +29,8 @@ final class Session: Sendable {
     init(_ location: VaultLocation, identity: FileIdentity) throws(KeychainFailure) {
         self.location = location
         self.identity = identity
-        isReadOnly = Self.isReadOnly(location)
-        reader = try Self.openReader(location, isReadOnly: isReadOnly)
+        readOnlyState = ReadOnlyState(location)
+        reader = try Self.openReader(location, isReadOnly: readOnlyState != nil)
         let copies = try DatabaseFailure.translating(location.databaseFile) { [reader] in
             try reader.read { db in
                 try VaultSchema.check(db, path: location.databaseFile)
@@ -39,6 +42,7 @@ final class Session: Sendable {
         let opened = try Self.open(copies, deviceKey, location)
         keybag = opened.keybag
         sealer = RowSealer(opened.keys)
+        storedKeybags = copies
         needsKeybagRepair = copies.contains { $0 != opened.keybag.bytes }
     }
 
@@ -51,6 +55,8 @@ final class Session: Sendable {
     /// - Parameter age: How old the last look at the files may be. A look costs as much as a tenth of a read.
     func isCurrent(age: Duration) -> Bool {
         guard isOfThisProcess else { return false }
+        // SQLite does not notice changes under such a connection, so we do, each time.
+        if let readOnlyState { return readOnlyState == ReadOnlyState(location) }
         let now = ContinuousClock.now
         return lastLook.withLock { lastLook in
             if now - lastLook < age { return true }
@@ -90,16 +96,12 @@ final class Session: Sendable {
 
     // MARK: - Opening
 
-    private static func isReadOnly(_ location: VaultLocation) -> Bool {
-        access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0
-    }
-
     private static func openReader(
         _ location: VaultLocation, isReadOnly: Bool
     ) throws(KeychainFailure) -> DatabaseQueue {
         guard isReadOnly else { return try Connection.openForReading(location.databaseFile) }
         let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
-        // With an empty log the file alone is the whole truth, and nobody can change it on such a medium.
+        // With an empty log the file alone is the whole truth; others may change it, which `isCurrent` notices.
         if (try FileSafety.checkFile(companions[0])?.st_size ?? 0) == 0 {
             return try Connection.openImmutable(location.databaseFile)
         }
@@ -180,5 +182,35 @@ struct FileIdentity: Equatable, Sendable {
     init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// What a vault that cannot be written looks like from outside. Others may still write it: on a medium that is read-only
+/// for us alone, or once it is writable again.
+struct ReadOnlyState: Equatable, Sendable {
+    private let database: FileState?
+    private let log: FileState?
+
+    /// `nil` if the vault can be written.
+    init?(_ location: VaultLocation) {
+        guard access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0 else { return nil }
+        database = FileState(location.databaseFile)
+        log = FileState(location.folder + "/" + VaultLocation.companionNames[0])
+    }
+
+    private struct FileState: Equatable, Sendable {
+        let identity: FileIdentity
+        let size: Int64
+        let changes: [Int]
+
+        init?(_ path: String) {
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return nil }
+            identity = FileIdentity(status)
+            size = Int64(status.st_size)
+            changes = [
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+            ]
+        }
     }
 }

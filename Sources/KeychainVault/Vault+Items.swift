@@ -9,7 +9,9 @@ extension Vault {
     public func select(
         _ selection: Selection, limit: Int?, includingValues: Bool
     ) throws(KeychainFailure) -> SelectedItems {
-        guard let session = try openSession(age: Self.lookInterval), limit != 0 else { return SelectedItems(items: []) }
+        guard let session = try openSession(age: Self.lookInterval), limit ?? 1 > 0 else {
+            return SelectedItems(items: [])
+        }
         return try DatabaseFailure.translating(location.databaseFile) {
             // One statement sees one state of the database, so no transaction is needed around it.
             try session.reader.unsafeRead { db in

@@ -107,11 +107,25 @@ public final class Vault: ItemStore {
         }
         return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: writerTimeout) {
             () throws(KeychainFailure) in
-            let session = try openOrCreateSession()
+            let session = try sessionForWriting()
             let result = try transaction(session, body)
             if emptyingLog { try Self.emptyLog(session) }
             return result
         }
+    }
+
+    /// The session whose keys are those of the keybag in the file: it may have been replaced in place, and what was then
+    /// sealed under the old keys would be lost.
+    private func sessionForWriting() throws(KeychainFailure) -> Session {
+        let session = try openOrCreateSession()
+        let isCurrent = try DatabaseFailure.translating(location.databaseFile) {
+            try session.writingConnection().inDatabase {
+                try KeybagTable($0).isStill(session.storedKeybags.first ?? nil)
+            }
+        }
+        if isCurrent { return session }
+        try close()
+        return try openOrCreateSession()
     }
 
     private static func emptyLog(_ session: Session) throws(KeychainFailure) {

@@ -77,6 +77,12 @@ extension ItemOptions {
         return query
     }
 
+    /// Whether the item has a port, a protocol and a path only where they were asked for.
+    func allowsPlace(_ item: ListedItem) -> Bool {
+        (port != nil || item.port == nil) && (protocolCode != nil || item.protocolCode == nil)
+            && (path != nil || item.path == nil)
+    }
+
     /// The item that stands in the way of ``newItem()``: its whole primary key, so that no second one can match.
     func itemInPlace() -> Query {
         var query = newItem()

@@ -26,8 +26,9 @@ struct ListedItem {
     var created: Date? { date(.creationDate) }
     var modified: Date? { date(.modificationDate) }
 
+    /// Zero stands for none; text that is no number in print, such as "080", counts as the number it reads as.
     var port: Int64? {
-        let port = number(.port)
+        let port = text(.port).flatMap { Int64($0) }
         return port == 0 ? nil : port
     }
 

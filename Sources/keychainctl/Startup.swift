@@ -10,6 +10,8 @@ enum Startup {
         occupyStandardDescriptors()
         // Some service managers start programs with SIGPIPE ignored; like any filter we end quietly when nobody reads.
         signal(SIGPIPE, SIG_DFL)
+        // A file that reaches the limit on sizes is an error to tell, not a reason to be killed.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     static func checkArguments() throws(KeychainFailure) {

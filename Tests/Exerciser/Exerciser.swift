@@ -83,6 +83,14 @@ struct Exerciser {
         return String(decoding: value, as: UTF8.self)
     }
 
+    /// Reads, tells so by a file, waits for another file, and reads again.
+    func readTwice(_ account: String, signal: String) {
+        report { print(try read(account)) }
+        guard FileManager.default.createFile(atPath: signal + ".first", contents: nil) else { return }
+        for _ in 0..<10_000 where !FileManager.default.fileExists(atPath: signal + ".go") { usleep(1000) }
+        report { print(try read(account)) }
+    }
+
     private func query(_ account: String) -> Query {
         Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
     }

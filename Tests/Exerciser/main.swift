@@ -21,6 +21,7 @@ case "script": exerciser.script(steps: Int(rest[0]) ?? 0)
 case "swarm": exerciser.swarm(worker: Int(rest[0]) ?? 0, operations: Int(rest[1]) ?? 0)
 case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
 case "read": exerciser.report { print(try exerciser.read(rest[0])) }
+case "read-twice": exerciser.readTwice(rest[0], signal: rest[1])
 case "delete": exerciser.report { try exerciser.delete(rest[0]) }
 default: exit(64)
 }

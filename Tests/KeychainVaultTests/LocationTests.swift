@@ -120,6 +120,37 @@ struct LocationTests {
         #expect(try Self.mode(test.root + "/config") == 0o700)
     }
 
+    @Test(arguments: [0o777, 0o277, 0o400] as [mode_t])
+    func vault_madeUnderAStrictUmask_isUsable(_ mask: mode_t) throws {
+        let test = try TestVault()
+        let script = "umask \(String(mask, radix: 8)); exec \"$@\""
+        let child = try ChildProcess.run(
+            "/bin/sh",
+            ["-c", script, "sh", ChildProcess.built("vault-exerciser")] + test.exerciserArguments(["add", "a", "v"]))
+        #expect(child.output == "done\n")
+        for path in try test.files().keys { #expect(try Self.mode(path) == 0o600, "\(path)") }
+        for folder in [test.location.folder, test.root + "/config"] { #expect(try Self.mode(folder) == 0o700) }
+    }
+
+    @Test func database_replacedInPlaceByAnothers_isNotWrittenUnderTheOldKeys() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let other = try VaultLocation(folder: test.root + "/other", deviceKeyFile: test.location.deviceKeyFile)
+        let vault = Vault(other)
+        try Engine(store: vault).add(.genericPassword("s", "b", value: "w"))
+        try vault.close()
+        try test.vault.close()
+        _ = try test.engine.text(.genericPassword("s", "a"))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: other.databaseFile))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: test.databaseFile))
+        try handle.write(contentsOf: bytes)
+        try handle.truncate(atOffset: UInt64(bytes.count))
+        try handle.close()
+        try test.engine.add(.genericPassword("s", "c", value: "x"))
+        #expect(try test.reopened().text(.genericPassword("s", "c")) == "x")
+        #expect(try Vault(test.location).status().damagedCount == 0)
+    }
+
     @Test func vaultFolder_removedUnderAnOpenVault_isNotWrittenIntoTheVoid() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
@@ -139,6 +170,27 @@ struct LocationTests {
     func location_thatIsNotAPlainAbsolutePath_isRefused(_ path: String) {
         #expect(reason { _ = try VaultLocation(folder: path, deviceKeyFile: "/k/key") } == .unsafeLocation)
         #expect(reason { _ = try VaultLocation(folder: "/v", deviceKeyFile: path) } == .unsafeLocation)
+    }
+
+    @Test func locations_thatOnlyLookAlike_areTwo() throws {
+        let composed = try VaultLocation(folder: "/v/\u{E9}", deviceKeyFile: "/k")
+        let decomposed = try VaultLocation(folder: "/v/e\u{301}", deviceKeyFile: "/k")
+        #expect(composed != decomposed)
+        #expect(Vault.at(composed) !== Vault.at(decomposed))
+    }
+
+    @Test(arguments: ["/v/\u{301}key", "/v/\u{301}sub/key"])
+    func deviceKey_behindASlashWithACombiningMark_isStillInsideTheVaultFolder(_ key: String) {
+        #expect(reason { _ = try VaultLocation(folder: "/v", deviceKeyFile: key) } == .unsafeLocation)
+    }
+
+    @Test func parent_ofANameThatBeginsWithACombiningMark_isTheFolder() {
+        #expect(FileSafety.parent(of: "/a/b/\u{301}c") == "/a/b")
+    }
+
+    @Test(arguments: ["/v/bad\u{FFFD}name", "/" + String(repeating: "v", count: 500)])
+    func location_thatSystemOrSQLiteCannotTake_isRefused(_ path: String) {
+        #expect(reason { _ = try VaultLocation(folder: path, deviceKeyFile: "/k/key") } == .unsafeLocation)
     }
 
     @Test func locations_spelledDifferently_areOne() throws {

@@ -87,3 +87,42 @@ struct ReadOnlyTests {
         #expect(try test.state() == ["alice": "v"])
     }
 }
+
+/// What a process sees that opened a vault which it could not write, while others could.
+@Suite(
+    .enabled(
+        if: geteuid() != 0 || ChildProcess.installed("setpriv") != nil, "only root can become another user"))
+struct ReadOnlyStateTests {
+    @Test func state_ofAVaultThatCanBeWritten_isNone() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(ReadOnlyState(test.location) == nil)
+    }
+
+    /// Deletes under a process that has the vault open read-only, and asks it again.
+    @Test func item_deletedUnderAReadOnlyVault_isNotShownAnyMore() throws {
+        let test = try TestVault()
+        for account in ["a", "b"] { try test.engine.add(.genericPassword("exerciser", account, value: "v")) }
+        try test.vault.close()
+        let nobody: uid_t = 65534
+        for path in [test.root, test.root + "/config", test.location.folder] + (try test.files().keys) {
+            #expect(chown(path, nobody, nobody) == 0)
+        }
+        #expect(chmod(test.location.folder, 0o500) == 0)
+        let script = """
+            "$@" read-twice a "$0" & reader=$!
+            while [ ! -e "$0.first" ]; do sleep 0.01; done
+            chmod 700 "$2" && "$@" delete a && : > "$0.go"; wait $reader
+            """
+        let setpriv = try #require(ChildProcess.installed("setpriv"))
+        let child = try ChildProcess.run(
+            setpriv,
+            [
+                "--reuid=65534", "--clear-groups", "sh", "-c", script, test.root + "/signal",
+                ChildProcess.built("vault-exerciser"),
+            ]
+                + test.exerciserArguments([]))
+        #expect(child.lines.first == "v", "\(child.output) \(child.errors)")
+        #expect(child.lines.last?.hasPrefix("failed itemNotFound") == true, "\(child.output)")
+    }
+}

@@ -36,10 +36,12 @@ enum DatabaseFailure {
                 .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup."
             )
         case .SQLITE_TOOBIG:
-            KeychainFailure(.tooLarge, "The value is too large for the vault (about 700 MB).")
+            KeychainFailure(.tooLarge, "The value is too large for the vault (512 MiB).")
         default:
             KeychainFailure(
-                .unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
+                .unavailable,
+                "'\(path)' could not be used (\(code)). Check that its folder can be "
+                    + "entered, and that the program has not too many files open.")
         }
     }
 }

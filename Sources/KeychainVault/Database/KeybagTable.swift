@@ -21,6 +21,15 @@ struct KeybagTable {
         }
     }
 
+    /// Whether the first copy is still the one that was read before.
+    func isStill(_ bytes: Data?) throws -> Bool {
+        let statement = try db.cachedStatement(sql: "SELECT bytes FROM keybag WHERE id = 1")
+        guard let value = try DatabaseValue.fetchOne(statement), case .blob(let found) = value.storage else {
+            return bytes == nil
+        }
+        return found == bytes
+    }
+
     func write(_ bytes: Data) throws {
         for table in Self.tables {
             try db.execute(sql: "INSERT OR REPLACE INTO \(table) (id, bytes) VALUES (1, ?)", arguments: [bytes])

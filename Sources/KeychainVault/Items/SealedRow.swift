@@ -79,8 +79,12 @@ struct RowSealer {
                 return try Sealing.seal(padded, with: pair.metadata, place)
             },
             value: try Self.sealed { () throws(OpeningFailure) in
-                var padded = Padding.pad(Self.envelope(item.value), bucket: Padding.valueBucket)
-                defer { padded.wipe() }
+                var envelope = Self.envelope(item.value)
+                var padded = Padding.pad(envelope, bucket: Padding.valueBucket)
+                defer {
+                    envelope.wipe()
+                    padded.wipe()
+                }
                 return try Sealing.sealWithOneTimeKey(
                     padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             })

@@ -85,7 +85,7 @@ enum FileSafety {
     }
 
     static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
@@ -114,6 +114,8 @@ enum SystemFailure {
         case ENOSPC, EDQUOT: KeychainFailure(.diskFull, text + " Free some space and try again.")
         case EROFS: KeychainFailure(.readOnly, text + " Reading works; to write, make the medium writable.")
         case EACCES, EPERM: KeychainFailure(.unavailable, text + " Check the permissions of the folders above it.")
+        case EFBIG: KeychainFailure(.diskFull, text + " Raise the limit on the size of files (ulimit -f).")
+        case EMFILE, ENFILE: KeychainFailure(.unavailable, text + " Close some files, or raise the limit (ulimit -n).")
         case EIO: KeychainFailure(.inputOutput, text + " The medium may be failing; make a backup.")
         default: KeychainFailure(.unavailable, text)
         }

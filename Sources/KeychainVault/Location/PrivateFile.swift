@@ -13,7 +13,7 @@ enum PrivateFile {
             return
         }
         try createParents(of: path)
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
+        try makeFolder(path)
         _ = try FileSafety.checkFolder(path)
     }
 
@@ -24,7 +24,16 @@ enum PrivateFile {
         if stat(parent, &status) == 0 { return }
         guard errno == ENOENT else { throw SystemFailure.failure("look at", parent) }
         try createParents(of: parent)
-        guard mkdir(parent, 0o700) == 0 || errno == EEXIST else { throw SystemFailure.failure("create", parent) }
+        try makeFolder(parent)
+    }
+
+    /// The mode is set once more after creating: a strict umask would leave a folder that its owner cannot enter.
+    private static func makeFolder(_ path: String) throws(KeychainFailure) {
+        if mkdir(path, 0o700) == 0 {
+            guard chmod(path, 0o700) == 0 else { throw SystemFailure.failure("set the mode of", path) }
+        } else if errno != EEXIST {
+            throw SystemFailure.failure("create", path)
+        }
     }
 
     /// Creates an empty file of mode 0600 unless a checked one is there already.
@@ -32,7 +41,10 @@ enum PrivateFile {
         if try FileSafety.checkFile(path) != nil { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
-        if descriptor >= 0 { close(descriptor) }
+        if descriptor >= 0 {
+            fchmod(descriptor, 0o600)
+            close(descriptor)
+        }
         _ = try FileSafety.checkFile(path)
     }
 
@@ -58,6 +70,7 @@ enum PrivateFile {
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure.failure("create", temporary) }
+        fchmod(descriptor, 0o600)
         let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
         let failed = written != bytes.count ? (written < 0 ? errno : ENOSPC) : (fsync(descriptor) == 0 ? 0 : errno)
         close(descriptor)

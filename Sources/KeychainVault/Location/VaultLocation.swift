@@ -29,7 +29,7 @@ public struct VaultLocation: Hashable, Sendable {
     }
 
     private func checkSeparation(folder: String, keyFolder: String) throws(KeychainFailure) {
-        guard keyFolder == folder || keyFolder.hasPrefix(folder + "/") else { return }
+        guard (keyFolder + "/").utf8.starts(with: (folder + "/").utf8) else { return }
         throw KeychainFailure(
             .unsafeLocation,
             "The device key '\(deviceKeyFile)' lies inside the vault folder, where a copy of the vault would "
@@ -56,8 +56,8 @@ public struct VaultLocation: Hashable, Sendable {
         _ environment: [String: String], _ override: String, _ base: String, _ underHome: String, _ name: String
     ) throws(KeychainFailure) -> String {
         if let path = environment[override] { return path }
-        if let path = environment[base], path.hasPrefix("/") { return path + "/" + name }
-        guard let home = environment["HOME"], home.hasPrefix("/") else {
+        if let path = environment[base], isAbsolute(path) { return path + "/" + name }
+        guard let home = environment["HOME"], isAbsolute(home) else {
             throw KeychainFailure(
                 .unavailable, "Neither \(override), \(base) nor HOME names a folder. Set one of them.")
         }
@@ -65,13 +65,40 @@ public struct VaultLocation: Hashable, Sendable {
     }
 
     /// One spelling for one place: a process keeps one vault object for each location.
+    ///
+    /// Paths are bytes to the system, so they are looked at as such: to Swift's characters a slash before a combining mark
+    /// is no slash.
     private static func canonical(_ path: String, _ what: String) throws(KeychainFailure) -> String {
-        let parts = path.split(separator: "/").filter { $0 != "." }
-        guard path.hasPrefix("/"), !path.utf8.contains(0), !parts.isEmpty, !parts.contains("..") else {
-            throw KeychainFailure(
-                .unsafeLocation, "\(what) '\(path)' is not usable. Give an absolute path below '/', without '..'.")
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
+        guard isAbsolute(path), !path.utf8.contains(0), !parts.isEmpty, !parts.contains("..") else {
+            throw unusable(path, what, "Give an absolute path below '/', without '..'.")
+        }
+        // What stands in the environment for bytes that are no UTF-8: it would lead to another folder.
+        guard !path.unicodeScalars.contains("\u{FFFD}") else {
+            throw unusable(path, what, "Give a path that is valid UTF-8.")
+        }
+        guard path.utf8.count <= lengthLimit else {
+            throw unusable(path, what, "Give a path of at most \(lengthLimit) bytes; SQLite takes no longer ones.")
         }
         return "/" + parts.joined(separator: "/")
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+    /// SQLite's limit is 512 bytes, for the longest name that it or we make in the folder.
+    private static let lengthLimit = 480
+
+    private static func unusable(_ path: String, _ what: String, _ remedy: String) -> KeychainFailure {
+        KeychainFailure(.unsafeLocation, "\(what) '\(path)' is not usable. \(remedy)")
+    }
+
+    /// By bytes: names that look alike to Swift are different files.
+    public static func == (lhs: VaultLocation, rhs: VaultLocation) -> Bool {
+        lhs.folder.utf8.elementsEqual(rhs.folder.utf8) && lhs.deviceKeyFile.utf8.elementsEqual(rhs.deviceKeyFile.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in folder.utf8 { hasher.combine(byte) }
     }
 
     var databaseFile: String { folder + "/" + Self.databaseName }
