@@ -60,13 +60,15 @@ struct DeleteTests {
         #expect(try tool.run("delete", "--all").status == 64)
     }
 
-    @Test(.enabled(if: Tool.hasPython)) func delete_ofADamagedItem_isCorrupt() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func delete_ofADamagedItem_isCorrupt() throws {
         try tool.store()
         try tool.damageItems()
         #expect(try tool.run("delete", "-s", "example.com", "-a", "alice").status == 8)
     }
 
-    @Test(.enabled(if: Tool.hasPython)) func delete_ofAllWithADamagedItem_setsItAside() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func delete_ofAllWithADamagedItem_setsItAside()
+        throws
+    {
         try tool.store()
         try tool.damageItems()
         #expect(try tool.run("delete", "-s", "example.com", "-a", "alice", "--all").status == 0)

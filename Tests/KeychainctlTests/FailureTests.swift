@@ -72,13 +72,13 @@ struct FailureTests {
         #expect(try tool.run("set", "-s", "s", "-a", "a", input: secret).status == 8)
     }
 
-    @Test(.enabled(if: Tool.hasPython)) func item_thatIsDamaged_isCorrupt() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func item_thatIsDamaged_isCorrupt() throws {
         try tool.store()
         try tool.damageItems()
         #expect(try get().status == 8)
     }
 
-    @Test(.enabled(if: Tool.hasPython)) func database_ofANewerFormat_isNotRead() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func database_ofANewerFormat_isNotRead() throws {
         try tool.store()
         try tool.python(
             "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA user_version = 99')")
@@ -110,19 +110,22 @@ struct FailureTests {
         #expect(try tool.run("list", environment: environment).status == 15)
     }
 
-    @Test(.enabled(if: Tool.hasMounts)) func set_onAReadOnlyMedium_isReadOnly() throws {
+    @Test(.enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"))
+    func set_onAReadOnlyMedium_isReadOnly() throws {
         try tool.store()
         let run = try tool.shellWithOwnMounts(Mounts.readOnlyHome + "echo x | \"$CTL\" set -s s -a a")
         #expect(run.status == 10, "\(run.everything)")
     }
 
-    @Test(.enabled(if: Tool.hasMounts)) func get_onAReadOnlyMedium_works() throws {
+    @Test(.enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"))
+    func get_onAReadOnlyMedium_works() throws {
         try tool.store()
         let run = try tool.shellWithOwnMounts(Mounts.readOnlyHome + "\"$CTL\" get -s example.com -a alice")
         #expect(run.output == secret, "\(run.everything)")
     }
 
-    @Test(.enabled(if: Tool.hasMounts)) func set_onAFullDisk_isDiskFull() throws {
+    @Test(.enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"))
+    func set_onAFullDisk_isDiskFull() throws {
         let run = try tool.shellWithOwnMounts(
             Mounts.smallHome + "echo x | \"$CTL\" set -s s -a a; head -c 999999 /dev/zero | \"$CTL\" set -s t -a a")
         #expect(run.status == 9, "\(run.everything)")

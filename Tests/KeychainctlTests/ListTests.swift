@@ -132,7 +132,9 @@ struct ListTests {
 
     // MARK: - Damage
 
-    @Test(.enabled(if: Tool.hasPython)) func table_besideADamagedItem_warnsAndShowsTheRest() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func table_besideADamagedItem_warnsAndShowsTheRest()
+        throws
+    {
         try tool.store()
         try tool.damageItems()
         try tool.store(service: "whole", account: "a")
@@ -142,7 +144,7 @@ struct ListTests {
         #expect(run.errors.contains("1 damaged item"))
     }
 
-    @Test(.enabled(if: Tool.hasPython)) func list_ofNothingButDamage_isAnError() throws {
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func list_ofNothingButDamage_isAnError() throws {
         try tool.store()
         try tool.damageItems()
         #expect(try tool.run("list").status == 8)

@@ -63,7 +63,7 @@ struct OutputTests {
         #expect(try tool.shell("\"$CTL\" set -s s -a a < /").status == 17)
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits")))
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits"), "there is no /proc here"))
     func coreDumps_whileTheToolRuns_areOff() throws {
         // The tool waits for its input; meanwhile its limits are read, and then the input ends.
         let run = try tool.shell(

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@Suite("terminal", .enabled(if: Tool.hasPython))
+@Suite("terminal", .enabled(if: Tool.hasPython, "python3 is not installed"))
 struct TerminalTests {
     private let tool: Tool
 
