@@ -3,7 +3,10 @@
 
 import Foundation
 
-/// Times operations round by round, each after the other, and keeps every round's median.
+/// Times operations one after the other, sample by sample, and keeps every round's median.
+///
+/// In turns, since a machine drifts, and since a disk that is asked to sync without pause answers faster than one that is
+/// asked now and then: each operation pays for what the others leave behind, as it would in a program.
 struct Timing {
     private(set) var rounds: [String: [Double]] = [:]
 
@@ -11,17 +14,18 @@ struct Timing {
     mutating func run(rounds: Int, count: Int, _ operations: [(name: String, body: (Int) throws -> Void)]) throws {
         var number = 0
         for round in 0...rounds {
-            for (name, body) in operations {
-                var samples: [Double] = []
-                for _ in 0..<count {
+            var samples: [String: [Double]] = [:]
+            for _ in 0..<count {
+                for (name, body) in operations {
                     number += 1
                     let start = DispatchTime.now().uptimeNanoseconds
                     try body(number)
-                    samples.append(Double(DispatchTime.now().uptimeNanoseconds - start) / 1000)
+                    samples[name, default: []].append(Double(DispatchTime.now().uptimeNanoseconds - start) / 1000)
                 }
-                // The first round warms caches, statements and the allocator.
-                if round > 0 { self.rounds[name, default: []].append(Self.median(samples)) }
             }
+            // The first round warms caches, statements and the allocator.
+            guard round > 0 else { continue }
+            for (name, samples) in samples { self.rounds[name, default: []].append(Self.median(samples)) }
         }
     }
 

@@ -99,8 +99,12 @@ struct ItemTable {
     /// deleted rows at the end come again; identities do not.
     func nextRowID() throws -> Int64 {
         let sql = "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))"
-        let highest = try Int64.fetchOne(db.cachedStatement(sql: sql)) ?? 0
-        guard highest < Int64.max else {
+        var highest: Int64?
+        try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
+            highest = row.number(0)
+            return false
+        }
+        guard let highest, highest < Int64.max else {
             throw KeychainFailure(.corrupt, "A row has a number that no row is given. Restore a backup.")
         }
         return highest + 1

@@ -24,10 +24,13 @@ struct KeybagTable {
     /// Whether the first copy is still the one that was read before.
     func isStill(_ bytes: Data?) throws -> Bool {
         let statement = try db.cachedStatement(sql: "SELECT bytes FROM keybag WHERE id = 1")
-        guard let value = try DatabaseValue.fetchOne(statement), case .blob(let found) = value.storage else {
-            return bytes == nil
+        var found: Data?
+        try RowReader.forEach(statement, [], db) { row in
+            found = row.blob(0)
+            return false
         }
-        return found == bytes
+        // What is no blob was read as no copy before, and reads as an empty one now.
+        return found ?? Data() == bytes ?? Data()
     }
 
     func write(_ bytes: Data) throws {
