@@ -5,8 +5,9 @@ import Crypto
 public import Foundation
 public import SecretMemory
 
-/// A sealed blob did not open: it was changed, moved, or sealed under another key. It carries nothing about the content.
-public struct OpeningFailure: Error, Equatable, Sendable {
+/// A sealed blob did not open: it was changed, moved, or sealed under another key; or the cipher refused to seal. It
+/// carries nothing about the content.
+public struct CipherFailure: Error, Equatable, Sendable {
     public init() {}
 }
 
@@ -21,31 +22,31 @@ public enum Sealing {
     public static let wrappedKeyLength = 32 + overhead
 
     /// nonce ‖ ciphertext ‖ tag.
-    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure)
+    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(CipherFailure)
         -> Data
     {
         try seal(plaintext, symmetric(key), place.bytes)
     }
 
-    public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(OpeningFailure)
+    public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(CipherFailure)
         -> Data
     {
         try open(sealed, symmetric(key), place.bytes)
     }
 
     /// Wraps a 256-bit key; `context` is what the wrap is bound to.
-    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(OpeningFailure)
+    public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> Data
     {
-        try secret.withUnsafeBytes { (bytes) throws(OpeningFailure) in
+        try secret.withUnsafeBytes { (bytes) throws(CipherFailure) in
             try seal(bytes, symmetric(key), context)
         }
     }
 
-    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(OpeningFailure)
+    public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> SecretBytes
     {
-        guard wrapped.count == wrappedKeyLength else { throw OpeningFailure() }
+        guard wrapped.count == wrappedKeyLength else { throw CipherFailure() }
         var opened = try open(wrapped, symmetric(key), context)
         defer { opened.wipe() }
         return opened.withUnsafeBytes { SecretBytes(copying: $0) }
@@ -56,7 +57,7 @@ public enum Sealing {
     /// A value can so be given further locks, or moved to another class key, without being sealed anew.
     public static func sealWithOneTimeKey(
         _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
-    ) throws(OpeningFailure) -> Data {
+    ) throws(CipherFailure) -> Data {
         var raw = Data.random(count: 32)
         defer { raw.wipe() }
         let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
@@ -66,8 +67,8 @@ public enum Sealing {
 
     public static func openWithOneTimeKey(
         _ sealed: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
-    ) throws(OpeningFailure) -> Data {
-        guard sealed.count >= wrappedKeyLength else { throw OpeningFailure() }
+    ) throws(CipherFailure) -> Data {
+        guard sealed.count >= wrappedKeyLength else { throw CipherFailure() }
         let cut = sealed.startIndex + wrappedKeyLength
         var raw = try open(sealed[..<cut], symmetric(wrappingKey), keyPlace.bytes)
         defer { raw.wipe() }
@@ -79,24 +80,24 @@ public enum Sealing {
 
     private static func seal<Plaintext: ContiguousBytes>(
         _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: [UInt8]
-    ) throws(OpeningFailure) -> Data {
+    ) throws(CipherFailure) -> Data {
         do {
             let nonce = try AES.GCM.Nonce(data: Data.random(count: 12))
             let box = try plaintext.withUnsafeBytes {
                 try AES.GCM.seal($0, using: key, nonce: nonce, authenticating: aad)
             }
-            guard let combined = box.combined else { throw OpeningFailure() }
+            guard let combined = box.combined else { throw CipherFailure() }
             return combined
         } catch {
-            throw OpeningFailure()
+            throw CipherFailure()
         }
     }
 
-    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(OpeningFailure) -> Data {
+    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(CipherFailure) -> Data {
         do {
             return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
         } catch {
-            throw OpeningFailure()
+            throw CipherFailure()
         }
     }
 }

@@ -51,6 +51,14 @@ public struct AccessControl: Hashable, Sendable {
     /// Whether using the item needs more than its class key: a proof of the user, a password, or a key operation.
     public var isConstrained: Bool { !(flags ?? []).isEmpty }
 
+    /// The names of both may stand in one dictionary only if they say the same.
+    func checkAgrees(with accessibility: Accessibility) throws(KeychainFailure) {
+        guard self == AccessControl(accessibility) else {
+            throw KeychainFailure(
+                .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
+        }
+    }
+
     private static func check(_ flags: Flags) throws(KeychainFailure) {
         let allowedWithPresence: Flags = [.userPresence, .applicationPassword, .privateKeyUsage]
         if flags.isSuperset(of: [.or, .and]) {

@@ -48,10 +48,7 @@ struct Edit {
     ) throws(KeychainFailure) -> AccessControl? {
         let plain = try attributes[.accessible]?.storableAccessibility()
         guard let accessControl = changes.accessControl else { return plain.map { AccessControl($0) } }
-        if let plain, accessControl != AccessControl(plain) {
-            throw KeychainFailure(
-                .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
-        }
+        if let plain { try accessControl.checkAgrees(with: plain) }
         try accessControl.checkStorable(synchronizable: attributes.isSynchronizable)
         return accessControl
     }

@@ -80,10 +80,7 @@ public struct Engine: Sendable {
 
     private static func checkFound(_ found: SelectedItems) throws(KeychainFailure) {
         guard found.items.isEmpty else { return }
-        guard found.damaged == 0 else {
-            throw KeychainFailure(
-                .corrupt, "An item that may be the one asked for is damaged and was left as it is. Restore a backup.")
-        }
+        guard found.damaged == 0 else { throw .damagedItem }
         throw notFound
     }
 

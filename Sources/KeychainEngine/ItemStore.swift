@@ -83,5 +83,7 @@ public protocol ItemStore: Sendable {
     ) throws(KeychainFailure) -> SelectedItems
 
     /// Removes every selected item and returns how many there were. Works without opening values.
+    ///
+    /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant.
     func delete(_ selection: Selection) throws(KeychainFailure) -> Int
 }

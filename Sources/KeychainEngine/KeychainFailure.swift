@@ -33,4 +33,8 @@ public struct KeychainFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     public var description: String { message }
+
+    /// Nothing was found that can be opened, and something that cannot: not the same as absent.
+    public static let damagedItem = KeychainFailure(
+        .corrupt, "An item that may be the one asked for is damaged and was left as it is. Restore a backup.")
 }

@@ -37,10 +37,7 @@ extension Query {
             if given == .string("f") { return }  // "until reboot": known to Apple, carried by no item
             throw KeychainFailure(.invalidParameter, "That is not an accessibility class (kSecAttrAccessible…).")
         }
-        if let accessControl, accessControl != AccessControl(accessibility) {
-            throw KeychainFailure(
-                .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
-        }
+        try accessControl?.checkAgrees(with: accessibility)
     }
 
     private static func checkSharingGroup(_ attributes: Attributes) throws(KeychainFailure) {
@@ -76,17 +73,17 @@ extension Query {
 extension Schema {
     /// - Throws: `noSuchAttribute`, or why callers may not name the attribute.
     func rule(for attribute: Attribute) throws(KeychainFailure) -> Rule {
-        if attribute == .appClip {
-            throw KeychainFailure(.invalidParameter, "Attribute 'clip' is not accepted from callers.")
-        }
         guard let rule = self[attribute] else {
             throw KeychainFailure(.noSuchAttribute, "Class '\(itemClass.rawValue)' has no attribute '\(attribute)'.")
         }
-        if rule.handling == .entitled {
+        switch rule.handling {
+        case .ordinary: return rule
+        case .entitled:
             throw KeychainFailure(
                 .missingEntitlement, "Attribute '\(attribute)' needs an entitlement that no program here has.")
+        case .forbidden:
+            throw KeychainFailure(.invalidParameter, "Attribute '\(attribute)' is not accepted from callers.")
         }
-        return rule
     }
 }
 

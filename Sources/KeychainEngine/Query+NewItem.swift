@@ -9,7 +9,7 @@ extension Query {
         try checkAddable(dialect)
         let schema = try resolvedClass().schema
         var attributes = try dropping(dialect).convertedAttributes(schema)
-        let group = try newGroup(attributes, caller: caller) ?? defaultGroup
+        let group = try newGroup(caller) ?? defaultGroup
         try Self.checkStorable(attributes)
         let accessControl = try newAccessControl(attributes, schema.itemClass, group: group)
         attributes[.accessible] = nil
@@ -26,15 +26,12 @@ extension Query {
         if let persistentReference, persistentReference.id == nil {
             throw KeychainFailure(.invalidParameter, "A new item gets a new persistent reference; leave it out.")
         }
-        let itemClass = try resolvedClass()
-        if returns.contains(.reference), itemClass == .key || itemClass == .certificate {
-            throw KeychainFailure(.unsupported, "Returning key and certificate objects is not supported yet.")
-        }
+        try checkReference(resolvedClass())
     }
 
     /// The group named; Apple looks at the group as given, so bytes that spell a group are a foreign one.
-    private func newGroup(_ attributes: Attributes, caller: Caller) throws(KeychainFailure) -> String? {
-        guard let given = self.attributes[.accessGroup] else { return nil }
+    private func newGroup(_ caller: Caller) throws(KeychainFailure) -> String? {
+        guard let given = attributes[.accessGroup] else { return nil }
         guard case .string(let group) = given else { throw Caller.foreign }
         try caller.checkMayWrite(group)
         return group

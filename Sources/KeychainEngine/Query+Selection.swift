@@ -65,7 +65,7 @@ extension Query {
         return rest
     }
 
-    private func checkReference(_ itemClass: ItemClass) throws(KeychainFailure) {
+    func checkReference(_ itemClass: ItemClass) throws(KeychainFailure) {
         guard returns.contains(.reference), itemClass == .key || itemClass == .certificate else { return }
         throw KeychainFailure(.unsupported, "Returning key and certificate objects is not supported yet. Ask for data.")
     }

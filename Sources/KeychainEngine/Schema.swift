@@ -22,8 +22,6 @@ public struct Schema: Sendable {
     /// What is done with an attribute besides storing and comparing it.
     public enum Handling: Sendable {
         case ordinary
-        /// Taken from the system, whatever the caller gives.
-        case setBySystem
         /// Known to Apple's schema, and refused without an entitlement that no Linux program has.
         case entitled
         /// Refused from callers.
@@ -137,9 +135,9 @@ extension Schema {
         rule(.viewHint, .string, .scope), rule(.tokenID, .string, .scope), rule(.sharingGroup, .string, .scope),
         rule(.label, .blob, indexed: true),
         rule(.accessible, .string),
-        rule(.creationDate, .date, handling: .setBySystem), rule(.modificationDate, .date, handling: .setBySystem),
-        rule(.digest, .digest, handling: .setBySystem),
-        rule(.tombstone, .number, handling: .setBySystem), rule(.multiUser, .uuid, handling: .setBySystem),
+        rule(.creationDate, .date), rule(.modificationDate, .date),
+        rule(.digest, .digest),
+        rule(.tombstone, .number), rule(.multiUser, .uuid),
         rule(.syncUUID, .string), rule(.appClip, .number, handling: .forbidden),
         rule(.systemBound, .number, handling: .entitled), rule(.plaintextService, .number, handling: .entitled),
         rule(.plaintextKey, .blob, handling: .entitled), rule(.plaintextIdentity, .blob, handling: .entitled),

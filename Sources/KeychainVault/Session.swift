@@ -14,8 +14,8 @@ final class Session: Sendable {
     let sealer: RowSealer
     /// Whether one of the two stored keybags is damaged or behind; the next write mends it.
     let needsKeybagRepair: Bool
-    /// The two keybags as they were read.
-    let storedKeybags: [Data?]
+    /// The first of the two keybags as it was read.
+    let storedKeybag: Data?
     /// Whether the vault could be read but not written when it was opened.
     var isReadOnly: Bool { readOnlyState != nil }
     private let readOnlyState: ReadOnlyState?
@@ -42,7 +42,7 @@ final class Session: Sendable {
         let opened = try Self.open(copies, deviceKey, location)
         keybag = opened.keybag
         sealer = RowSealer(opened.keys)
-        storedKeybags = copies
+        storedKeybag = copies.first ?? nil
         needsKeybagRepair = copies.contains { $0 != opened.keybag.bytes }
     }
 

@@ -64,7 +64,9 @@ extension Vault {
                 try table.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
             }
             for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
-            return search.found.items.count + search.damagedByKey.count
+            let count = search.found.items.count + search.damagedByKey.count
+            guard count > 0 || search.found.damaged == 0 else { throw KeychainFailure.damagedItem }
+            return count
         }
     }
 

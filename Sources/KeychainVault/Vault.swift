@@ -120,7 +120,7 @@ public final class Vault: ItemStore {
         let session = try openOrCreateSession()
         let isCurrent = try DatabaseFailure.translating(location.databaseFile) {
             try session.writingConnection().inDatabase {
-                try KeybagTable($0).isStill(session.storedKeybags.first ?? nil)
+                try KeybagTable($0).isStill(session.storedKeybag)
             }
         }
         if isCurrent { return session }

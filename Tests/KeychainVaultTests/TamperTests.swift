@@ -166,6 +166,22 @@ struct TamperTests {
         #expect(try victim.test.vault.status().quarantinedCount == 1)
     }
 
+    @Test func damagedItem_thatMayNotBeMeant_survivesADeletion() throws {
+        let victim = try Victim()
+        try victim.set("metadata", of: "a", to: Data(count: 284))
+        var query = Query.genericPassword("s", "a")
+        query.attributes[.comment] = .string("some comment")
+        #expect(reason { try victim.test.engine.delete(query) } == .corrupt)
+        #expect(try victim.test.vault.status().damagedCount == 1)
+        #expect(try victim.test.vault.status().quarantinedCount == 0)
+    }
+
+    @Test func deletion_ofAClassWithOnlyADamagedItem_isCorruptAndNotAbsent() throws {
+        let victim = try Victim()
+        try victim.set("metadata", of: "a", to: Data(count: 284))
+        #expect(reason { try victim.test.engine.delete(Query(.internetPassword)) } == .corrupt)
+    }
+
     @Test func damagedItem_amongOthers_isCountedAndLeavesTheListUsable() throws {
         let victim = try Victim()
         try victim.set("metadata", of: "a", to: Data(count: 284))

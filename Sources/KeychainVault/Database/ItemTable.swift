@@ -79,17 +79,15 @@ struct ItemTable {
     }
 
     private func shortCount(_ candidates: Candidates) throws -> Int {
-        let (source, digest): (String, Data) =
-            switch candidates {
-            case .major(let digest): ("item WHERE major = ?", digest)
-            case .lookup(let digest): ("lookup WHERE digest = ?", digest)
-            case .all, .row, .key, .minor: ("item WHERE major = ?", Data())
-            }
+        let (source, digest): (String, Data)
+        switch candidates {
+        case .major(let major): (source, digest) = ("item WHERE major = ?", major)
+        case .lookup(let lookup): (source, digest) = ("lookup WHERE digest = ?", lookup)
+        case .all, .row, .key, .minor: return .max
+        }
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(source) LIMIT 256)"
         return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
     }
-
-    func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
 
     func quarantineCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM quarantine") ?? 0 }
 

@@ -2,7 +2,6 @@
 // One row of the item table, and how it is sealed and opened.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 
@@ -74,11 +73,11 @@ struct RowSealer {
         return SealedRow(
             rowID: rowID, id: id, version: Int64(bitPattern: version), keyClass: keyClass,
             generation: generation, key: digests.key(item),
-            metadata: try Self.sealed { () throws(OpeningFailure) in
+            metadata: try Self.sealed { () throws(CipherFailure) in
                 let padded = Padding.pad(encoded, bucket: Padding.metadataBucket)
                 return try Sealing.seal(padded, with: pair.metadata, place)
             },
-            value: try Self.sealed { () throws(OpeningFailure) in
+            value: try Self.sealed { () throws(CipherFailure) in
                 var envelope = Self.envelope(item.value)
                 var padded = Padding.pad(envelope, bucket: Padding.valueBucket)
                 defer {
@@ -98,7 +97,7 @@ struct RowSealer {
         return writer
     }
 
-    private static func sealed(_ body: () throws(OpeningFailure) -> Data) throws(KeychainFailure) -> Data {
+    private static func sealed(_ body: () throws(CipherFailure) -> Data) throws(KeychainFailure) -> Data {
         do {
             return try body()
         } catch {

@@ -7,7 +7,8 @@ import KeychainEngine
 /// One run through the candidates of a selection.
 struct Search {
     private(set) var found = SelectedItems(items: [])
-    /// Rows that do not open and lie exactly where the selection looks.
+    /// Rows that do not open and are selected all the same: their digests alone fulfil every condition. What access group
+    /// they are in cannot be told.
     private(set) var damagedByKey: [Int64] = []
 
     private let selection: Selection
@@ -40,8 +41,7 @@ struct Search {
             found.items.append(stored)
         } catch {
             found.damaged += 1
-            if case .all = candidates { return }
-            damagedByKey.append(row.rowID)
+            if isDecided(by: candidates) { damagedByKey.append(row.rowID) }
         }
     }
 
@@ -59,6 +59,18 @@ struct Search {
             case .minor(let digest): key.minor == digest
             }
         guard isFiledRight else { throw DamagedRow() }
+    }
+
+    /// Whether the selection asks for nothing beyond what the candidates were found by.
+    private func isDecided(by candidates: ItemTable.Candidates) -> Bool {
+        var conditions = selection.conditions
+        conditions[.synchronizable] = nil
+        return switch candidates {
+        case .all: false
+        case .row: conditions.isEmpty
+        case .key: conditions.count == 2
+        case .major, .minor, .lookup: conditions.count == 1
+        }
     }
 
     private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {

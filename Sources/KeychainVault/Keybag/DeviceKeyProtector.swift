@@ -37,7 +37,7 @@ struct DeviceKeyProtector: Protector {
         do {
             // The id says that the slot is ours, so what does not fit now is damage and not a wrong key.
             guard Authentication.isValid(slot.commitment, for: context, key: commitmentKey) else {
-                throw OpeningFailure()
+                throw CipherFailure()
             }
             return try Sealing.unwrap(slot.wrappedRootKey, with: key(.slotWrap, salt: salt), context: context)
         } catch {
