@@ -71,9 +71,9 @@ struct UserKeychain {
     func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainFailure) -> PersistentReference {
         var found: [ListedItem] = []
         for itemClass in options.classes { found += try items(options.filter(itemClass, label: label)) }
-        // Among an item with a port, a protocol or a path and one without, the latter is meant when none is given.
+        // Of one account's items with a port, a protocol or a path and one without, the latter is meant if none is given.
         let plain = found.filter(options.allowsPlace)
-        if plain.count == 1 { found = plain }
+        if options.account != nil, plain.count == 1 { found = plain }
         guard let reference = found.first?.reference else { throw KeychainFailure(.itemNotFound, "No item matches.") }
         guard found.count == 1 else {
             throw KeychainFailure(

@@ -50,4 +50,24 @@ struct InternetPasswordTests {
         try tool.run("set", "--server", "same", "-a", "a", input: otherSecret)
         #expect(try tool.get(service: "same", account: "a") == secret)
     }
+
+    @Test func get_withoutPort_meansTheItemWithoutOne() throws {
+        try tool.run("set", "--server", "h", "-a", "alice", input: secret)
+        try tool.run("set", "--server", "h", "-a", "alice", "--port", "80", input: otherSecret)
+        #expect(try tool.run("get", "--server", "h", "-a", "alice").output == secret)
+        #expect(try tool.run("get", "--server", "h", "-a", "alice", "--port", "80").output == otherSecret)
+    }
+
+    @Test func delete_withoutPort_leavesTheItemWithOne() throws {
+        try tool.run("set", "--server", "h", "-a", "alice", input: secret)
+        try tool.run("set", "--server", "h", "-a", "alice", "--port", "80", input: otherSecret)
+        #expect(try tool.run("delete", "--server", "h", "-a", "alice").status == 0)
+        #expect(try tool.run("get", "--server", "h", "-a", "alice").output == otherSecret)
+    }
+
+    @Test func get_withoutAccountAndPort_doesNotChooseAmongAccounts() throws {
+        try tool.run("set", "--server", "h", "-a", "alice", input: secret)
+        try tool.run("set", "--server", "h", "-a", "bob", "--port", "80", input: otherSecret)
+        #expect(try tool.run("get", "--server", "h").status == 4)
+    }
 }
