@@ -6,7 +6,7 @@ public import KeychainEngine
 /// The folder of a vault and the file of its device key, both absolute paths.
 ///
 /// ```swift
-/// let location = try VaultLocation.fromEnvironment()
+/// let location = try VaultLocation.fromEnvironment(ProcessInfo.processInfo.environment)
 /// ```
 public struct VaultLocation: Hashable, Sendable {
     /// The folder that holds the vault's files, mode 0700.

@@ -15,7 +15,8 @@ extension Keychainctl {
                 """,
             discussion: """
                 Exactly the stored bytes are written; only on a terminal a newline follows. One item \
-                has to match: if several do, none is shown and the exit code is 4.
+                has to match: if several do, none is shown and the exit code is 4. Of one account's items the \
+                one without port, protocol and path is meant if none of these is given.
 
                 EXAMPLES
                   keychainctl get -s example.com -a alice
