@@ -23,7 +23,7 @@ var targets: [Target] = [
         ]),
 
     // Meaning
-    .target(name: "KeychainEngine"),
+    .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
 
     // Stores
     .target(
