@@ -14,6 +14,8 @@ public struct AssociatedData: Sendable {
         case valueKey = 3
         /// A class key or the index key, wrapped by a key derived from the root key.
         case keybagKey = 4
+        /// The locks of a constrained item around its value's one-time key.
+        case constrainedValueKey = 5
     }
 
     private var writer: ByteWriter
@@ -47,6 +49,17 @@ public struct AssociatedData: Sendable {
         return copy
     }
 
+    /// The same under another generation of the class key.
+    public func with(_ role: Role, generation: UInt32) -> AssociatedData {
+        var copy = with(role)
+        for index in 0..<4 {
+            copy.writer.replace(
+                at: Self.generationOffset + index, with: UInt8(truncatingIfNeeded: generation >> (24 - 8 * index)))
+        }
+        return copy
+    }
+
+    private static let generationOffset = 47
     private static let magic: [UInt8] = Array("KVLT1".utf8)
 }
 

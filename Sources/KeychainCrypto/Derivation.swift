@@ -17,6 +17,13 @@ public enum Derivation {
         case metadata = "metadata"
         case value = "value"
         case reference = "reference"
+        /// Of the user key: wraps the root key.
+        case userRootWrap = "user root wrap"
+        /// Of the device key: seals the class keys that work before the first unlock.
+        case alwaysSection = "always section"
+        /// Of the key that scrypt makes of an application's password.
+        case applicationPassword = "application password"
+        case constrainedValueKey = "constrained value key"
     }
 
     /// - Parameters:

@@ -38,16 +38,31 @@ public enum Sealing {
     public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> Data
     {
-        try secret.withUnsafeBytes { (bytes) throws(CipherFailure) in
-            try seal(bytes, symmetric(key), context)
-        }
+        try seal(secret, under: key, context: context)
     }
 
     public static func unwrap(_ wrapped: Data, with key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> SecretBytes
     {
         guard wrapped.count == wrappedKeyLength else { throw CipherFailure() }
-        var opened = try open(wrapped, symmetric(key), context)
+        return try open(wrapped, with: key, context: context)
+    }
+
+    /// Seals secret bytes of any length; `context` is what they are bound to.
+    public static func seal(_ plaintext: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(CipherFailure)
+        -> Data
+    {
+        try plaintext.withUnsafeBytes { (bytes) throws(CipherFailure) in
+            try seal(bytes, symmetric(key), context)
+        }
+    }
+
+    /// Opens what `seal(_:under:context:)` made.
+    public static func open(_ sealed: Data, with key: SecretBytes, context: [UInt8]) throws(CipherFailure)
+        -> SecretBytes
+    {
+        guard sealed.count > overhead else { throw CipherFailure() }
+        var opened = try open(sealed, symmetric(key), context)
         defer { opened.wipe() }
         return opened.withUnsafeBytes { SecretBytes(copying: $0) }
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The composed form of a passphrase that is not plain ASCII.
+
+import Foundation
+import SecretMemory
+
+extension PassphraseDerivation {
+    /// Composition may shorten the text: a Hangul syllable to a third, more is not known.
+    private static let longestUncomposed = 4 * 1024
+
+    static func composed(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
+        guard passphrase.count <= longestUncomposed else { throw .tooLong }
+        // Foundation works on copies, which small blocks of the heap and the stack may keep.
+        defer { scrubLeftovers() }
+        var text = try text(passphrase)
+        defer { text.wipe() }
+        return try joined(text)
+    }
+
+    private static func text(_ passphrase: SecretBytes) throws(PassphraseFailure) -> String {
+        let text = passphrase.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+        guard let text else { throw .notText }
+        return text
+    }
+
+    /// One character at a time, which composition never reaches across, so that no other string ever holds all of them.
+    private static func joined(_ text: String) throws(PassphraseFailure) -> SecretBytes {
+        var length = 0
+        let buffer = SecretBytes(count: 1024) { buffer in
+            for character in text {
+                for byte in String(character).precomposedStringWithCanonicalMapping.utf8 {
+                    if length < buffer.count { buffer[length] = byte }
+                    length += 1
+                }
+            }
+        }
+        guard length <= buffer.count else { throw .tooLong }
+        return buffer.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a derivation from a passphrase costs.
+
+import Foundation
+import SecretMemory
+
+/// scrypt's cost (RFC 7914), range-checked before any work: parameters read from a file could otherwise trap in the library
+/// or use up the memory.
+public struct ScryptParameters: Equatable, Sendable {
+    /// N: how many blocks are made and then read in an order that only the passphrase tells.
+    public var rounds: UInt64
+    /// r: the size of a block, in units of 128 bytes.
+    public var blockSize: UInt32
+    /// p: how many times over.
+    public var parallelism: UInt32
+
+    public init(rounds: UInt64, blockSize: UInt32, parallelism: UInt32) {
+        self.rounds = rounds
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+    }
+
+    /// The least that new slots are made with: 128 MiB, OWASP's least for scrypt with one lane.
+    public static let floor = ScryptParameters(rounds: 1 << 17, blockSize: 8, parallelism: 1)
+
+    /// Bytes of memory for one derivation; `Int.max` for parameters far from acceptable ones.
+    public var memory: Int {
+        let (blocks, tooMany) = rounds.multipliedReportingOverflow(by: UInt64(blockSize))
+        let (bytes, tooLarge) = blocks.multipliedReportingOverflow(by: 128)
+        return tooMany || tooLarge ? .max : Int(clamping: bytes)
+    }
+
+    /// Whether a derivation may be tried: N a power of two from 2^15 to 2^19, r = 8, p from 1 to 4, at most 512 MiB.
+    ///
+    /// The lower end lies below `floor` so that a slot from elsewhere still opens; it should then be wrapped anew.
+    public var isAcceptable: Bool {
+        rounds.nonzeroBitCount == 1 && (1 << 15...1 << 19).contains(rounds) && blockSize == 8
+            && (1...4).contains(parallelism) && memory <= 512 << 20
+    }
+
+    /// Whether guessing costs less work than with `other`: N · r · p is smaller.
+    public func isBelow(_ other: ScryptParameters) -> Bool { work < other.work }
+
+    private var work: UInt64 {
+        let (blocks, tooMany) = rounds.multipliedReportingOverflow(by: UInt64(blockSize))
+        let (all, tooLarge) = blocks.multipliedReportingOverflow(by: UInt64(parallelism))
+        return tooMany || tooLarge ? .max : all
+    }
+}
+
+extension ScryptParameters {
+    /// At least the floor, N doubled up to 2^19 as long as a derivation should still be done within `target`.
+    ///
+    /// Measures one derivation at the floor, about half a second.
+    /// - Throws: `PassphraseFailure.outOfMemory`.
+    public static func calibrated(target: Duration = .milliseconds(500)) throws(PassphraseFailure) -> ScryptParameters {
+        let start = ContinuousClock.now
+        _ = try PassphraseDerivation.keys(fromBytes: .random(count: 32), salt: .random(count: 32), floor)
+        return raised(floorTook: ContinuousClock.now - start, target: target)
+    }
+
+    /// Work doubles with N.
+    static func raised(floorTook measured: Duration, target: Duration) -> ScryptParameters {
+        var (result, expected) = (floor, measured)
+        while expected * 2 <= target && result.rounds < 1 << 19 {
+            result.rounds *= 2
+            expected *= 2
+        }
+        return result
+    }
+}
