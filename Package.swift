@@ -40,9 +40,14 @@ var targets: [Target] = [
             "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
-    .target(name: "SecretMemory"),
+    .target(name: "SecretMemory", dependencies: ["CKeychainShims"]),
+    .target(name: "CKeychainShims", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
 
     // Tests
+    .target(name: "CTestShims", path: "Tests/CTestShims"),
+    .executableTarget(
+        name: "memory-exerciser", dependencies: ["SecretMemory", "CTestShims"], path: "Tests/MemoryExerciser"),
+    .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory", "CTestShims", "memory-exerciser"]),
     .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
     .executableTarget(
         name: "vault-exerciser", dependencies: ["KeychainEngine", "KeychainVault"], path: "Tests/Exerciser"),

@@ -62,6 +62,11 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         }
     }
 
+    /// The first bytes of a secret.
+    func prefix(_ length: Int) -> SecretBytes {
+        withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
+    }
+
     /// Shows the bytes for the length of `body`; do not let the pointer out.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel calls that Swift cannot make itself, since syscall() and prctl() take variable arguments.
+//
+// Each returns what the kernel returns, or the negated errno. Where there is no Linux below, each returns -ENOSYS.
+
+#ifndef CKEYCHAIN_SHIMS_H
+#define CKEYCHAIN_SHIMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Adds a key of the type "user" to the user's keyring, or gives the one of that description a new payload and no
+/// time limit. Returns its serial number.
+long keychain_key_add(const char *description, const void *payload, size_t length);
+
+/// Links the user's keyring into the process keyring of the calling thread, which then possesses what is in it.
+long keychain_key_link_user_keyring(void);
+
+/// The serial number of the key of the type "user" with that description in the user's keyring.
+long keychain_key_search(const char *description);
+
+/// The size of the payload; the payload itself is copied if it fits.
+long keychain_key_read(int32_t serial, void *buffer, size_t length);
+
+/// 0 if the key is alive and the caller possesses it. Changes nothing.
+long keychain_key_probe(int32_t serial);
+
+/// Sets the time after which the key expires; 0 seconds means never.
+long keychain_key_set_timeout(int32_t serial, uint32_t seconds);
+
+/// Ends the key for everyone at once; the kernel takes it out of all keyrings soon after.
+long keychain_key_invalidate(int32_t serial);
+
+/// Takes a key of this key's description out of the user's keyring.
+long keychain_key_unlink(int32_t serial);
+
+/// Whether a result says that a key is not there any more: not found, expired or revoked.
+int keychain_key_is_gone(long result);
+
+/// A descriptor for memory that the kernel itself cannot reach by its own mappings; closed when a program is executed.
+long keychain_secret_memory(void);
+
+/// Forbids core dumps, and reading and debugging by other processes of the same user.
+long keychain_forbid_dumping(void);
+
+#endif

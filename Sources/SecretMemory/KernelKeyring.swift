@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets in the kernel, shared by all processes of a user until they expire, are removed, or the machine goes down.
+
+internal import CKeychainShims
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The user's keyring in the kernel (`@u`), with keys of the type "user".
+///
+/// ```swift
+/// let key = try KernelKeyring.store(secret, as: "org.example.cache", timeout: .seconds(300))
+/// let again = try KernelKeyring.read(key)
+/// ```
+///
+/// Every process of the user can find and read the keys; those of other users cannot. Keys are memory of the kernel that
+/// is never swapped. Where a sandbox refuses the system calls, or there is no Linux, everything throws.
+///
+/// Does not protect against programs of the same user, nor against root, which can become that user.
+public enum KernelKeyring {
+    /// Why the kernel refused: an errno. `EPERM` and `ENOSYS`: the keyring is not to be had here; `EDQUOT`: the user's
+    /// share is used up (200 keys, 20,000 bytes unless changed; what was removed counts for some more milliseconds);
+    /// `EINVAL`: a secret of more than 32,767 bytes, or a description that is empty, has a NUL or more than 4,095 bytes.
+    public struct Failure: Error, Equatable, Sendable {
+        public let code: Int32
+
+        public init(code: Int32) { self.code = code }
+    }
+
+    /// A key by its number in the kernel. The number ends with the key; another key gets another one.
+    public struct Key: Hashable, Sendable {
+        public let serial: Int32
+
+        public init(serial: Int32) { self.serial = serial }
+    }
+
+    /// Stores a secret, in place of the one that had this description: then the key stays the same.
+    ///
+    /// `timeout` is rounded up to whole seconds; `nil` means until the machine goes down. The kernel knows no call that
+    /// does both, so a process that is killed between storing and setting the time leaves a key that does not expire.
+    /// If it fails, there is no key of that description, or the earlier one as it was.
+    public static func store(
+        _ secret: SecretBytes, as description: String, timeout: Duration?
+    ) throws(Failure) -> Key {
+        try check(description)
+        var result = 0
+        // A key that another process removes at this moment takes the secret with it, and the kernel calls that a
+        // success. It has to happen anew each time, so a few attempts are many.
+        for _ in 0..<8 {
+            let key = try add(secret, as: description)
+            result = limit(timeout, of: key)
+            guard keychain_key_is_gone(result) != 0 else { return try kept(key, result) }
+        }
+        throw failure(result)
+    }
+
+    /// The living key of that description; `nil` if there is none, or it expired or was removed.
+    public static func find(_ description: String) throws(Failure) -> Key? {
+        try check(description)
+        let result = possessing { keychain_key_search(description) }
+        return keychain_key_is_gone(result) != 0 ? nil : Key(serial: Int32(try value(result)))
+    }
+
+    /// The secret; `nil` if the key is gone. It passes through no other memory than its own.
+    public static func read(_ key: Key) throws(Failure) -> SecretBytes? {
+        guard var size = try readSize(key, into: nil) else { return nil }
+        while true {
+            var found: Result<Int?, Failure> = .success(nil)
+            let secret = SecretBytes(count: max(1, size)) { buffer in
+                found = Result { () throws(Failure) in try readSize(key, into: buffer) }
+            }
+            guard let now = try found.get() else { return nil }
+            if now == secret.count { return secret }
+            if now < secret.count { return secret.prefix(now) }
+            // Another process gave the key a longer secret meanwhile.
+            size = now
+        }
+    }
+
+    /// Whether the key can still be read: false once it expired, was removed or taken out of the keyring by hand.
+    ///
+    /// One system call, about 0.8 µs, of which a fifth is the way into the kernel and back.
+    public static func isAlive(_ key: Key) -> Bool {
+        possessing { keychain_key_probe(key.serial) } == 0
+    }
+
+    /// Lets the key expire this long from now, rounded up to whole seconds and at least one; `nil`: never.
+    public static func setTimeout(_ timeout: Duration?, of key: Key) throws(Failure) {
+        _ = try value(possessing { keychain_key_set_timeout(key.serial, seconds(timeout)) })
+    }
+
+    /// Ends a key: from now on no process can read it, whoever holds its number. A key that is gone already is no error.
+    public static func remove(_ key: Key) throws(Failure) {
+        // Not unlinked, since that goes by description, and would hit a new key that another process stored meanwhile.
+        let result = possessing { keychain_key_invalidate(key.serial) }
+        guard keychain_key_is_gone(result) == 0 else { return }
+        guard result == -Int(EACCES) else { return _ = try value(result) }
+        // Either it is in the keyring no longer, or something forbids to end it; then it can still be taken out.
+        let unlinked = keychain_key_unlink(key.serial)
+        guard keychain_key_is_gone(unlinked) != 0 || unlinked == -Int(ENOENT) else { return _ = try value(unlinked) }
+    }
+}
+
+extension KernelKeyring {
+    private static func add(_ secret: SecretBytes, as description: String) throws(Failure) -> Key {
+        let result = possessing {
+            secret.withUnsafeBytes { keychain_key_add(description, $0.baseAddress, $0.count) }
+        }
+        return Key(serial: Int32(try value(result)))
+    }
+
+    /// The key has no time limit when this is called: the kernel lifts it with each new secret.
+    private static func limit(_ timeout: Duration?, of key: Key) -> Int {
+        possessing {
+            timeout == nil
+                ? keychain_key_probe(key.serial) : keychain_key_set_timeout(key.serial, seconds(timeout))
+        }
+    }
+
+    /// A secret whose time could not be limited must not stay.
+    private static func kept(_ key: Key, _ result: Int) throws(Failure) -> Key {
+        guard result < 0 else { return key }
+        try remove(key)
+        throw failure(result)
+    }
+
+    /// The size of the secret, which is copied if it fits; `nil` if the key is gone.
+    private static func readSize(_ key: Key, into buffer: UnsafeMutableRawBufferPointer?) throws(Failure) -> Int? {
+        let result = possessing { keychain_key_read(key.serial, buffer?.baseAddress, buffer?.count ?? 0) }
+        // Not ours although the keyring is: taken out of it, and not yet thrown away.
+        if keychain_key_is_gone(result) != 0 || result == -Int(EACCES) { return nil }
+        return try value(result)
+    }
+
+    /// Makes a call that only who possesses the key may make.
+    ///
+    /// A process possesses what can be reached from its own keyrings. The user's keyring is often not among them: a
+    /// service has a session keyring of its own, a forked child and a thread older than the link have no process
+    /// keyring. So there is nothing to remember; whoever is refused gets the link and tries again.
+    private static func possessing(_ call: () -> Int) -> Int {
+        let result = call()
+        guard result == -Int(EACCES) else { return result }
+        let linked = keychain_key_link_user_keyring()
+        return linked < 0 ? linked : call()
+    }
+
+    private static func value(_ result: Int) throws(Failure) -> Int {
+        guard result >= 0 else { throw failure(result) }
+        return result
+    }
+
+    private static func failure(_ result: Int) -> Failure { Failure(code: Int32(-result)) }
+
+    /// C would end the description at a NUL and hit another key; for an empty one the kernel has several answers.
+    private static func check(_ description: String) throws(Failure) {
+        if description.isEmpty || description.utf8.contains(0) { throw Failure(code: EINVAL) }
+    }
+
+    /// 0 is the kernel's word for never, so no time is too short to be one second.
+    private static func seconds(_ timeout: Duration?) -> UInt32 {
+        guard let timeout else { return 0 }
+        let (whole, attoseconds) = timeout.components
+        let roundedUp = attoseconds > 0 && whole < .max ? whole + 1 : whole
+        return UInt32(clamping: max(1, roundedUp))
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// fork, and parts of keyctl that only tests need.
+
+#define _GNU_SOURCE
+#include "CTestShims.h"
+
+#include <unistd.h>
+
+pid_t test_fork(void) { return fork(); }
+
+#ifdef __linux__
+
+#include <linux/keyctl.h>
+#include <sys/syscall.h>
+
+long test_join_new_session_keyring(void) { return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); }
+
+long test_unlink_from_user_keyring(int serial) {
+    return syscall(SYS_keyctl, KEYCTL_UNLINK, serial, KEY_SPEC_USER_KEYRING);
+}
+
+#else
+
+long test_join_new_session_keyring(void) { return -1; }
+
+long test_unlink_from_user_keyring(int serial) {
+    (void)serial;
+    return -1;
+}
+
+#endif

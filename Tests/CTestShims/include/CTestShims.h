@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests need from the system and Swift does not offer.
+
+#ifndef CTEST_SHIMS_H
+#define CTEST_SHIMS_H
+
+#include <sys/types.h>
+
+/// fork(): 0 in the child.
+pid_t test_fork(void);
+
+/// Gives the process a session keyring of its own, from which the user's cannot be reached: as services have it.
+/// -1 where there is none.
+long test_join_new_session_keyring(void);
+
+/// Takes a key out of the user's keyring, as `keyctl unlink` does.
+long test_unlink_from_user_keyring(int serial);
+
+#endif
