@@ -3,6 +3,8 @@
 
 import json
 
+import hpke
+import user_secrets as u
 import vault_format as f
 
 PLACE = ("vault", "role", "item", "version", "keyClass", "generation")
@@ -80,6 +82,13 @@ PRIMITIVES = {
     "open": lambda g: f.open_sealed(g["sealed"], g["key"], place(g)),
     "openOneTime": lambda g: f.open_value(g["sealed"], g["key"], lambda role: place(g, role)),
     "row": row,
+    "userPublicKey": lambda g: hpke.public_key(g["key"]),
+    "openUserKey": lambda g: u.open_user_sealed(g["key"], g["sealed"], g["context"]),
+    "normalised": lambda g: u.normalised(g["secret"]),
+    "passphraseKeys": lambda g: u.passphrase_keys(
+        *(g[name] for name in ("secret", "salt", "rounds", "blockSize", "parallelism"))),
+    "recoveryText": lambda g: u.recovery_text(g["key"]),
+    "readRecovery": lambda g: u.read_recovery(g["text"]),
 }
 
 
@@ -87,7 +96,7 @@ def result(primitive, given):
     values = {name: bytes.fromhex(part) if name in HEX_INPUTS else part for name, part in given.items()}
     try:
         return plain(PRIMITIVES[primitive](values))
-    except (f.Damaged, f.Refused):
+    except (f.Damaged, f.Refused, u.Unusable):
         return None
 
 

@@ -93,7 +93,8 @@ extension FormatVector {
         "derive": derive, "context": context, "comparison": comparison, "digests": digests,
         "identity": identity, "rowID": rowID, "bucket": bucket, "unpad": unpad, "item": item,
         "deviceKey": deviceKey, "keybag": keybag, "openKeybag": openKeybag, "open": open, "openOneTime": openOneTime,
-        "row": row,
+        "row": row, "userPublicKey": userPublicKey, "openUserKey": openUserKey, "normalised": normalised,
+        "passphraseKeys": passphraseKeys, "recoveryText": recoveryText, "readRecovery": readRecovery,
     ]
 
     // MARK: - Keys

@@ -29,7 +29,7 @@ struct FormatVectorTests {
 
         static let all = [
             "associated-data", "derivation", "device-key", "digests", "identity", "items", "keybag", "opening",
-            "padding", "rows", "sealed",
+            "padding", "passphrase", "recovery-key", "rows", "sealed", "user-key",
         ].map { File(name: $0) }
     }
 
