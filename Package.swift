@@ -50,7 +50,9 @@ var targets: [Target] = [
     .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory", "CTestShims", "memory-exerciser"]),
     .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
     .executableTarget(
-        name: "vault-exerciser", dependencies: ["KeychainEngine", "KeychainVault"], path: "Tests/Exerciser"),
+        name: "vault-exerciser",
+        dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory"],
+        path: "Tests/Exerciser"),
     .testTarget(
         name: "KeychainVaultTests",
         dependencies: [

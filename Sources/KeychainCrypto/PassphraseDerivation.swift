@@ -62,6 +62,7 @@ public enum PassphraseDerivation {
 
     /// Unicode's composed form (NFC) as UTF-8, so that "é" is the same however it was typed: 1 to 1024 bytes.
     ///
+    /// The same on every system for the characters that its Unicode tables know, and composition of those never changes.
     /// - Throws: `empty`, `tooLong`, `notText`.
     public static func normalised(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
         let isASCII = passphrase.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }

@@ -28,7 +28,7 @@ extension PassphraseDerivation {
         var length = 0
         let buffer = SecretBytes(count: 1024) { buffer in
             for character in text {
-                for byte in String(character).precomposedStringWithCanonicalMapping.utf8 {
+                for byte in composed(character) {
                     if length < buffer.count { buffer[length] = byte }
                     length += 1
                 }
@@ -36,5 +36,10 @@ extension PassphraseDerivation {
         }
         guard length <= buffer.count else { throw .tooLong }
         return buffer.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+    }
+
+    /// Taken apart first: Foundation on Linux does not add a final letter to a Hangul syllable that is composed already.
+    private static func composed(_ character: Character) -> String.UTF8View {
+        String(character).decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping.utf8
     }
 }

@@ -58,8 +58,7 @@ def recovery_text(key):
 
 def read_recovery(text):
     symbols = text.translate(str.maketrans("", "", "- \t\r\n"))
-    if len(symbols) != 56 or not (symbols.isascii() and symbols.isalnum()):
-        return "other"
+    need(len(symbols) == 56 and symbols.isascii() and symbols.isalnum(), "looks like something else")
     symbols = symbols.upper().translate(str.maketrans("OIL", "011"))
     if not set(symbols) <= set(ALPHABET):
         return "mistyped"

@@ -39,7 +39,7 @@ extension FormatVector {
         switch RecoveryKey.read(SecretBytes(text: try input.text("text"))) {
         case .key(let key): .object(["key": key.hex])
         case .mistyped: .text("mistyped")
-        case .other: .text("other")
+        case .other: .null
         }
     }
 }

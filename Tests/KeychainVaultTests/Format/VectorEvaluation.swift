@@ -243,7 +243,7 @@ extension SealedRow {
 }
 
 extension SecretBytes {
-    fileprivate var hex: JSON { withUnsafeBytes { .hex($0) } }
+    var hex: JSON { withUnsafeBytes { .hex($0) } }
 }
 
 extension Keybag.Slot {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses secrets, lets go of them, and waits to be searched for what is left of them.
+
+import Foundation
+import KeychainCrypto
+import SecretMemory
+
+/// Secrets that the tests know too, made byte by byte so that nothing but this code's work puts them into memory.
+enum Planted {
+    static func byte(_ index: Int, _ seed: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: (index &* 73 &+ seed) ^ (index &* index &* 5))
+    }
+
+    static func key(_ seed: Int) -> SecretBytes {
+        SecretBytes(count: 32) { for index in $0.indices { $0[index] = byte(index, seed) } }
+    }
+
+    /// 48 printable characters.
+    static func passphrase(_ seed: Int) -> SecretBytes {
+        SecretBytes(count: 48) { for index in $0.indices { $0[index] = 0x21 + byte(index, seed) % 90 } }
+    }
+
+    /// 48 capital letters, each with an accent of its own behind it.
+    static func accentedPassphrase(_ seed: Int) -> SecretBytes {
+        SecretBytes(count: 48 * 3) { bytes in
+            for index in 0..<48 {
+                bytes[3 * index] = 0x41 + byte(index, seed) % 26
+                bytes[3 * index + 1] = 0xCC
+                bytes[3 * index + 2] = 0x80 + byte(index, seed) / 26 % 5
+            }
+        }
+    }
+
+    static let salt = Data(0..<32)
+    static let cost = ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1)
+}
+
+enum Leftovers {
+    /// Runs `command`, says "ready" and waits until its input ends.
+    static func wait(after command: String) throws {
+        let kept = try use(command)
+        print("ready")
+        fflush(nil)
+        while readLine() != nil {}
+        withExtendedLifetime(kept) {}
+    }
+
+    /// Derives at a cost that this process may not have the memory for.
+    static func report(rounds: UInt64) {
+        do {
+            let cost = ScryptParameters(rounds: rounds, blockSize: 8, parallelism: 1)
+            _ = try PassphraseDerivation.keys(from: Planted.passphrase(1), salt: Planted.salt, cost)
+            print("done")
+        } catch {
+            print("failed", error)
+        }
+    }
+
+    @inline(never)
+    private static func use(_ command: String) throws -> [SecretBytes] {
+        switch command {
+        case "kept": return try derive(Planted.passphrase(1))
+        case "passphrase": _ = try derive(Planted.passphrase(1))
+        case "passphrase-among-freed-blocks":
+            leaveFreedBlocks()
+            _ = try derive(Planted.passphrase(1))
+        case "accents": _ = try derive(Planted.accentedPassphrase(2))
+        case "user-key": try sealAndOpen()
+        case "recovery-key": _ = RecoveryKey.read(RecoveryKey.text(Planted.key(5)))
+        default: exit(64)
+        }
+        return []
+    }
+
+    private static func derive(_ passphrase: SecretBytes) throws -> [SecretBytes] {
+        let keys = try PassphraseDerivation.keys(from: passphrase, salt: Planted.salt, Planted.cost)
+        return [keys.wrapping, keys.commitment]
+    }
+
+    private static func sealAndOpen() throws {
+        let key = Planted.key(3)
+        let sealed = try UserKey.seal(Planted.key(4), to: UserKey.publicKey(of: key), context: [1])
+        _ = try UserKey.open(sealed, with: key, context: [1])
+    }
+
+    /// Fills the allocator's lists, so that the library's blocks do not go to the front of a short one.
+    private static func leaveFreedBlocks() {
+        for size in stride(from: 16, through: 256, by: 16) {
+            let blocks = (0..<32).map { _ in UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16) }
+            for block in blocks { block.deallocate() }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches the memory of another process.
+
+import Foundation
+
+/// The writable memory of a child: what another process of the same user could read of it.
+struct ProcessMemory {
+    static let requirement = "needs /proc/PID/mem"
+    static let isAvailable = FileManager.default.isReadableFile(atPath: "/proc/self/mem")
+
+    private let regions: [(name: String, bytes: Data)]
+
+    init(of process: pid_t) throws {
+        let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/mem"))
+        defer { memory.closeFile() }
+        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        regions = maps.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            guard ends.count == 2, fields[1].hasPrefix("rw") else { return nil }
+            return (fields.count > 5 ? String(fields[5]) : "anonymous", Self.read(memory, ends[0], ends[1]))
+        }
+    }
+
+    /// What can be read of it; the kernel refuses some mappings of its own.
+    private static func read(_ memory: FileHandle, _ start: UInt, _ end: UInt) -> Data {
+        var bytes = Data(count: Int(end - start))
+        let count = bytes.withUnsafeMutableBytes {
+            pread(memory.fileDescriptor, $0.baseAddress, $0.count, off_t(start))
+        }
+        return bytes.prefix(max(count, 0))
+    }
+
+    var size: Int { regions.reduce(0) { $0 + $1.bytes.count } }
+
+    /// Where any `window` bytes in a row of a secret lie, taken at every fourth byte.
+    func findings(of secret: [UInt8], window: Int = 12) -> [String] {
+        stride(from: 0, through: secret.count - window, by: 4).flatMap { offset in
+            regions.flatMap { region in
+                Self.occurrences(of: Array(secret[offset..<offset + window]), in: region.bytes)
+                    .map { "bytes from \(offset) in \(region.name) at \(String($0, radix: 16))" }
+            }
+        }
+    }
+
+    private static func occurrences(of needle: [UInt8], in bytes: Data) -> [Int] {
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return [] }
+            var found: [Int] = []
+            var start = 0
+            while bytes.count - start >= needle.count,
+                let hit = memchr(base + start, Int32(needle[0]), bytes.count - start - needle.count + 1)
+            {
+                let offset = UnsafeRawPointer(hit) - base
+                if memcmp(hit, needle, needle.count) == 0 { found.append(offset) }
+                start = offset + 1
+            }
+            return found
+        }
+    }
+}
