@@ -48,9 +48,6 @@ public struct AccessControl: Hashable, Sendable {
         self.flags = Self.normalised(flags)
     }
 
-    /// Whether using the item needs more than its class key: a proof of the user, a password, or a key operation.
-    public var isConstrained: Bool { !(flags ?? []).isEmpty }
-
     /// The names of both may stand in one dictionary only if they say the same.
     func checkAgrees(with accessibility: Accessibility) throws(KeychainFailure) {
         guard self == AccessControl(accessibility) else {

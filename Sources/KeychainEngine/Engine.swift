@@ -24,22 +24,29 @@ public struct Engine: Sendable {
     public let dialect: Dialect
     /// The time that creation and modification dates are taken from.
     private let now: @Sendable () -> Date
+    private let authenticator: @Sendable () throws(KeychainFailure) -> (any Authenticator)?
 
+    /// - Parameter authenticator: Who asks the user for items that want it, in requests that bring no context of their own;
+    ///   looked up when it is needed. By default nobody is asked.
     public init(
-        store: any ItemStore, dialect: Dialect = .lenient, now: @escaping @Sendable () -> Date = { Date() }
+        store: any ItemStore, dialect: Dialect = .lenient,
+        authenticator: @escaping @Sendable () throws(KeychainFailure) -> (any Authenticator)? = { nil },
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
         self.dialect = dialect
+        self.authenticator = authenticator
         self.now = now
     }
 
     /// Adds one item. Missing attributes of the primary key get their defaults; dates are set by the engine.
     ///
     /// - Throws: `duplicateItem` if the primary key is taken, `noSuchAttribute`, `invalidParameter`, `missingEntitlement`,
-    ///   `unsupported` for constrained access control and object references, and whatever the store reports.
+    ///   `unsupported` for object references, `unavailable` for biometry and for the user where no passphrase is set, and
+    ///   whatever the store reports.
     public func add(_ query: Query, caller: Caller) throws(KeychainFailure) -> Outcome {
         let item = try query.newItem(caller: caller, dialect: dialect, at: now())
-        let stored = try store.insert(item)
+        let stored = try store.insert(item, authorization(query))
         return OutcomeShape(returns: query.returns).added(stored, givenAccessControl: query.accessControl)
     }
 
@@ -52,7 +59,8 @@ public struct Engine: Sendable {
         if let count = limit.count, count < 0 {
             throw KeychainFailure(.invalidParameter, "A search cannot be limited to less than no result.")
         }
-        let found = try store.select(selection, limit: limit.count, includingValues: query.returns.contains(.value))
+        let found = try store.select(
+            selection, limit: limit.count, includingValues: query.returns.contains(.value), authorization(query))
         try Self.checkFound(found)
         return OutcomeShape(returns: query.returns).found(found.items, limit: limit)
     }
@@ -64,7 +72,8 @@ public struct Engine: Sendable {
         let selection = try query.updateSelection(caller: caller, dialect: dialect)
         let edit = try Edit(changes, itemClass: query.resolvedClass(), caller: caller)
         let date = now()
-        let updated = try store.update(selection) { (stored: StoredItem) throws(KeychainFailure) -> Item in
+        let updated = try store.update(selection, authorization(query)) {
+            (stored: StoredItem) throws(KeychainFailure) -> Item in
             edit.applied(to: stored.item, at: date)
         }
         try Self.checkFound(updated)
@@ -76,6 +85,12 @@ public struct Engine: Sendable {
     public func delete(_ query: Query, caller: Caller) throws(KeychainFailure) {
         let selection = try query.deleteSelection(caller: caller, dialect: dialect)
         guard try store.delete(selection) > 0 else { throw Self.notFound }
+    }
+
+    private func authorization(_ query: Query) -> Authorization {
+        Authorization(
+            query.context ?? AuthenticationContext(authenticator), mayAsk: query.authenticationUI == .allow,
+            prompt: query.operationPrompt)
     }
 
     private static func checkFound(_ found: SelectedItems) throws(KeychainFailure) {

@@ -12,6 +12,8 @@ public struct Selection: Sendable {
     public var groups: [String]?
     /// The server equals this host or ends in a dot and this host.
     public var host: String?
+    /// Items that ask for the user or a password are left out.
+    public var skipsConstrained = false
 
     public init(
         itemClass: ItemClass?, id: PersistentReference? = nil, conditions: Attributes = Attributes(),
@@ -29,6 +31,7 @@ public struct Selection: Sendable {
         let item = stored.item
         if let itemClass, item.itemClass != itemClass { return false }
         if let id, id.itemClass != item.itemClass || id.id != stored.id { return false }
+        if skipsConstrained, !item.accessControl.needs.isEmpty { return false }
         if let groups, !groups.contains(where: { $0.isIdentical(to: item.accessGroup) }) { return false }
         return holdsConditions(item) && holdsHost(item)
     }
@@ -66,24 +69,44 @@ public struct SelectedItems: Sendable {
 /// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
 ///
 /// Conformers keep the primary key unique (``Schema/primaryKey``, compared by ``AttributeValue/lookupBytes(as:)``) and report each way of failing by its own ``KeychainFailure/Reason``.
+/// They keep each item closed while its class is (``Accessibility/isOpen(in:)``), and open constrained items only with the
+/// proofs that these ask for (``AccessControl/needs``).
 public protocol ItemStore: Sendable {
     /// The items selected, in no particular order, at most `limit` of them (`nil`: all). Without `includingValues` the
     /// values are left out, which also says nothing about whether an item has one.
-    func select(_ selection: Selection, limit: Int?, includingValues: Bool) throws(KeychainFailure) -> SelectedItems
+    ///
+    /// - Throws: `locked` if one of the items is, or may be, meant and closed; what ``Authorization/satisfying(_:isNew:_:)``
+    ///   throws if one of them is constrained, values included or not.
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainFailure) -> SelectedItems
 
     /// Adds an item and returns its new identity.
     ///
-    /// - Throws: `duplicateItem` if an item with the same primary key is there; it is left as it is.
-    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem
+    /// - Throws: `locked` if its class is closed; `duplicateItem` if an item with the same primary key is there, which is left
+    ///   as it is.
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem
 
     /// Replaces every selected item by what `change` makes of it, values included; if one fails, none is changed.
     /// Returns the items before the change.
+    ///
+    /// - Parameter change: May be asked several times for one item.
     func update(
-        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainFailure) -> Item
     ) throws(KeychainFailure) -> SelectedItems
 
-    /// Removes every selected item and returns how many there were. Works without opening values.
+    /// Removes every selected item and returns how many there were. Works without opening values, without proofs, and
+    /// while items are locked.
     ///
-    /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant.
+    /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant; `locked` if whether
+    ///   an item is meant cannot be told while it is closed.
     func delete(_ selection: Selection) throws(KeychainFailure) -> Int
+
+    /// Who tells a right passphrase from a wrong one; `nil` for a store that has none.
+    var userVerifier: (any UserVerifier)? { get }
+}
+
+extension ItemStore {
+    public var userVerifier: (any UserVerifier)? { nil }
 }

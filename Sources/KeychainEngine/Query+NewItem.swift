@@ -72,11 +72,12 @@ extension AccessControl {
         if flags != nil, synchronizable {
             throw KeychainFailure(.invalidParameter, "An item with access control flags cannot be synchronizable.")
         }
-        if isConstrained {
+        // Stored with the passphrase alone as proof they would be open to whom the caller did not mean.
+        guard (flags ?? []).isDisjoint(with: [.biometryAny, .biometryCurrentSet, .companion]) else {
             throw KeychainFailure(
-                .unsupported,
-                "Items that ask for the user or a password are not supported yet; nothing was stored. "
-                    + "Use access control without flags, or kSecAttrAccessible.")
+                .unavailable,
+                "There is no sensor for biometry and no companion device here; nothing was stored. "
+                    + "Use the access control flags `userPresence` or `devicePasscode`.")
         }
     }
 }

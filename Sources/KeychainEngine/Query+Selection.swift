@@ -13,6 +13,7 @@ extension Query {
             throw KeychainFailure(.invalidParameter, "A search by persistent reference takes no attributes.")
         }
         selection.host = try host(schema.itemClass)
+        selection.skipsConstrained = authenticationUI == .skip
         selection.moveGroup(orSearch: groups)
         return selection
     }

@@ -65,6 +65,10 @@ public struct Query: Sendable {
     public var limit: Limit?
     public var matchCriteria: [MatchCriterion] = []
     public var authenticationUI: AuthenticationUI = .allow
+    /// What the user has proven already; `nil`: nothing.
+    public var context: AuthenticationContext?
+    /// What a person is told that the request is for.
+    public var operationPrompt: String?
     /// `kSecUseItemList`, which the data-protection keychain never supported.
     public var usesItemList = false
     /// `kSecValueRef` or a class that only exists as objects.

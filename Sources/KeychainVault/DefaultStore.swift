@@ -12,7 +12,7 @@ extension Vault {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> any ItemStore {
         do throws(KeychainFailure) {
-            return Vault.at(try VaultLocation.fromEnvironment(environment))
+            return Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
         } catch {
             return UnavailableStore(failure: error)
         }
@@ -23,14 +23,16 @@ extension Vault {
 struct UnavailableStore: ItemStore {
     let failure: KeychainFailure
 
-    func select(_: Selection, limit _: Int?, includingValues _: Bool) throws(KeychainFailure) -> SelectedItems {
+    func select(
+        _: Selection, limit _: Int?, includingValues _: Bool, _: Authorization
+    ) throws(KeychainFailure) -> SelectedItems {
         throw failure
     }
 
-    func insert(_: Item) throws(KeychainFailure) -> StoredItem { throw failure }
+    func insert(_: Item, _: Authorization) throws(KeychainFailure) -> StoredItem { throw failure }
 
     func update(
-        _: Selection, _: (StoredItem) throws(KeychainFailure) -> Item
+        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainFailure) -> Item
     ) throws(KeychainFailure) -> SelectedItems {
         throw failure
     }

@@ -7,11 +7,14 @@ import KeychainCrypto
 import KeychainEngine
 import Synchronization
 
-/// What an open vault needs: one connection for reading, one for writing once something is written, and the keys.
+/// What an open vault needs: one connection for reading, one for writing once something is written, and the keys as far as
+/// they are open.
 final class Session: Sendable {
     let location: VaultLocation
     let keybag: Keybag
-    let sealer: RowSealer
+    let keyState: KeyState
+    /// Of the tables; 1 has to be raised before anything is written that it does not know.
+    let formatVersion: Int32
     /// Whether one of the two stored keybags is damaged or behind; the next write mends it.
     let needsKeybagRepair: Bool
     /// The first of the two keybags as it was read.
@@ -23,27 +26,37 @@ final class Session: Sendable {
     private let writer = Mutex<DatabaseQueue?>(nil)
     private let identity: FileIdentity
     private let process = getpid()
-    private let lastLook = Mutex(ContinuousClock.now)
+    private let lastLook: Mutex<Look>
+
+    /// The last time that the files were looked at.
+    private struct Look {
+        var moment: ContinuousClock.Instant
+        var log: LogState
+    }
 
     /// Opens an existing vault.
-    init(_ location: VaultLocation, identity: FileIdentity) throws(KeychainFailure) {
+    init(
+        _ location: VaultLocation, _ settings: VaultSettings, identity: FileIdentity
+    ) throws(KeychainFailure) {
         self.location = location
         self.identity = identity
+        // Before anything is read: what is written from now on shows in the next look.
+        let logBefore = LogState(location)
         readOnlyState = ReadOnlyState(location)
         reader = try Self.openReader(location, isReadOnly: readOnlyState != nil)
-        let copies = try DatabaseFailure.translating(location.databaseFile) { [reader] in
+        let (version, copies) = try DatabaseFailure.translating(location.databaseFile) { [reader] in
             try reader.read { db in
-                try VaultSchema.check(db, path: location.databaseFile)
-                return try KeybagTable(db).copies()
+                (try VaultSchema.check(db, path: location.databaseFile), try KeybagTable(db).copies())
             }
         }
         try location.checkSeparation()
-        guard let deviceKey = try DeviceKey.load(location.deviceKeyFile) else { throw Self.missingKey(location) }
-        let opened = try Self.open(copies, deviceKey, location)
-        keybag = opened.keybag
-        sealer = RowSealer(opened.keys)
+        formatVersion = version
+        let stored = try StoredKeybag(copies, location, settings)
+        keybag = stored.keybag
+        keyState = stored.keyState
         storedKeybag = copies.first ?? nil
-        needsKeybagRepair = copies.contains { $0 != opened.keybag.bytes }
+        needsKeybagRepair = copies.contains { $0 != stored.keybag.bytes }
+        lastLook = Mutex(Look(moment: .now, log: logBefore))
     }
 
     /// `false` in the child of a fork, which has copies of connections that are its parent's.
@@ -53,16 +66,26 @@ final class Session: Sendable {
     /// a fork the child must not use the parent's connections.
     ///
     /// - Parameter age: How old the last look at the files may be. A look costs as much as a tenth of a read.
-    func isCurrent(age: Duration) -> Bool {
+    func isCurrent(age: Duration) throws(KeychainFailure) -> Bool {
         guard isOfThisProcess else { return false }
         // SQLite does not notice changes under such a connection, so we do, each time.
         if let readOnlyState { return readOnlyState == ReadOnlyState(location) }
-        let now = ContinuousClock.now
-        return lastLook.withLock { lastLook in
-            if now - lastLook < age { return true }
+        return try lastLook.withLock { (lastLook) throws(KeychainFailure) in
+            let now = ContinuousClock.now
+            if now - lastLook.moment < age { return true }
             guard identity == FileIdentity(location.databaseFile) else { return false }
-            lastLook = now
+            let log = LogState(location)
+            // With the keybag the ways to open the vault may have changed: what has been opened must not outlast them.
+            if log != lastLook.log || log.isRecent, try !hasCurrentKeybag(reader) { return false }
+            lastLook = Look(moment: now, log: log)
             return true
+        }
+    }
+
+    /// Whether the keybag is still the one that was read.
+    func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainFailure) -> Bool {
+        try DatabaseFailure.translating(location.databaseFile) {
+            try connection.inDatabase { try KeybagTable($0).isStill(storedKeybag) }
         }
     }
 
@@ -114,57 +137,6 @@ final class Session: Sendable {
         }
         return try Connection.openForReading(location.databaseFile)
     }
-
-    private static func open(
-        _ copies: [Data?], _ deviceKey: DeviceKey, _ location: VaultLocation
-    ) throws(KeychainFailure) -> (keybag: Keybag, keys: ClassKeys) {
-        let protectors = [DeviceKeyProtector(deviceKey: deviceKey)]
-        var best: (keybag: Keybag, keys: ClassKeys)?
-        var failure = KeychainFailure(.corrupt, "Both copies of the keybag are damaged.")
-        for bytes in copies {
-            do throws(KeychainFailure) {
-                let keybag = try decode(bytes)
-                let keys = try keybag.open(protectors, deviceKey: deviceKey)
-                if best.map({ $0.keybag.sequence < keybag.sequence }) ?? true { best = (keybag, keys) }
-            } catch {
-                // That no key fits says more than that a copy is damaged.
-                if failure.reason == .corrupt { failure = error }
-            }
-        }
-        if let best { return best }
-        throw explain(failure, location)
-    }
-
-    private static func decode(_ bytes: Data?) throws(KeychainFailure) -> Keybag {
-        if let bytes, Keybag.isOfNewerFormat(bytes) {
-            throw KeychainFailure(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
-        }
-        do throws(MalformedBytes) {
-            guard let bytes else { throw MalformedBytes() }
-            return try Keybag(bytes: bytes)
-        } catch {
-            throw KeychainFailure(.corrupt, "A copy of the keybag is damaged.")
-        }
-    }
-
-    private static func explain(_ failure: KeychainFailure, _ location: VaultLocation) -> KeychainFailure {
-        if failure.reason == .authenticationFailed {
-            return KeychainFailure(
-                .authenticationFailed,
-                "The device key '\(location.deviceKeyFile)' is not the one that the vault "
-                    + "'\(location.folder)' was made with. Put the right one back (KEYCHAIN_DEVICE_KEY).")
-        }
-        return KeychainFailure(
-            failure.reason, "'\(location.databaseFile)': \(failure.message) Both copies failed; restore a backup.")
-    }
-
-    private static func missingKey(_ location: VaultLocation) -> KeychainFailure {
-        KeychainFailure(
-            .unavailable,
-            "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' "
-                + "cannot be opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY)."
-        )
-    }
 }
 
 /// Which file a path leads to.
@@ -182,6 +154,30 @@ struct FileIdentity: Equatable, Sendable {
     init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// What SQLite's log looks like from outside: every change of the vault changes it.
+struct LogState: Equatable, Sendable {
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ location: VaultLocation) {
+        var status = stat()
+        guard lstat(location.folder + "/" + VaultLocation.companionNames[0], &status) == 0 else {
+            (size, seconds, nanoseconds) = (-1, 0, 0)
+            return
+        }
+        size = Int64(status.st_size)
+        (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
+    }
+
+    /// Whether the log was written so short a time ago that another change may have left the same date.
+    var isRecent: Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return abs(Int(now.tv_sec) - seconds) <= 1
     }
 }
 

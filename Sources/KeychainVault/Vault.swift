@@ -17,17 +17,19 @@ import Synchronization
 /// ```
 ///
 /// Does not protect against programs that run as the same user and can read the device key, nor against root.
-public final class Vault: ItemStore {
+public final class Vault: ItemStore, UserVerifier {
     public let location: VaultLocation
+    public let settings: VaultSettings
+    public let rateLimit = RateLimit()
     private let session = Mutex<Session?>(nil)
-    /// How long a writer waits for another process before it fails as `busy`.
-    private let writerTimeout: Duration
 
     /// The vault of a folder; the same object for the same location, since one process must open one file once.
-    public static func at(_ location: VaultLocation) -> Vault {
+    ///
+    /// - Parameter settings: Have an effect only on the first call for a location.
+    public static func at(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> Vault {
         all.withLock { vaults in
             if let present = vaults[location] { return present }
-            let vault = Vault(location)
+            let vault = Vault(location, settings)
             vaults[location] = vault
             return vault
         }
@@ -39,9 +41,9 @@ public final class Vault: ItemStore {
     private static let all = Mutex<[VaultLocation: Vault]>([:])
 
     /// For tests that want a vault opened anew; elsewhere ``at(_:)``.
-    package init(_ location: VaultLocation, writerTimeout: Duration = .seconds(30)) {
+    package init(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) {
         self.location = location
-        self.writerTimeout = writerTimeout
+        self.settings = settings
     }
 
     /// Closes every vault that this process has open; each opens again when it is next used.
@@ -66,16 +68,18 @@ public final class Vault: ItemStore {
     /// - Parameter age: How long ago it may have been that the files under it were last looked at.
     func openSession(age: Duration = .zero) throws(KeychainFailure) -> Session? {
         try session.withLock { (session) throws(KeychainFailure) in
-            if let session, session.isCurrent(age: age) { return session }
+            if let session, try session.isCurrent(age: age) { return session }
             // Closing the parent's connections in a child could take the parent's locks away, so they are kept, unused.
             if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
             session = nil
-            session = try Self.openExisting(location)
+            session = try Self.openExisting(location, settings)
             return session
         }
     }
 
-    private static func openExisting(_ location: VaultLocation) throws(KeychainFailure) -> Session? {
+    private static func openExisting(
+        _ location: VaultLocation, _ settings: VaultSettings
+    ) throws(KeychainFailure) -> Session? {
         guard try FileSafety.checkFolder(location.folder) else { return nil }
         for name in VaultLocation.companionNames + [VaultLocation.lockName] {
             _ = try FileSafety.checkFile(location.folder + "/" + name)
@@ -84,7 +88,7 @@ public final class Vault: ItemStore {
             try VaultMarker.checkAbsent(location)
             return nil
         }
-        return try Session(location, identity: FileIdentity(status))
+        return try Session(location, settings, identity: FileIdentity(status))
     }
 
     // MARK: - Writing
@@ -94,7 +98,16 @@ public final class Vault: ItemStore {
     /// - Parameter emptyingLog: Whether what the transaction removed should not lie in SQLite's log until later writes
     ///   happen to cover it. Another process that is reading just now may keep it there.
     func write<Result>(
-        emptyingLog: Bool = false, _ body: (Session, ItemTable) throws -> Result
+        emptyingLog: Bool = false, _ body: (RowSealer, ItemTable) throws -> Result
+    ) throws(KeychainFailure) -> Result {
+        try writeAnything(emptyingLog: emptyingLog) { session, db in
+            try body(session.keyState.sealer(), ItemTable(db))
+        }
+    }
+
+    /// The same without needing any keys.
+    func writeAnything<Result>(
+        emptyingLog: Bool = false, _ body: (Session, Database) throws -> Result
     ) throws(KeychainFailure) -> Result {
         // Before the lock, which on such a medium could not even be opened.
         if let session = try openSession(), session.isReadOnly {
@@ -103,13 +116,15 @@ public final class Vault: ItemStore {
                 "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
         }
         if access(location.lockFile, F_OK) != 0 {
-            try VaultCreation(location: location, timeout: writerTimeout).ensureFolder()
+            try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
         }
-        return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: writerTimeout) {
+        return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: settings.writerTimeout) {
             () throws(KeychainFailure) in
             let session = try sessionForWriting()
             let result = try transaction(session, body)
             if emptyingLog { try Self.emptyLog(session) }
+            // Its view of the format is a thing of the past.
+            if session.formatVersion < VaultSchema.version { try close() }
             return result
         }
     }
@@ -118,14 +133,18 @@ public final class Vault: ItemStore {
     /// sealed under the old keys would be lost.
     private func sessionForWriting() throws(KeychainFailure) -> Session {
         let session = try openOrCreateSession()
-        let isCurrent = try DatabaseFailure.translating(location.databaseFile) {
-            try session.writingConnection().inDatabase {
-                try KeybagTable($0).isStill(session.storedKeybag)
-            }
-        }
-        if isCurrent { return session }
+        if try session.hasCurrentKeybag(try session.writingConnection()) { return session }
         try close()
         return try openOrCreateSession()
+    }
+
+    /// Closes the session if the keybag has changed since it was opened.
+    ///
+    /// - Returns: Whether it had, so that trying again may go better.
+    func closeIfKeybagChanged(_ session: Session) throws(KeychainFailure) -> Bool {
+        guard try !session.hasCurrentKeybag(session.reader) else { return false }
+        try close()
+        return true
     }
 
     private static func emptyLog(_ session: Session) throws(KeychainFailure) {
@@ -139,7 +158,7 @@ public final class Vault: ItemStore {
 
     private func openOrCreateSession() throws(KeychainFailure) -> Session {
         if let open = try openSession(age: Self.lookInterval) { return open }
-        try VaultCreation(location: location, timeout: writerTimeout).create()
+        try VaultCreation(location: location, timeout: settings.writerTimeout).create()
         guard let created = try openSession() else {
             throw KeychainFailure(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
         }
@@ -147,7 +166,7 @@ public final class Vault: ItemStore {
     }
 
     private func transaction<Result>(
-        _ session: Session, _ body: (Session, ItemTable) throws -> Result
+        _ session: Session, _ body: (Session, Database) throws -> Result
     ) throws(KeychainFailure) -> Result {
         let connection = try session.writingConnection()
         do throws(KeychainFailure) {
@@ -155,7 +174,8 @@ public final class Vault: ItemStore {
                 try connection.writeWithoutTransaction { db in
                     try Connection.transaction(db) {
                         if session.needsKeybagRepair { try KeybagTable(db).write(session.keybag.bytes) }
-                        return try body(session, ItemTable(db))
+                        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
+                        return try body(session, db)
                     }
                 }
             }

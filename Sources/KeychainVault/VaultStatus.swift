@@ -4,11 +4,13 @@
 public import Foundation
 import GRDB
 public import KeychainEngine
+import SecretMemory
 
 /// The state of a vault, for people and monitoring: no names, no values.
 public struct VaultStatus: Sendable {
     /// One way to open the vault.
     public struct Slot: Sendable {
+        public let id: UUID
         /// `nil` for a kind that this version does not know.
         public let kind: ProtectorKind?
         public let created: Date
@@ -20,8 +22,20 @@ public struct VaultStatus: Sendable {
     public let formatVersion: Int
     public let isReadOnly: Bool
     public let slots: [Slot]
+    /// How far the vault is unlocked for this process.
+    public let lockState: LockState
+    /// Whether it opens here without anybody being asked.
+    public let isAlwaysUnlocked: Bool
+    /// Where unlocking keeps the keys.
+    public let unlockCache: VaultSettings.UnlockCacheKind
+    /// Whether the items for this device alone can be opened here.
+    public let isOfThisDevice: Bool
+    /// Whether a rotation of the class keys has begun and not ended.
+    public let isRotating: Bool
     /// Items that open, by class.
     public let itemCounts: [ItemClass: Int]
+    /// Items that are closed now.
+    public let lockedCount: Int
     /// Items that do not open; they stay where they are.
     public let damagedCount: Int
     /// Damaged items that were moved out of the way by an addition or a deletion; their bytes are kept.
@@ -39,14 +53,25 @@ extension Vault {
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
                 let table = ItemTable(db)
-                var counts = ItemCounts()
-                try table.forEach(.all, .metadataAndKey) { row in
-                    counts.add(row, session.sealer)
-                    return true
-                }
-                return VaultStatus(session, counts, quarantined: try table.quarantineCount())
+                let counts = try counts(session, table)
+                return try VaultStatus(
+                    session, counts, try DeviceKey.load(location.deviceKeyFile), quarantined: table.quarantineCount())
             }
         }
+    }
+
+    private func counts(_ session: Session, _ table: ItemTable) throws -> ItemCounts {
+        var counts = ItemCounts()
+        guard try session.keyState.hasIndex else {
+            counts.locked = try table.count()
+            return counts
+        }
+        let sealer = try session.keyState.sealer()
+        try table.forEach(.all, .metadataAndKey) { row in
+            counts.add(row, sealer)
+            return true
+        }
+        return counts
     }
 }
 
@@ -54,14 +79,15 @@ extension Vault {
 private struct ItemCounts {
     var byClass: [ItemClass: Int] = [:]
     var damaged = 0
+    var locked = 0
 
     mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
-        do throws(DamagedRow) {
+        do throws(UnreadableRow) {
             let item = try sealer.open(row).item
-            guard sealer.digests.key(item) == row.key, sealer.rowID(of: row.id) == row.rowID else { throw DamagedRow() }
+            guard sealer.digests.key(item) == row.key else { throw .damaged }
             byClass[item.itemClass, default: 0] += 1
         } catch {
-            damaged += 1
+            if case .locked = error { locked += 1 } else { damaged += 1 }
         }
     }
 }
@@ -70,18 +96,31 @@ extension VaultStatus {
     fileprivate init(absentAt location: VaultLocation) {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
-            itemCounts: [:], damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
+            lockState: .unlocked, isAlwaysUnlocked: true, unlockCache: .kernel, isOfThisDevice: true, isRotating: false,
+            itemCounts: [:], lockedCount: 0, damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
             isKeyMemoryLocked: true)
     }
 
-    fileprivate init(_ session: Session, _ counts: ItemCounts, quarantined: Int) {
+    fileprivate init(
+        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int
+    ) throws(KeychainFailure) {
+        let (keybag, keyState) = (session.keybag, session.keyState)
         self.init(
-            location: session.location, exists: true, formatVersion: Int(VaultSchema.version),
-            isReadOnly: session.isReadOnly,
-            slots: session.keybag.slots.map {
-                Slot(kind: ProtectorKind(rawValue: $0.kind), created: Date(timeIntervalSinceReferenceDate: $0.created))
-            },
-            itemCounts: counts.byClass, damagedCount: counts.damaged, quarantinedCount: quarantined,
-            isKeybagCopyDamaged: session.needsKeybagRepair, isKeyMemoryLocked: session.sealer.keys.isMemoryLocked)
+            location: session.location, exists: true, formatVersion: Int(session.formatVersion),
+            isReadOnly: session.isReadOnly, slots: keybag.slots.map(Slot.init), lockState: try keyState.state,
+            isAlwaysUnlocked: keyState.isAlwaysUnlocked,
+            unlockCache: keyState.cache is KernelUnlockCache ? .kernel : .process,
+            isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !keybag.rotatingClasses.isEmpty,
+            itemCounts: counts.byClass, lockedCount: counts.locked, damagedCount: counts.damaged,
+            quarantinedCount: quarantined,
+            isKeybagCopyDamaged: session.needsKeybagRepair, isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
+    }
+}
+
+extension VaultStatus.Slot {
+    fileprivate init(_ slot: Keybag.Slot) {
+        self.init(
+            id: slot.id, kind: ProtectorKind(number: slot.kind),
+            created: Date(timeIntervalSinceReferenceDate: slot.created))
     }
 }

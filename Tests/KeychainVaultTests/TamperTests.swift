@@ -45,7 +45,7 @@ struct TamperTests {
                 case .one(.persistentReference(let reference)) = try test.engine.copyMatching(
                     query, caller: .unrestricted), let id = reference.id
             else { return 0 }
-            return try #require(try test.vault.openSession()).sealer.rowID(of: id)
+            return try #require(try test.vault.openSession()).keyState.sealer().rowID(of: id)
         }
 
         /// The value, or "!" and the reason why there is none.

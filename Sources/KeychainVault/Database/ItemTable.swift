@@ -67,6 +67,44 @@ struct ItemTable {
     private static let selectMetadata = "SELECT \(opening) FROM item"
     private static let selectMetadataAndValue = "SELECT \(opening), value FROM item"
 
+    /// One row, with what it is filed under and without its value.
+    func row(_ rowID: Int64) throws -> SealedRow? {
+        var found: SealedRow?
+        try forEach(.row(rowID), .metadataAndKey) { row in
+            found = row
+            return false
+        }
+        return found
+    }
+
+    func isFiled(_ rowID: Int64, under digest: Data) throws -> Bool {
+        let sql = "SELECT count(*) FROM lookup WHERE digest = ? AND item = ?"
+        return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest, rowID]) ?? 0 > 0
+    }
+
+    /// Up to `limit` whole rows above a number that are sealed under another generation of their class than these.
+    func rows(
+        sealedOtherwiseThan generations: [UInt8: UInt32], after rowID: Int64, limit: Int
+    ) throws -> [SealedRow] {
+        // Numbers of our own, so that they may stand in the text.
+        let conditions = generations.sorted { $0.key < $1.key }
+            .map { "(class = \($0.key) AND generation <> \($0.value))" }.joined(separator: " OR ")
+        guard !conditions.isEmpty else { return [] }
+        let sql = Self.select(.all) + " WHERE id > ? AND (\(conditions)) ORDER BY id LIMIT ?"
+        var rows: [SealedRow] = []
+        try RowReader.forEach(db.cachedStatement(sql: sql), [rowID, limit], db) { row in
+            rows.append(SealedRow(row, .all))
+            return true
+        }
+        return rows
+    }
+
+    func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
+
+    func count(of keyClass: UInt8) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE class = ?", arguments: [Int64(keyClass)]) ?? 0
+    }
+
     /// Of several ways to narrow a search the one that leaves the fewest rows, as far as a short look tells.
     func narrowest(_ choices: [Candidates]) throws -> Candidates {
         guard choices.count > 1 else { return choices.first ?? .all }
@@ -131,6 +169,27 @@ struct ItemTable {
         try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
         try checkOneChanged()
         try unfile(rowID, from: lookups)
+    }
+
+    /// Without knowing what the row is filed under, since it is closed: all of `lookup` is gone through.
+    func deleteClosed(_ rowID: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+        try checkOneChanged()
+        try db.cachedStatement(sql: "DELETE FROM lookup WHERE item = ?").execute(arguments: [rowID])
+    }
+
+    /// The same item version under another key: what it is filed under stays.
+    func reseal(_ row: SealedRow) throws {
+        try db.cachedStatement(sql: "UPDATE item SET generation = ?, metadata = ?, value = ? WHERE id = ?")
+            .execute(arguments: [Int64(row.generation), row.metadata, row.value, row.rowID])
+        try checkOneChanged()
+    }
+
+    func deleteAll(of keyClass: UInt8) throws {
+        let arguments: StatementArguments = [Int64(keyClass)]
+        try db.execute(
+            sql: "DELETE FROM lookup WHERE item IN (SELECT id FROM item WHERE class = ?)", arguments: arguments)
+        try db.execute(sql: "DELETE FROM item WHERE class = ?", arguments: arguments)
     }
 
     private func checkOneChanged() throws {

@@ -8,8 +8,9 @@ import KeychainEngine
 enum VaultSchema {
     /// "KVLT": in SQLite's `application_id`.
     static let applicationID: Int32 = 0x4B56_4C54
-    /// In SQLite's `user_version`; one more whenever the tables or what they hold change.
-    static let version: Int32 = 1
+    /// In SQLite's `user_version`; one more whenever the tables or what they hold change. 2 knows passphrases, constrained
+    /// items and the class that needs a passcode; its tables are those of 1.
+    static let version: Int32 = 2
 
     /// The statements that make an empty vault. SQLite keeps each as it is spelled, and opening compares them.
     static let statements = [
@@ -39,7 +40,9 @@ enum VaultSchema {
 
     /// Refuses anything but a vault of this version, before any of it is used: a database may carry triggers and views
     /// that run when it is written to.
-    static func check(_ db: Database, path: String) throws {
+    ///
+    /// - Returns: The version of the vault.
+    static func check(_ db: Database, path: String) throws -> Int32 {
         guard try number(db, "application_id") == applicationID else {
             throw KeychainFailure(
                 .corrupt,
@@ -54,10 +57,16 @@ enum VaultSchema {
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        guard found == version, present == Set(statements) else {
+        guard found >= 1, present == Set(statements) else {
             throw KeychainFailure(
                 .corrupt, "The tables in '\(path)' are not those of a vault. It was left untouched; restore a backup.")
         }
+        return found
+    }
+
+    /// Makes an older vault one of this version, within the transaction that writes what the older one does not know.
+    static func raise(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
     private static func number(_ db: Database, _ pragma: String) throws -> Int32 {

@@ -16,7 +16,7 @@ struct KeyDigests: Equatable {
 }
 
 /// The keyed digests of items: what SQL sees instead of accounts, services and servers.
-struct ItemDigests {
+struct ItemDigests: Sendable {
     /// Sixteen bytes: two values of one attribute collide by chance once in 2^64 items.
     private static let length = 16
 
@@ -32,7 +32,7 @@ struct ItemDigests {
         let schema = item.itemClass.schema
         let major = value(schema.itemClass, schema.major, item.keyBytes(schema.major))
         let minor = value(schema.itemClass, schema.minor, item.keyBytes(schema.minor))
-        return KeyDigests(major: major, minor: minor, scope: scope(item, schema, major, minor))
+        return KeyDigests(major: major, minor: minor, scope: scope(item.attributes, schema, major, minor))
     }
 
     /// What a condition on the attribute is looked up by; `nil` without such a condition.
@@ -60,12 +60,13 @@ struct ItemDigests {
     }
 
     /// It takes in the rest of the key, so that equal groups of different items do not show.
-    private func scope(_ item: Item, _ schema: Schema, _ major: Data, _ minor: Data) -> Data {
+    func scope(_ attributes: Attributes, _ schema: Schema, _ major: Data, _ minor: Data) -> Data {
         var message = Self.start(.scope, schema.itemClass)
         message.append(major)
         message.append(minor)
         for rule in schema.scope {
-            let bytes = item.keyBytes(rule)
+            // Absent and empty are the same, as in Apple's tables.
+            let bytes = attributes[rule.attribute]?.lookupBytes(as: rule.kind) ?? []
             message.append(bigEndian: rule.attribute.code)
             message.append(bigEndian: UInt32(bytes.count))
             message.append(bytes)

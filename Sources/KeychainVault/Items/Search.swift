@@ -6,50 +6,98 @@ import KeychainEngine
 
 /// One run through the candidates of a selection.
 struct Search {
+    enum Purpose {
+        /// To show items, or to change them: constrained ones have to be satisfied.
+        case reading(includingValues: Bool, Proofs)
+        /// Takes no proofs, and decides on locked items by their digests.
+        case deleting
+    }
+
     private(set) var found = SelectedItems(items: [])
     /// Rows that do not open and are selected all the same: their digests alone fulfil every condition. What access group
     /// they are in cannot be told.
     private(set) var damagedByKey: [Int64] = []
+    /// Rows of a closed class that are meant.
+    private(set) var locked: [Int64] = []
+    /// What found items ask for beyond what was given; nothing may be shown then.
+    private(set) var missing: Proofs.Needs = []
+    /// What was given and does not open a found item.
+    private(set) var refused: Proofs.Needs = []
+    /// Whether a row is sealed under a key that the keybag did not have when it was read.
+    private(set) var metUnknownKey = false
 
     private let selection: Selection
     private let sealer: RowSealer
-    private let includingValues: Bool
+    private let purpose: Purpose
+    private var closed: [Int64] = []
 
-    init(_ selection: Selection, _ sealer: RowSealer, includingValues: Bool) {
+    init(_ selection: Selection, _ sealer: RowSealer, _ purpose: Purpose) {
         self.selection = selection
         self.sealer = sealer
-        self.includingValues = includingValues
+        self.purpose = purpose
     }
 
     /// - Parameter wantsMore: Asked after each item found.
+    /// - Throws: `locked` if a row that is, or may be, meant is closed; deletions only if whether it is meant is not known.
     mutating func run(_ table: ItemTable, while wantsMore: (SelectedItems) -> Bool = { _ in true }) throws {
         let candidates = try candidates(table)
-        try table.forEach(candidates, includingValues ? .metadataAndValue : .metadata) { row in
+        try table.forEach(candidates, parts) { row in
             consider(row, candidates)
             return wantsMore(found)
+        }
+        try judgeClosed(table)
+    }
+
+    /// Constrained items are opened even if only their attributes are wanted, to see that the proofs fit.
+    private var parts: ItemTable.Parts {
+        switch purpose {
+        case .deleting: .metadata
+        case .reading(let includingValues, let proofs):
+            includingValues || proofs.userKey != nil || proofs.applicationKey != nil ? .metadataAndValue : .metadata
         }
     }
 
     private mutating func consider(_ row: SealedRow, _ candidates: ItemTable.Candidates) {
-        do throws(DamagedRow) {
-            var stored = try sealer.open(row)
+        do throws(UnreadableRow) {
+            let stored = try sealer.open(row)
             guard selection.matches(stored) else {
                 try checkFiling(stored, row, candidates)
                 return
             }
-            if includingValues { stored.item.value = try sealer.openValue(row) }
-            found.items.append(stored)
+            found.items.append(try withValue(stored, row))
         } catch {
+            note(error, row, candidates)
+        }
+    }
+
+    private mutating func note(_ failure: UnreadableRow, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
+        switch failure {
+        case .locked: closed.append(row.rowID)
+        case .refused(let needs): refused.formUnion(needs)
+        case .damaged, .unknownKey:
+            if case .unknownKey = failure { metUnknownKey = true }
             found.damaged += 1
             if isDecided(by: candidates) { damagedByKey.append(row.rowID) }
         }
+    }
+
+    private mutating func withValue(_ stored: StoredItem, _ row: SealedRow) throws(UnreadableRow) -> StoredItem {
+        guard case .reading(let includingValues, let proofs) = purpose else { return stored }
+        let needs = stored.item.accessControl.needs
+        let missing = proofs.missing(needs)
+        self.missing.formUnion(missing)
+        guard missing.isEmpty, includingValues || !needs.isEmpty else { return stored }
+        var opened = stored
+        let value = try sealer.openValue(row, needs, proofs)
+        if includingValues { opened.item.value = value }
+        return opened
     }
 
     /// An item under a key that is not its own has been filed there by somebody else. An entry of the lookup table that
     /// leads to an item it does not fit is only a stale entry: the item itself is whole, and filed right.
     private func checkFiling(
         _ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates
-    ) throws(DamagedRow) {
+    ) throws(UnreadableRow) {
         let key = sealer.digests.key(stored.item)
         let isFiledRight: Bool =
             switch candidates {
@@ -58,7 +106,7 @@ struct Search {
             case .major(let digest): key.major == digest
             case .minor(let digest): key.minor == digest
             }
-        guard isFiledRight else { throw DamagedRow() }
+        guard isFiledRight else { throw .damaged }
     }
 
     /// Whether the selection asks for nothing beyond what the candidates were found by.
@@ -72,6 +120,22 @@ struct Search {
         case .major, .minor, .lookup: conditions.count == 1
         }
     }
+
+    // MARK: - Closed rows
+
+    private mutating func judgeClosed(_ table: ItemTable) throws {
+        let judge = LockedRow(selection: selection, digests: sealer.digests)
+        for rowID in closed {
+            guard let row = try table.row(rowID) else { continue }
+            switch (try judge.verdict(row, table), purpose) {
+            case (.notMeant, _): break
+            case (.meant, .deleting): locked.append(rowID)
+            case (.meant, .reading), (.unknown, _): throw KeychainFailure.locked
+            }
+        }
+    }
+
+    // MARK: - Candidates
 
     private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
         if let id = selection.id { return .row(id.id.map(sealer.rowID) ?? -1) }

@@ -6,46 +6,39 @@ import KeychainCrypto
 import KeychainEngine
 import SecretMemory
 
-/// Wraps the root key under a key derived from the device key. Parameters: salt (32 bytes) ‖ device key id (16).
+/// Wraps under a key derived from the device key. Parameters: salt (32 bytes) ‖ device key id (16).
 struct DeviceKeyProtector: Protector {
-    static let kind = ProtectorKind.deviceKey
-    private static let saltLength = 32
+    static let kind = ProtectorKind(
+        number: 1, word: "device-key", name: "device key", holder: .machine, input: .found,
+        protectsFrom:
+            "other users of this machine; whoever gets a copy of the vault folder without the device key",
+        doesNotProtectFrom:
+            "whoever can read the device key too: programs running as you, root, a stolen unencrypted disk, "
+            + "a backup of your whole home folder")
 
     let deviceKey: DeviceKey
 
-    func wrap(_ rootKey: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
-        let salt = Data.random(count: Self.saltLength)
-        var slot = Keybag.Slot(
-            kind: Self.kind.rawValue, id: UUID(), created: date.timeIntervalSinceReferenceDate,
-            parameters: salt + deviceKey.id.bytes, commitment: Data(), wrappedRootKey: Data())
-        let context = slot.context(vaultID: vaultID)
-        slot.commitment = Authentication.code(for: context, key: key(.slotCommitment, salt: salt))
-        do {
-            slot.wrappedRootKey = try Sealing.wrap(rootKey, under: key(.slotWrap, salt: salt), context: context)
-        } catch {
-            throw KeychainFailure(.unavailable, "The system's cipher refused to wrap a key.")
-        }
-        return slot
+    static func probe(_ surroundings: Surroundings) -> (any Protector)? {
+        surroundings.deviceKey.map { DeviceKeyProtector(deviceKey: $0) }
+    }
+
+    static func make(_: SecretBytes, _: Surroundings) -> (any Protector)? { nil }
+
+    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+        let salt = Data.random(count: SlotSealing.saltLength)
+        return try SlotSealing(deviceKey.secret, salt: salt)
+            .wrap(key, Self.kind, parameters: salt + deviceKey.id.bytes, vaultID: vaultID, at: date)
     }
 
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {
-        guard slot.kind == Self.kind.rawValue, slot.parameters.count == Self.saltLength + 16 else { return nil }
-        guard slot.parameters.suffix(16) == deviceKey.id.bytes else { return nil }
-        let salt = Data(slot.parameters.prefix(Self.saltLength))
-        let context = slot.context(vaultID: vaultID)
-        let commitmentKey = key(.slotCommitment, salt: salt)
-        do {
-            // The id says that the slot is ours, so what does not fit now is damage and not a wrong key.
-            guard Authentication.isValid(slot.commitment, for: context, key: commitmentKey) else {
-                throw CipherFailure()
-            }
-            return try Sealing.unwrap(slot.wrappedRootKey, with: key(.slotWrap, salt: salt), context: context)
-        } catch {
+        guard slot.kind == Self.kind.number, slot.parameters.count == SlotSealing.saltLength + 16,
+            slot.parameters.suffix(16) == deviceKey.id.bytes
+        else { return nil }
+        let sealing = SlotSealing(deviceKey.secret, salt: Data(slot.parameters.prefix(SlotSealing.saltLength)))
+        // The id says that the slot is ours, so what does not fit now is damage and not a wrong key.
+        guard sealing.isCommitted(slot, vaultID: vaultID) else {
             throw KeychainFailure(.corrupt, "The slot of the device key is damaged.")
         }
-    }
-
-    private func key(_ purpose: Derivation.Purpose, salt: Data) -> SecretBytes {
-        Derivation.key(from: deviceKey.secret, salt: salt, purpose)
+        return try sealing.unwrap(slot, vaultID: vaultID)
     }
 }

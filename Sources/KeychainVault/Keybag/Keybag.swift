@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keybag: slots that each open the root key, and the keys that the root key wraps.
+// The keybag: slots that each open the vault, and the keys that open with it.
 
 import Foundation
 import KeychainCrypto
@@ -17,7 +17,8 @@ struct Keybag: Equatable {
         var parameters: Data
         /// 32 bytes that tell a wrong secret from a damaged slot, before anything is unwrapped.
         var commitment: Data
-        var wrappedRootKey: Data
+        /// The root key, or for what a person holds the user key.
+        var wrappedKey: Data
     }
 
     /// A class key or the index key, wrapped by a key derived from the root key.
@@ -29,14 +30,40 @@ struct Keybag: Equatable {
         var wrapped: Data
     }
 
+    /// The key that only a person's secret unwraps: its public half, and the root key under it.
+    ///
+    /// All slots of a person hold the same one. What is sealed to its public half opens only with such a secret given afresh,
+    /// even while the vault is unlocked.
+    struct UserKeyEntry: Equatable {
+        var publicKey: Data
+        var wrappedRootKey: Data
+    }
+
+    /// What the device key opens by itself, once it no longer opens the root key: the keys of the classes that are always
+    /// open, and of the index.
+    struct AlwaysSection: Equatable {
+        var deviceKeyID: UUID
+        var salt: Data
+        /// The wrapping keys of ``AlwaysSection/keyClasses``, one after the other.
+        var sealed: Data
+
+        static let keyClasses: [UInt8] = [8, 11, indexKeyClass]
+        static let saltLength = 32
+        static let sealedLength = keyClasses.count * 32 + Sealing.overhead
+    }
+
     /// Stands in place of a class number for the key of the blind index.
     static let indexKeyClass: UInt8 = 32
 
+    /// 1 has neither of the two sections nor a checksum; whatever changes a keybag writes 2.
+    var format: UInt8
     var vaultID: UUID
     /// One more with every change, so that the newer of two copies is known.
     var sequence: UInt64
     var slots: [Slot]
     var keys: [WrappedKey]
+    var userKey: UserKeyEntry?
+    var always: AlwaysSection?
     /// HMAC over everything before it, under a key derived from the root key.
     var authentication: Data
 }
@@ -45,17 +72,19 @@ struct Keybag: Equatable {
 
 extension Keybag {
     /// More than any real keybag has; a number above it is damage, not a keybag.
-    private static let slotLimit = 64
-    private static let keyLimit = 1024
+    static let slotLimit = 64
+    static let keyLimit = 1024
     private static let parameterLimit = 4096
     private static let magic = Data("KBAG".utf8)
+    static let newestFormat: UInt8 = 2
     static let authenticationLength = 32
+    private static let checksumLength = 8
 
     /// Everything that ``authentication`` covers.
     var authenticatedBytes: [UInt8] {
         var writer = ByteWriter(capacity: 1024)
         writer.append(Self.magic)
-        writer.append(Format.current)
+        writer.append(format)
         writer.append(Suite.aes256GCM)
         writer.append(vaultID)
         writer.append(bigEndian: sequence)
@@ -63,7 +92,7 @@ extension Keybag {
         for slot in slots {
             slot.writeHeader(to: &writer)
             writer.append(slot.commitment)
-            writer.append(slot.wrappedRootKey)
+            writer.append(slot.wrappedKey)
         }
         writer.append(bigEndian: UInt16(keys.count))
         for key in keys {
@@ -72,28 +101,80 @@ extension Keybag {
             writer.append(bigEndian: key.created.bitPattern)
             writer.append(key.wrapped)
         }
+        if format >= 2 { appendSections(to: &writer) }
         return writer.bytes
     }
 
-    var bytes: Data { Data(authenticatedBytes) + authentication }
+    private func appendSections(to writer: inout ByteWriter) {
+        writer.append(UInt8(userKey == nil ? 0 : 1))
+        if let userKey {
+            writer.append(userKey.publicKey)
+            writer.append(userKey.wrappedRootKey)
+        }
+        writer.append(UInt8(always == nil ? 0 : 1))
+        if let always {
+            writer.append(always.deviceKeyID)
+            writer.append(always.salt)
+            writer.append(always.sealed)
+        }
+    }
+
+    /// The checksum tells damage before there is any key to tell it with: whoever has no key must not call a passphrase
+    /// wrong when the keybag is damaged.
+    var bytes: Data {
+        let body = Data(authenticatedBytes) + authentication
+        return format >= 2 ? body + Self.checksum(body) : body
+    }
+
+    private static func checksum(_ body: Data) -> Data { Checksum.sha256(body).prefix(checksumLength) }
 
     /// Whether the bytes begin as a keybag of a format that came after this one.
     static func isOfNewerFormat(_ bytes: Data) -> Bool {
-        bytes.starts(with: magic) && bytes.dropFirst(magic.count).first.map { $0 > Format.current } == true
+        bytes.starts(with: magic) && bytes.dropFirst(magic.count).first.map { $0 > newestFormat } == true
     }
 
     /// Reads any bytes without trapping; what it accepts is not yet authenticated.
     init(bytes: Data) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
-        guard try reader.bytes(4) == Self.magic, try reader.number(UInt8.self) == Format.current,
-            try reader.number(UInt8.self) == Suite.aes256GCM
-        else { throw MalformedBytes() }
+        guard try reader.bytes(4) == Self.magic else { throw MalformedBytes() }
+        format = try reader.number()
+        guard (1...Self.newestFormat).contains(format), try reader.number(UInt8.self) == Suite.aes256GCM else {
+            throw MalformedBytes()
+        }
         vaultID = try reader.uuid()
         sequence = try reader.number()
         slots = try Self.list(&reader, limit: Self.slotLimit, Self.slot)
         keys = try Self.list(&reader, limit: Self.keyLimit, Self.wrappedKey)
+        userKey = format >= 2 ? try Self.optional(&reader, Self.userKeyEntry) : nil
+        always = format >= 2 ? try Self.optional(&reader, Self.alwaysSection) : nil
         authentication = try reader.bytes(Self.authenticationLength)
+        if format >= 2 {
+            let body = bytes.dropLast(Self.checksumLength)
+            guard try reader.bytes(Self.checksumLength) == Self.checksum(body) else { throw MalformedBytes() }
+        }
         guard reader.isAtEnd else { throw MalformedBytes() }
+    }
+
+    private static func optional<Section>(
+        _ reader: inout ByteReader, _ read: (inout ByteReader) throws(MalformedBytes) -> Section
+    ) throws(MalformedBytes) -> Section? {
+        switch try reader.number(UInt8.self) {
+        case 0: return nil
+        case 1: return try read(&reader)
+        default: throw MalformedBytes()
+        }
+    }
+
+    private static func userKeyEntry(_ reader: inout ByteReader) throws(MalformedBytes) -> UserKeyEntry {
+        UserKeyEntry(
+            publicKey: try reader.bytes(UserKey.publicKeyLength),
+            wrappedRootKey: try reader.bytes(Sealing.wrappedKeyLength))
+    }
+
+    private static func alwaysSection(_ reader: inout ByteReader) throws(MalformedBytes) -> AlwaysSection {
+        AlwaysSection(
+            deviceKeyID: try reader.uuid(), salt: try reader.bytes(AlwaysSection.saltLength),
+            sealed: try reader.bytes(AlwaysSection.sealedLength))
     }
 
     private static func list<Element>(
@@ -114,7 +195,7 @@ extension Keybag {
         guard parameterLength <= parameterLimit else { throw MalformedBytes() }
         return Slot(
             kind: kind, id: id, created: created, parameters: try reader.bytes(parameterLength),
-            commitment: try reader.bytes(32), wrappedRootKey: try reader.bytes(Sealing.wrappedKeyLength))
+            commitment: try reader.bytes(32), wrappedKey: try reader.bytes(Sealing.wrappedKeyLength))
     }
 
     private static func wrappedKey(_ reader: inout ByteReader) throws(MalformedBytes) -> WrappedKey {

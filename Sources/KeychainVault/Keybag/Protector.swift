@@ -5,41 +5,61 @@ import Foundation
 import KeychainEngine
 import SecretMemory
 
-/// A holder of a secret that wraps the keybag's root key into a slot and gets it out again.
+/// A holder of a secret that wraps a key into a slot of the keybag and gets it out again.
+///
+/// The next kind is a type of its own and one entry in ``Protectors/all``.
 protocol Protector: Sendable {
     static var kind: ProtectorKind { get }
 
-    func wrap(_ rootKey: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot
+    /// One that opens slots without anybody being asked; `nil` if there is none here.
+    ///
+    /// - Throws: What keeps one from being used that is there.
+    static func probe(_ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)?
 
-    /// - Returns: `nil` if the slot was made by another kind of protector or another secret of the same kind: "not mine".
+    /// One around a secret that was given; `nil` if this kind takes none.
+    ///
+    /// - Throws: `invalidParameter` if the secret cannot be one of this kind.
+    static func make(_ secret: SecretBytes, _ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)?
+
+    /// - Returns: A slot that holds the key.
+    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot
+
+    /// - Returns: The key; `nil` if the slot was made by another kind of protector or another secret of the same kind: "not
+    ///   mine".
     /// - Throws: `corrupt` if the slot is this protector's and damaged.
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes?
+
+    /// Whether the slot is weaker than this protector would make it now.
+    func shouldRewrap(_ slot: Keybag.Slot) -> Bool
 }
 
-/// The kinds of protectors and their numbers in the format.
-public enum ProtectorKind: UInt8, Sendable, CaseIterable {
-    case deviceKey = 1
+extension Protector {
+    func shouldRewrap(_: Keybag.Slot) -> Bool { false }
+}
 
-    /// What people call it.
-    public var name: String {
-        switch self {
-        case .deviceKey: "device key"
+/// What protectors may look at to find their secret.
+struct Surroundings: Sendable {
+    let location: VaultLocation
+    /// `nil` if there is none.
+    let deviceKey: DeviceKey?
+    let settings: VaultSettings
+}
+
+/// The registration table.
+enum Protectors {
+    static let all: [any Protector.Type] = [
+        DeviceKeyProtector.self, PassphraseProtector.self, RecoveryKeyProtector.self, CredentialProtector.self,
+        KeyFileProtector.self,
+    ]
+
+    /// Those that open slots without anybody being asked.
+    static func atHand(_ surroundings: Surroundings) throws(KeychainFailure) -> [any Protector] {
+        var found: [any Protector] = []
+        for type in all {
+            if let protector = try type.probe(surroundings) { found.append(protector) }
         }
+        return found
     }
 
-    /// Who is kept out while the vault has a slot of this kind, in plain words.
-    public var protectsFrom: String {
-        switch self {
-        case .deviceKey: "other users of this machine; whoever gets a copy of the vault folder without the device key"
-        }
-    }
-
-    /// Who is not.
-    public var doesNotProtectFrom: String {
-        switch self {
-        case .deviceKey:
-            "whoever can read the device key too: programs running as you, root, a stolen unencrypted disk, "
-                + "a backup of your whole home folder"
-        }
-    }
+    static func type(_ kind: ProtectorKind) -> (any Protector.Type)? { all.first { $0.kind == kind } }
 }

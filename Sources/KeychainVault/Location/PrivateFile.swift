@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import SecretMemory
 
 /// Folders and files of one user: created closed to others, before anything is written to them.
 enum PrivateFile {
@@ -62,6 +63,22 @@ enum PrivateFile {
         guard count >= 0 else { throw SystemFailure.failure("read", path) }
         guard count <= limit else { throw KeychainFailure(.corrupt, "'\(path)' is longer than it can be.") }
         return bytes.prefix(count)
+    }
+
+    /// The bytes of a secret file, which pass through no other memory; `nil` if there is none.
+    ///
+    /// It may belong to root, who hands it to a service, and to nobody else but us.
+    static func readSecret(_ path: String, limit: Int) throws(KeychainFailure) -> SecretBytes? {
+        guard try FileSafety.checkFile(path, allowingRoot: true) != nil else { return nil }
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
+        defer { close(descriptor) }
+        var count = 0
+        let secret = SecretBytes(count: limit + 1) { count = Foundation.read(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw SystemFailure.failure("read", path) }
+        guard count > 0 else { throw KeychainFailure(.corrupt, "'\(path)' is empty.") }
+        guard count <= limit else { throw KeychainFailure(.corrupt, "'\(path)' is longer than it can be.") }
+        return secret.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
     /// Puts a whole new file in place, durably: at every moment there is either no file or all of it.

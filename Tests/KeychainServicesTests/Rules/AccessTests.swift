@@ -174,14 +174,22 @@ struct AccessControlTests {
 
     // MARK: In dictionaries
 
-    @Test(
-        arguments: StoreKind.allCases,
-        [SecAccessControlCreateFlags.userPresence, .applicationPassword, .privateKeyUsage])
-    func constrainedItem_isUnimplementedAndNotStored(kind: StoreKind, flags: SecAccessControlCreateFlags) throws {
+    /// Nobody can be asked, and no passphrase is set.
+    static let unsatisfied: [(SecAccessControlCreateFlags, OSStatus)] = [
+        (.userPresence, errSecNotAvailable), (.devicePasscode, errSecNotAvailable),
+        (.biometryAny, errSecNotAvailable), (.biometryCurrentSet, errSecNotAvailable),
+        (.companion, errSecNotAvailable), ([.biometryAny, .or, .devicePasscode], errSecNotAvailable),
+        (.applicationPassword, errSecInteractionNotAllowed), (.privateKeyUsage, errSecSuccess),
+    ]
+
+    @Test(arguments: StoreKind.allCases, unsatisfied)
+    func constrainedItem_thatCannotBeKeptAsAsked_isNotStored(
+        kind: StoreKind, row: (flags: SecAccessControlCreateFlags, status: OSStatus)
+    ) throws {
         let services = try kind.services()
-        let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
-        #expect(services.add(genp(["accc": control])).status == errSecUnimplemented)
-        #expect(services.count(genp()) == 0)
+        let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, row.flags, nil))
+        #expect(services.add(genp(["accc": control])).status == row.status)
+        #expect(services.count(genp()) == (row.status == errSecSuccess ? 1 : 0))
     }
 
     @Test(arguments: StoreKind.allCases, Call.allCases)

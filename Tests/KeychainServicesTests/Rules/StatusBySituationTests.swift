@@ -116,13 +116,13 @@ private struct FailingStore: ItemStore {
     let failure: KeychainFailure
 
     func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool
+        _: Selection, limit _: Int?, includingValues _: Bool, _: Authorization
     ) throws(KeychainFailure) -> SelectedItems { throw failure }
 
-    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem { throw failure }
+    func insert(_: Item, _: Authorization) throws(KeychainFailure) -> StoredItem { throw failure }
 
     func update(
-        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainFailure) -> Item
     ) throws(KeychainFailure) -> SelectedItems { throw failure }
 
     func delete(_ selection: Selection) throws(KeychainFailure) -> Int { throw failure }

@@ -46,20 +46,25 @@ private final class TemporaryVault: ItemStore {
     }
 
     func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainFailure) -> SelectedItems {
-        try vault.select(selection, limit: limit, includingValues: includingValues)
+        try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
     }
 
-    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem { try vault.insert(item) }
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
+        try vault.insert(item, authorization)
+    }
 
     func update(
-        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainFailure) -> Item
     ) throws(KeychainFailure) -> SelectedItems {
-        try vault.update(selection, change)
+        try vault.update(selection, authorization, change)
     }
 
     func delete(_ selection: Selection) throws(KeychainFailure) -> Int { try vault.delete(selection) }
+
+    var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }
 
 extension Services {

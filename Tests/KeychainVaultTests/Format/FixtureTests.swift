@@ -22,7 +22,7 @@ struct FormatFixtureTests {
     private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
 
     private static func items(_ test: TestVault) throws -> [JSON] {
-        let sealer = try #require(try test.vault.openSession()).sealer
+        let sealer = try #require(try test.vault.openSession()).keyState.sealer()
         return try test.vault.select(Selection(itemClass: nil), limit: nil, includingValues: true).items
             .map { $0.printed(row: sealer.rowID(of: $0.id)) }
     }

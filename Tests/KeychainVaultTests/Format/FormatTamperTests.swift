@@ -152,7 +152,7 @@ struct FormatTamperTests {
 
     @Test func format_thatIsNewer_isRefusedByBoth() throws {
         let test = try Self.vaultWithThreeItems()
-        try Self.change(test, "PRAGMA user_version = 2")
+        try Self.change(test, "PRAGMA user_version = 3")
         #expect(try FormatReader.read(test.location).errors.contains("format 2"))
         #expect(Self.refusalByThePackage(test) == .newerFormat)
     }

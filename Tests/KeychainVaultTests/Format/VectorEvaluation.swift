@@ -140,7 +140,10 @@ extension FormatVector {
     }
 
     private static func open(_ keybag: Keybag, _ deviceKey: DeviceKey) throws -> ClassKeys {
-        try keybag.open([DeviceKeyProtector(deviceKey: deviceKey)], deviceKey: deviceKey)
+        guard let authority = try keybag.authority(DeviceKeyProtector(deviceKey: deviceKey), deviceKey) else {
+            throw KeychainFailure(.authenticationFailed, "The device key does not fit.")
+        }
+        return try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
     }
 
     @Sendable private static func openKeybag(_ input: VectorInput) throws -> JSON {
@@ -148,7 +151,7 @@ extension FormatVector {
         let keys = try open(keybag, loadDeviceKey(input.bytes("deviceKey")))
         var pairs: [String: JSON] = [:]
         for entry in keybag.keys {
-            guard let pair = keys.pair(entry.keyClass, entry.generation) else { continue }
+            guard case .open(let pair) = keys.availability(entry.keyClass, entry.generation) else { continue }
             pairs["\(entry.keyClass).\(entry.generation)"] = .list([pair.metadata.hex, pair.value.hex])
         }
         return .object([
@@ -250,7 +253,7 @@ extension Keybag.Slot {
     fileprivate var json: JSON {
         .object([
             "kind": .number(kind), "id": .hex(id.bytes), "created": .number(created), "parameters": .hex(parameters),
-            "commitment": .hex(commitment), "wrapped": .hex(wrappedRootKey),
+            "commitment": .hex(commitment), "wrapped": .hex(wrappedKey),
         ])
     }
 }

@@ -97,3 +97,20 @@ func reason(_ body: () throws -> Void) -> KeychainFailure.Reason? {
         return .inputOutput
     }
 }
+
+/// The calls of a store that ask nobody.
+extension ItemStore {
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool
+    ) throws(KeychainFailure) -> SelectedItems {
+        try select(selection, limit: limit, includingValues: includingValues, .none)
+    }
+
+    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem { try insert(item, .none) }
+
+    func update(
+        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
+    ) throws(KeychainFailure) -> SelectedItems {
+        try update(selection, .none, change)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one request comes to the proofs that its items ask for.
+
+/// What one request may do to satisfy constrained items: use what its context has proven, and perhaps ask.
+public struct Authorization: Sendable {
+    public let context: AuthenticationContext
+    /// `false` for requests that must not wait for a person.
+    public let mayAsk: Bool
+    /// What the request says it is for; the context's own reason wins.
+    public let prompt: String?
+
+    public init(_ context: AuthenticationContext, mayAsk: Bool = true, prompt: String? = nil) {
+        self.context = context
+        self.mayAsk = mayAsk
+        self.prompt = prompt
+    }
+
+    /// For requests that ask nobody.
+    public static let none = Authorization(AuthenticationContext { nil }, mayAsk: false)
+
+    /// Apple's limit on rounds of one request.
+    private static let rounds = 20
+
+    /// Runs `body` with what has been proven so far. As long as it needs more, gets that and runs it again, so that no
+    /// person is waited for while a transaction is open or a file is locked.
+    ///
+    /// - Parameter isNew: Whether an application password is to be set rather than proven.
+    /// - Throws: What `body` throws; `interactionNotAllowed`, `cancelled`, `authenticationFailed`.
+    public func satisfying<Result>(
+        _ verifier: any UserVerifier, isNew: Bool = false,
+        _ body: (Proofs) throws(KeychainFailure) -> Attempt<Result>
+    ) throws(KeychainFailure) -> Result {
+        for _ in 1...Self.rounds {
+            let proofs = context.proofs(for: verifier)
+            switch try body(proofs) {
+            case .done(let result): return result
+            case .needs(let needs): try context.obtain(proofs.missing(needs), for: verifier, self, isNew: isNew)
+            case .refused(let refused): try context.forget(refused, for: verifier)
+            }
+        }
+        throw KeychainFailure(.authenticationFailed, "The items kept asking for the user. Try again.")
+    }
+}

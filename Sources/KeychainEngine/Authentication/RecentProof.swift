@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last time the user was proven in this process, for contexts that accept that for a while.
+
+package import SecretMemory
+import Synchronization
+
+/// Keeps a user's key for as long as some context allows it to be reused, and for nobody else.
+package enum RecentProof {
+    private struct Entry {
+        let key: SecretBytes
+        let moment: ContinuousClock.Instant
+    }
+
+    /// Apple's limit: five minutes.
+    package static let longest = Duration.seconds(300)
+
+    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// Kept only if the context that proved it asks for reuse itself, so that others leave no key behind.
+    package static func remember(_ key: SecretBytes, _ verifier: any UserVerifier, keptFor duration: Duration) {
+        guard duration > .zero else { return }
+        entries.withLock { $0[ObjectIdentifier(verifier)] = Entry(key: key, moment: .now) }
+    }
+
+    package static func key(_ verifier: any UserVerifier, within duration: Duration) -> SecretBytes? {
+        entries.withLock { entries in
+            entries = entries.filter { .now - $0.value.moment < longest }
+            guard let entry = entries[ObjectIdentifier(verifier)], .now - entry.moment < duration else { return nil }
+            return entry.key
+        }
+    }
+
+    package static func forget(_ verifier: any UserVerifier) {
+        entries.withLock { $0[ObjectIdentifier(verifier)] = nil }
+    }
+}

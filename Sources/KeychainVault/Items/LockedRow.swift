@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be told about a row whose class is locked: from its digests alone.
+
+import Foundation
+import KeychainEngine
+
+/// Whether a selection means a row that cannot be opened now.
+///
+/// Deletions work while items are locked (Apple's rule), and a search for something else must not fail because of them.
+/// The digests decide what they cover: the primary key and the indexed attributes.
+struct LockedRow {
+    enum Verdict {
+        case meant, notMeant
+        /// The selection asks for something that only the sealed attributes tell.
+        case unknown
+    }
+
+    let selection: Selection
+    let digests: ItemDigests
+
+    func verdict(_ row: SealedRow, _ table: ItemTable) throws -> Verdict {
+        guard let itemClass = selection.itemClass, let key = row.key else { return .unknown }
+        if let id = selection.id?.id, id != row.id { return .notMeant }
+        let schema = itemClass.schema
+        var open = selection.conditions
+        open[.synchronizable] = nil
+        var isOfClass = selection.id?.id != nil
+        for (attribute, value) in open {
+            guard let holds = try holds(attribute, value, schema, row, key, table) else { continue }
+            guard holds else { return .notMeant }
+            isOfClass = true
+            open[attribute] = nil
+        }
+        guard let filed = filedUnder(schema, key) else {
+            return isOfClass && open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
+        }
+        // Of the scope it is known that it holds what was tried.
+        for rule in schema.scope { open[rule.attribute] = nil }
+        guard open.isEmpty, selection.host == nil else { return .unknown }
+        if case .number(let wanted) = selection.conditions[.synchronizable], wanted != filed { return .notMeant }
+        return .meant
+    }
+
+    /// - Returns: `nil` if no digest of its own tells.
+    private func holds(
+        _ attribute: Attribute, _ value: AttributeValue, _ schema: Schema, _ row: SealedRow, _ key: KeyDigests,
+        _ table: ItemTable
+    ) throws -> Bool? {
+        if attribute == schema.major.attribute {
+            return digests.value(schema.itemClass, schema.major, in: selection.conditions) == key.major
+        }
+        if attribute == schema.minor.attribute {
+            return digests.value(schema.itemClass, schema.minor, in: selection.conditions) == key.minor
+        }
+        guard let digest = digests.lookups(schema.itemClass, [attribute: value]).first else { return nil }
+        return try table.isFiled(row.rowID, under: digest)
+    }
+
+    /// Tries the groups that are searched, with the rest of the scope as asked for or else at its defaults.
+    ///
+    /// - Returns: Whether the item is synchronizable, 0 or 1; `nil` if it is filed under something else.
+    private func filedUnder(_ schema: Schema, _ key: KeyDigests) -> Int64? {
+        var attributes = Attributes()
+        for rule in schema.scope {
+            attributes[rule.attribute] = selection.conditions[rule.attribute] ?? rule.defaultValue
+        }
+        for group in selection.groups ?? [Caller.unrestricted.defaultGroup] {
+            attributes[.accessGroup] = .string(group)
+            for synchronizable: Int64 in [0, 1] {
+                attributes[.synchronizable] = .number(synchronizable)
+                if digests.scope(attributes, schema, key.major, key.minor) == key.scope { return synchronizable }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// How items are sealed into rows, and rows opened.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+
+/// Seals items into rows and opens them, with the keys that are open now.
+struct RowSealer: Sendable {
+    /// Above it a value does not fit a database cell once it is padded.
+    static let valueLimit = 512 << 20
+    private static let metadataLimit = 16 << 20
+
+    let keys: ClassKeys
+    let digests: ItemDigests
+    /// What constrained items are sealed to; `nil` while there is no passphrase.
+    private let userPublicKey: Data?
+
+    init(_ keys: ClassKeys, userPublicKey: Data? = nil) {
+        self.keys = keys
+        self.userPublicKey = userPublicKey
+        digests = ItemDigests(index: keys.index)
+    }
+
+    // MARK: - Identities
+
+    /// A new identity for the item in a row: row number and eight random bytes, permuted. It looks random, and still leads
+    /// to the row without an index of its own, whose page every addition would have to write.
+    func makeID(rowID: Int64) -> UUID {
+        var block = ByteWriter(capacity: 16)
+        block.append(bigEndian: rowID)
+        block.append(Data.random(count: 8))
+        return UUID(bytes: Data(keys.references.forward(block.bytes)))
+    }
+
+    /// The row that an identity was made for; some number that no row has for an identity of elsewhere.
+    func rowID(of id: UUID) -> Int64 {
+        let block = keys.references.backward(Array(id.bytes))
+        return block.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+    }
+
+    // MARK: - Sealing
+
+    /// - Parameter proofs: The application key, for an item that an application password protects.
+    /// - Throws: `locked`, `tooLarge`; `unavailable` if the item needs a passphrase and there is none.
+    func seal(
+        _ item: Item, rowID: Int64, id: UUID, version: UInt64, _ proofs: Proofs = Proofs()
+    ) throws(KeychainFailure) -> SealedRow {
+        let (generation, pair) = try newestKeys(item.accessControl.accessibility)
+        let encoded = ItemCodec.encode(item)
+        guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.bytes.count <= Self.metadataLimit else {
+            throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
+        }
+        let place = AssociatedData(
+            vaultID: keys.vaultID, role: .metadata, itemID: id, itemVersion: version,
+            keyClass: item.accessControl.accessibility.number, generation: generation)
+        return SealedRow(
+            rowID: rowID, id: id, version: Int64(bitPattern: version),
+            keyClass: item.accessControl.accessibility.number, generation: generation, key: digests.key(item),
+            metadata: try sealMetadata(encoded, pair, place), value: try sealValue(item, pair, place, proofs))
+    }
+
+    private func sealMetadata(
+        _ encoded: ByteWriter, _ pair: ClassKeys.Pair, _ place: AssociatedData
+    ) throws(KeychainFailure) -> Data {
+        try Self.sealed { () throws(CipherFailure) in
+            try Sealing.seal(Padding.pad(encoded, bucket: Padding.metadataBucket), with: pair.metadata, place)
+        }
+    }
+
+    /// - Throws: `locked` if the class is closed, `unavailable` if it has no key.
+    func newestKeys(_ accessibility: Accessibility) throws(KeychainFailure) -> (UInt32, ClassKeys.Pair) {
+        guard let generation = keys.newestGeneration(accessibility) else {
+            if accessibility == .whenPasscodeSetThisDeviceOnly { throw .passcodeNotSet }
+            throw KeychainFailure(.unavailable, "The keybag has no key for the accessibility class asked for.")
+        }
+        switch keys.availability(accessibility.number, generation) {
+        case .open(let pair): return (generation, pair)
+        case .locked: throw .locked
+        case .ofAnotherDevice, .unknown:
+            throw KeychainFailure(
+                .unavailable,
+                "This vault came from another device, and its items for that device alone cannot be kept here. "
+                    + "Use an accessibility class without 'this device only', or run: keychainctl protect adopt")
+        }
+    }
+
+    private func sealValue(
+        _ item: Item, _ pair: ClassKeys.Pair, _ place: AssociatedData, _ proofs: Proofs
+    ) throws(KeychainFailure) -> Data {
+        var envelope = Self.envelope(item.value)
+        var padded = Padding.pad(envelope, bucket: Padding.valueBucket)
+        defer {
+            envelope.wipe()
+            padded.wipe()
+        }
+        let needs = item.accessControl.needs
+        guard !needs.isEmpty else {
+            return try Self.sealed { () throws(CipherFailure) in
+                try Sealing.sealWithOneTimeKey(
+                    padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
+            }
+        }
+        return try constrainedKey(needs, pair, place).seal(padded, proofs)
+    }
+
+    /// One byte tells an item without a value from one with an empty value; on disk both look like a short value.
+    private static func envelope(_ value: Data?) -> ByteWriter {
+        var writer = ByteWriter(capacity: 1 + (value?.count ?? 0))
+        writer.append(UInt8(value == nil ? 0 : 1))
+        if let value { writer.append(value) }
+        return writer
+    }
+
+    private static func sealed(_ body: () throws(CipherFailure) -> Data) throws(KeychainFailure) -> Data {
+        do {
+            return try body()
+        } catch {
+            throw .refusedCipher
+        }
+    }
+
+    private func constrainedKey(
+        _ needs: Proofs.Needs, _ pair: ClassKeys.Pair, _ place: AssociatedData
+    ) -> ConstrainedKey {
+        ConstrainedKey(needs: needs, valueKey: pair.value, userPublicKey: userPublicKey, place: place)
+    }
+
+    // MARK: - Opening
+
+    /// The item without its value.
+    func open(_ row: SealedRow) throws(UnreadableRow) -> StoredItem {
+        let pair = try pair(of: row)
+        // A row under another's number would be changed and deleted in its place.
+        guard let accessibility = Accessibility(number: row.keyClass), rowID(of: row.id) == row.rowID else {
+            throw .damaged
+        }
+        do {
+            let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row))
+            let item = try ItemCodec.decode(
+                Padding.unpad(padded, bucket: Padding.metadataBucket), accessibility: accessibility)
+            return StoredItem(id: row.id, version: UInt64(bitPattern: row.version), item: item)
+        } catch {
+            throw .damaged
+        }
+    }
+
+    /// The item's value; `nil` if it has none.
+    ///
+    /// - Parameter needs: Those of the item.
+    func openValue(
+        _ row: SealedRow, _ needs: Proofs.Needs = [], _ proofs: Proofs = Proofs()
+    ) throws(UnreadableRow) -> Data? {
+        let pair = try pair(of: row)
+        guard let sealed = row.value else { throw .damaged }
+        let place = place(of: row)
+        var padded =
+            try needs.isEmpty
+            ? Self.opened { () throws(CipherFailure) in
+                try Sealing.openWithOneTimeKey(
+                    sealed, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
+            }
+            : constrainedKey(needs, pair, place).open(sealed, proofs)
+        defer { padded.wipe() }
+        do throws(MalformedBytes) {
+            let envelope = try Padding.unpad(padded, bucket: Padding.valueBucket)
+            switch envelope.first {
+            case 0 where envelope.count == 1: return nil
+            case 1: return Data(envelope.dropFirst())
+            default: throw MalformedBytes()
+            }
+        } catch {
+            throw .damaged
+        }
+    }
+
+    /// Whether the row is a whole item, as far as that can be told without proofs.
+    func isWhole(_ row: SealedRow) throws(UnreadableRow) -> Bool {
+        let item = try open(row).item
+        guard digests.key(item) == row.key else { return false }
+        let needs = item.accessControl.needs
+        if needs.isEmpty {
+            _ = try openValue(row)
+        } else {
+            _ = try rewrapped(row, needs, pair(of: row), place(of: row))
+        }
+        return true
+    }
+
+    private func pair(of row: SealedRow) throws(UnreadableRow) -> ClassKeys.Pair {
+        switch keys.availability(row.keyClass, row.generation) {
+        case .open(let pair): return pair
+        case .locked: throw .locked
+        case .ofAnotherDevice: throw .damaged
+        case .unknown: throw .unknownKey
+        }
+    }
+
+    private static func opened(_ body: () throws(CipherFailure) -> Data) throws(UnreadableRow) -> Data {
+        do {
+            return try body()
+        } catch {
+            throw .damaged
+        }
+    }
+
+    /// The place of the row's metadata.
+    private func place(of row: SealedRow) -> AssociatedData {
+        AssociatedData(
+            vaultID: keys.vaultID, role: .metadata, itemID: row.id, itemVersion: UInt64(bitPattern: row.version),
+            keyClass: row.keyClass, generation: row.generation)
+    }
+
+    // MARK: - Rotation
+
+    /// The same item version under the newest key of its class. Constrained items need no proof for that: what is
+    /// sealed to the user stays as it is, and only the outer wrap is made anew.
+    ///
+    /// - Throws: ``UnreadableRow``, `KeychainFailure`.
+    func rotated(_ row: SealedRow) throws -> SealedRow {
+        var item = try open(row).item
+        let needs = item.accessControl.needs
+        let (generation, pair) = try newestKeys(item.accessControl.accessibility)
+        let newPlace = place(of: row).with(.metadata, generation: generation)
+        var next = row
+        next.generation = generation
+        next.metadata = try sealMetadata(ItemCodec.encode(item), pair, newPlace)
+        if needs.isEmpty {
+            item.value = try openValue(row)
+            next.value = try sealValue(item, pair, newPlace, Proofs())
+        } else {
+            next.value = try rewrapped(row, needs, pair, newPlace)
+        }
+        return next
+    }
+
+    /// A constrained value with its outer wrap under another key.
+    private func rewrapped(
+        _ row: SealedRow, _ needs: Proofs.Needs, _ pair: ClassKeys.Pair, _ newPlace: AssociatedData
+    ) throws(UnreadableRow) -> Data {
+        guard let sealed = row.value else { throw .damaged }
+        let old = constrainedKey(needs, try self.pair(of: row), place(of: row))
+        return try old.rewrap(sealed, for: constrainedKey(needs, pair, newPlace))
+    }
+}

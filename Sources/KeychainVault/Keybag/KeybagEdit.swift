@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The changes of a keybag, each from one whole keybag to the next.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+
+extension Keybag {
+    /// With one more slot.
+    ///
+    /// - Throws: `authenticationFailed` if the slot is a person's, there are such slots, and none of their secrets was given.
+    func adding(
+        _ protector: any Protector, _ authority: Authority, at date: Date
+    ) throws(KeychainFailure) -> Keybag {
+        guard slots.count < Self.slotLimit else {
+            throw KeychainFailure(.tooLarge, "The keybag has \(Self.slotLimit) slots, which is the limit. Remove one.")
+        }
+        var next = self
+        let kind = type(of: protector).kind
+        let key = try kind.holder == .machine ? authority.rootKey : next.prepareUserKey(authority)
+        next.slots.append(try protector.wrap(key, vaultID: vaultID, at: date))
+        if kind == PassphraseProtector.kind, !hasPassphrase { try next.renewPasscodeClass(authority, at: date) }
+        return try next.signed(authority)
+    }
+
+    /// With another secret in place of a slot's.
+    func changing(
+        _ id: UUID, to protector: any Protector, _ authority: Authority, at date: Date
+    ) throws(KeychainFailure) -> Keybag {
+        guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
+        var next = self
+        let key = try type(of: protector).kind.holder == .machine ? authority.rootKey : next.prepareUserKey(authority)
+        next.slots[index] = try protector.wrap(key, vaultID: vaultID, at: date)
+        return try next.signed(authority)
+    }
+
+    /// Without a slot. With the last passphrase goes the key of the class that needs one, with the last slot of a person
+    /// the user key.
+    ///
+    /// - Throws: `unsupported` for the last slot that this version can open.
+    func removing(_ id: UUID, _ authority: Authority) throws(KeychainFailure) -> Keybag {
+        guard let slot = slots.first(where: { $0.id == id }) else { throw .noSuchSlot }
+        var next = self
+        next.slots.removeAll { $0.id == id }
+        guard next.slots.contains(where: { ProtectorKind(number: $0.kind) != nil }) else {
+            throw KeychainFailure(
+                .unsupported,
+                "This is the only way to open the vault; without it everything would be lost. Add another protector first."
+            )
+        }
+        if slot.kind == PassphraseProtector.kind.number, !next.hasPassphrase {
+            next.keys.removeAll { $0.keyClass == Accessibility.whenPasscodeSetThisDeviceOnly.number }
+        }
+        if !next.hasPerson { next.userKey = nil }
+        return try next.signed(authority)
+    }
+
+    var hasPerson: Bool { slots.contains { ProtectorKind(number: $0.kind)?.holder == .person } }
+
+    /// The key that all slots of persons hold; made now if this is the first.
+    private mutating func prepareUserKey(_ authority: Authority) throws(KeychainFailure) -> SecretBytes {
+        guard hasPerson, let entry = userKey else {
+            let key = UserKey.make()
+            userKey = try UserKeyEntry(key, rootKey: authority.rootKey, vaultID: vaultID)
+            return key
+        }
+        guard let key = authority.userKey, entry.fits(key) else {
+            throw KeychainFailure(
+                .authenticationFailed,
+                "Give the present passphrase, or the recovery key: only they can vouch for another one.")
+        }
+        return key
+    }
+
+    /// A fresh key: what was stored under an earlier passphrase stays closed for good.
+    private mutating func renewPasscodeClass(_ authority: Authority, at date: Date) throws(KeychainFailure) {
+        let number = Accessibility.whenPasscodeSetThisDeviceOnly.number
+        let earlier = keys.filter { $0.keyClass == number }.map(\.generation).max() ?? 0
+        keys.removeAll { $0.keyClass == number }
+        guard authority.deviceKey != nil else { return }
+        keys.append(
+            try authority.wrappingKeys.wrap(.random(count: 32), number, generation: earlier + 1, at: date))
+    }
+
+    /// Bound to this device key instead of another one: what was for that device alone stays closed.
+    func adopting(_ deviceKey: DeviceKey, _ authority: Authority, at date: Date) throws(KeychainFailure) -> Keybag {
+        guard let vaultID = Optional(vaultID), !isBound(to: deviceKey) else { return self }
+        let adopted = Authority(
+            rootKey: authority.rootKey, userKey: authority.userKey, deviceKey: deviceKey, vaultID: vaultID)
+        var next = self
+        next.always = nil
+        for entry in keys where Accessibility(number: entry.keyClass)?.isThisDeviceOnly == true {
+            next.keys.removeAll { $0.keyClass == entry.keyClass && $0.generation <= entry.generation }
+            next.keys.append(
+                try adopted.wrappingKeys.wrap(
+                    .random(count: 32), entry.keyClass, generation: entry.generation + 1, at: date))
+        }
+        return try next.signed(adopted)
+    }
+
+    // MARK: - Rotation
+
+    /// With a new generation of every class key; the earlier ones stay until no item needs them.
+    func rotating(_ authority: Authority, at date: Date) throws(KeychainFailure) -> Keybag {
+        let keys = authority.wrappingKeys
+        var next = self
+        for (keyClass, generations) in Dictionary(grouping: classKeys, by: \.keyClass).sorted(by: { $0.key < $1.key })
+        where keys.opens(keyClass) {
+            let newest = generations.map(\.generation).max() ?? 0
+            guard newest < .max, next.keys.count < Self.keyLimit else {
+                throw KeychainFailure(.unsupported, "The class keys have been rotated as often as the format allows.")
+            }
+            next.keys.append(try keys.wrap(.random(count: 32), keyClass, generation: newest + 1, at: date))
+        }
+        return try next.signed(authority)
+    }
+
+    /// Class numbers that have keys which newer ones are replacing.
+    var rotatingClasses: [UInt8] {
+        Dictionary(grouping: classKeys, by: \.keyClass).filter { $0.value.count > 1 }.map(\.key).sorted()
+    }
+
+    /// Without all but the newest key of each class.
+    func finishingRotation(_ authority: Authority) throws(KeychainFailure) -> Keybag {
+        var next = self
+        next.keys.removeAll { entry in
+            Accessibility(number: entry.keyClass) != nil
+                && keys.contains { $0.keyClass == entry.keyClass && $0.generation > entry.generation }
+        }
+        return try next.signed(authority)
+    }
+}
+
+extension KeychainFailure {
+    static let noSuchSlot = KeychainFailure(
+        .itemNotFound, "There is no such protector. List them: keychainctl protect list")
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a keybag, and opening it by a protector.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+
+/// What may change a keybag: its root key, and the user key if a person has proven themself.
+struct Authority {
+    let rootKey: SecretBytes
+    let userKey: SecretBytes?
+    let deviceKey: DeviceKey?
+    let wrappingKeys: WrappingKeys
+
+    init(rootKey: SecretBytes, userKey: SecretBytes?, deviceKey: DeviceKey?, vaultID: UUID) {
+        self.rootKey = rootKey
+        self.userKey = userKey
+        self.deviceKey = deviceKey
+        wrappingKeys = WrappingKeys(rootKey: rootKey, deviceKey: deviceKey, vaultID: vaultID)
+    }
+}
+
+extension Keybag {
+    /// A new keybag: a key for each class that needs no passphrase and the index key, all random, and one slot.
+    static func make(
+        _ protector: any Protector, deviceKey: DeviceKey, at date: Date
+    ) throws(KeychainFailure) -> Keybag {
+        let rootKey = SecretBytes.random(count: 32)
+        let vaultID = UUID()
+        let authority = Authority(rootKey: rootKey, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
+        let keys = authority.wrappingKeys
+        var keybag = Keybag(
+            format: newestFormat, vaultID: vaultID, sequence: 0, slots: [], keys: [], authentication: Data())
+        keybag.slots = [try protector.wrap(rootKey, vaultID: vaultID, at: date)]
+        for keyClass in Accessibility.allCases.map(\.number) + [indexKeyClass]
+        where Accessibility(number: keyClass) != .whenPasscodeSetThisDeviceOnly {
+            keybag.keys.append(try keys.wrap(.random(count: 32), keyClass, generation: 1, at: date))
+        }
+        return try keybag.signed(authority)
+    }
+
+    /// The keybag as it is stored next: one step further, with what follows from its content made anew.
+    func signed(_ authority: Authority) throws(KeychainFailure) -> Keybag {
+        let keys = authority.wrappingKeys
+        guard let key = keys.authentication else { throw .locked }
+        var next = self
+        next.format = Self.newestFormat
+        next.sequence += 1
+        if always == nil, let deviceKey = authority.deviceKey { next.always = try keys.alwaysSection(deviceKey) }
+        next.authentication = Authentication.code(for: next.authenticatedBytes, key: key)
+        return next
+    }
+
+    // MARK: - Opening
+
+    /// What a protector opens; `nil` if none of the slots is its own.
+    ///
+    /// - Throws: `corrupt` if the keybag is damaged.
+    func authority(
+        _ protector: any Protector, _ deviceKey: DeviceKey?
+    ) throws(KeychainFailure) -> Authority? {
+        try opening(protector, deviceKey)?.authority
+    }
+
+    /// The same, and the slot that was opened.
+    func opening(
+        _ protector: any Protector, _ deviceKey: DeviceKey?
+    ) throws(KeychainFailure) -> (authority: Authority, slot: Slot)? {
+        let kind = type(of: protector).kind
+        for slot in slots {
+            guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
+            let authority = try authority(key, heldBy: kind.holder, isBound(to: deviceKey) ? deviceKey : nil)
+            guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
+            return (authority, slot)
+        }
+        return nil
+    }
+
+    /// Whether the classes for this device are bound to this device key; format 1 knows no other case.
+    func isBound(to deviceKey: DeviceKey?) -> Bool {
+        always == nil || always?.deviceKeyID == deviceKey?.id
+    }
+
+    private func authority(
+        _ key: SecretBytes, heldBy holder: ProtectorKind.Holder, _ deviceKey: DeviceKey?
+    ) throws(KeychainFailure) -> Authority {
+        switch holder {
+        case .machine: return Authority(rootKey: key, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
+        case .person:
+            guard let userKey else {
+                throw KeychainFailure(.corrupt, "The keybag has a slot of a person and no user key.")
+            }
+            let rootKey = try userKey.rootKey(key, vaultID: vaultID)
+            return Authority(rootKey: rootKey, userKey: key, deviceKey: deviceKey, vaultID: vaultID)
+        }
+    }
+}
+
+extension Keybag.UserKeyEntry {
+    /// Wraps the root key for whoever holds the user key.
+    init(_ userKey: SecretBytes, rootKey: SecretBytes, vaultID: UUID) throws(KeychainFailure) {
+        do {
+            publicKey = try UserKey.publicKey(of: userKey)
+            wrappedRootKey = try Sealing.wrap(
+                rootKey, under: Self.wrappingKey(userKey, vaultID), context: Self.context(publicKey, vaultID))
+        } catch {
+            throw .refusedCipher
+        }
+    }
+
+    func rootKey(_ userKey: SecretBytes, vaultID: UUID) throws(KeychainFailure) -> SecretBytes {
+        do {
+            return try Sealing.unwrap(
+                wrappedRootKey, with: Self.wrappingKey(userKey, vaultID), context: Self.context(publicKey, vaultID))
+        } catch {
+            throw KeychainFailure(.corrupt, "The root key in the keybag is damaged.")
+        }
+    }
+
+    /// Whether this is the key's public half.
+    func fits(_ userKey: SecretBytes) -> Bool {
+        do {
+            return try UserKey.publicKey(of: userKey) == publicKey
+        } catch {
+            return false
+        }
+    }
+
+    private static func wrappingKey(_ userKey: SecretBytes, _ vaultID: UUID) -> SecretBytes {
+        Derivation.key(from: userKey, salt: vaultID.bytes, .userRootWrap)
+    }
+
+    private static func context(_ publicKey: Data, _ vaultID: UUID) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.append("user")
+        writer.append(vaultID)
+        writer.append(publicKey)
+        return writer.bytes
+    }
+}
+
+extension KeychainFailure {
+    static let changedKeybag = KeychainFailure(
+        .corrupt, "The keybag has been changed by something else than this program.")
+}

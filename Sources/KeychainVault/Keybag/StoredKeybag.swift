@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the two stored copies to one keybag, opened as far as what is at hand opens it.
+
+import Foundation
+import KeychainEngine
+
+/// The keybag of a vault that is being opened.
+struct StoredKeybag {
+    let keybag: Keybag
+    let keyState: KeyState
+
+    /// - Throws: `corrupt` if no copy is whole, `unavailable` or `authenticationFailed` if only a device key opens the vault
+    ///   and it is missing or another one.
+    init(
+        _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
+    ) throws(KeychainFailure) {
+        let surroundings = Surroundings(
+            location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
+        let keybags = try Self.whole(copies, location)
+        let opening = try Self.open(keybags, surroundings)
+        guard opening.sealer != nil || opening.keybag.canBeUnlocked else {
+            throw Self.notOpened(surroundings, location)
+        }
+        keybag = opening.keybag
+        keyState = KeyState(
+            [opening.keybag] + keybags.filter { $0 != opening.keybag }, deviceKey: surroundings.deviceKey,
+            permanent: opening.sealer, settings.cache, bootIDFile: settings.bootIDFile)
+    }
+
+    /// The copies that decode, the newest first; of equal ones the first.
+    static func whole(_ copies: [Data?], _ location: VaultLocation) throws(KeychainFailure) -> [Keybag] {
+        var keybags: [Keybag] = []
+        for bytes in copies {
+            do throws(MalformedBytes) {
+                guard let bytes else { throw MalformedBytes() }
+                keybags.append(try Keybag(bytes: bytes))
+            } catch {
+                continue  // The other copy is there for this.
+            }
+        }
+        guard !keybags.isEmpty else {
+            guard !copies.contains(where: { $0.map(Keybag.isOfNewerFormat) ?? false }) else {
+                throw KeychainFailure(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
+            }
+            throw damaged(location)
+        }
+        return keybags.enumerated().sorted {
+            ($0.element.sequence, $1.offset) > ($1.element.sequence, $0.offset)
+        }.map(\.element)
+    }
+
+    /// The first keybag that a protector at hand opens; the first at all, with no keys, if none does.
+    private static func open(
+        _ keybags: [Keybag], _ surroundings: Surroundings
+    ) throws(KeychainFailure) -> (keybag: Keybag, sealer: RowSealer?) {
+        let protectors = try Protectors.atHand(surroundings)
+        var opened: (keybag: Keybag, sealer: RowSealer?)?
+        for keybag in keybags {
+            do throws(KeychainFailure) {
+                let sealer = try sealer(keybag, protectors, surroundings.deviceKey)
+                if opened == nil || (opened?.sealer == nil && sealer != nil) { opened = (keybag, sealer) }
+                if sealer != nil { break }
+            } catch {
+                guard error.reason == .corrupt else { throw error }
+            }
+        }
+        guard let opened else { throw damaged(surroundings.location) }
+        return opened
+    }
+
+    private static func sealer(
+        _ keybag: Keybag, _ protectors: [any Protector], _ deviceKey: DeviceKey?
+    ) throws(KeychainFailure) -> RowSealer? {
+        for protector in protectors {
+            guard let authority = try keybag.authority(protector, deviceKey) else { continue }
+            let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+            return RowSealer(keys, userPublicKey: keybag.userKey?.publicKey)
+        }
+        return nil
+    }
+
+    private static func damaged(_ location: VaultLocation) -> KeychainFailure {
+        KeychainFailure(
+            .corrupt, "'\(location.databaseFile)': both copies of the keybag are damaged. Restore a backup.")
+    }
+
+    private static func notOpened(_ surroundings: Surroundings, _ location: VaultLocation) -> KeychainFailure {
+        guard surroundings.deviceKey != nil else {
+            return KeychainFailure(
+                .unavailable,
+                "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' cannot be "
+                    + "opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY).")
+        }
+        return KeychainFailure(
+            .authenticationFailed,
+            "The device key '\(location.deviceKeyFile)' is not the one that the vault "
+                + "'\(location.folder)' was made with. Put the right one back (KEYCHAIN_DEVICE_KEY).")
+    }
+}
+
+extension Keybag {
+    /// Whether there is a slot that somebody may open later.
+    fileprivate var canBeUnlocked: Bool { slots.contains { $0.kind != DeviceKeyProtector.kind.number } }
+}
+
+extension VaultSettings {
+    /// In the kernel if that is asked for and possible.
+    var cache: any UnlockCache {
+        unlockCache == .kernel && KernelUnlockCache.isUsable ? KernelUnlockCache() : ProcessUnlockCache()
+    }
+}

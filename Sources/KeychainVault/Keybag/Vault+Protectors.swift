@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding, removing and changing what opens a vault.
+
+public import Foundation
+import GRDB
+import KeychainCrypto
+public import KeychainEngine
+public import SecretMemory
+
+extension Vault {
+    /// Makes the vault if there is none: with a device key, which opens it without asking anybody.
+    ///
+    /// - Returns: Whether it was made now.
+    @discardableResult
+    public func create() throws(KeychainFailure) -> Bool {
+        guard try openSession() == nil else { return false }
+        try writeAnything { _, _ in }
+        return true
+    }
+
+    /// A recovery key: 256 random bits as text of 14 groups. It is kept nowhere; add it as a protector and show it once.
+    public static func makeRecoveryKey() -> SecretBytes { RecoveryKey.text(RecoveryKey.make()) }
+
+    /// Lets one more secret open the vault.
+    ///
+    /// - Parameter authority: A secret that opens the vault now. May be left out while the device key, or a credential, opens
+    ///   it; but once there is a passphrase or a recovery key, only one of them can vouch for another.
+    /// - Returns: The slot's identity.
+    /// - Throws: `authenticationFailed` if the authority is wrong or not enough, `invalidParameter` for a secret that cannot
+    ///   be one of its kind.
+    @discardableResult
+    public func addProtector(
+        _ secret: ProtectorSecret, authority: ProtectorSecret? = nil
+    ) throws(KeychainFailure) -> UUID {
+        try create()
+        let protector = try protector(secret)
+        let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainFailure) in
+            try keybag.adding(protector, authority, at: Date())
+        }
+        guard let slot = changed.slots.last else { throw .noSuchSlot }
+        return slot.id
+    }
+
+    /// Puts another secret of the same kind in the place of one. Both open the vault at no moment, and at every moment one.
+    ///
+    /// Does not protect older copies of the vault: they open with the older secret.
+    public func changeProtector(
+        _ id: UUID, to secret: ProtectorSecret, authority: ProtectorSecret? = nil
+    ) throws(KeychainFailure) {
+        let protector = try protector(secret)
+        try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainFailure) in
+            guard keybag.slots.contains(where: { $0.id == id && $0.kind == secret.kind.number }) else {
+                throw .noSuchSlot
+            }
+            return try keybag.changing(id, to: protector, authority, at: Date())
+        }
+    }
+
+    /// Takes a way to open the vault away.
+    ///
+    /// - Parameter erasingItems: Whether items may go that can be opened in no other way: with the last passphrase those that
+    ///   exist only while one is set, with the last secret of a person those that ask for the user.
+    /// - Throws: `unsupported` for the last one, or if items would go and `erasingItems` is false.
+    public func removeProtector(
+        _ id: UUID, erasingItems: Bool = false, authority: ProtectorSecret? = nil
+    ) throws(KeychainFailure) {
+        let authority = try self.authority(authority)
+        let erasure = Erasure(isAllowed: erasingItems, authority: authority)
+        try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainFailure) in
+            try keybag.removing(id, authority)
+        }
+    }
+
+    /// Binds a vault that came from another device, or lost its device key, to this device's key, which is made if there is
+    /// none. Items that were for the other device alone stay closed.
+    public func adoptDevice(authority: ProtectorSecret) throws(KeychainFailure) {
+        let authority = try self.authority(authority)
+        try PrivateFile.createParents(of: location.deviceKeyFile)
+        let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: settings.writerTimeout)
+        try changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
+            try keybag.adopting(deviceKey, authority, at: Date())
+        }
+        try forgetUnlocking()
+    }
+
+    /// What is cached fits the keys of before.
+    private func forgetUnlocking() throws(KeychainFailure) {
+        guard let session = try openSession() else { return }
+        session.keyState.forget()
+        for state in [LockState.unlocked, .locked] {
+            try session.keyState.cache.remove(state, vaultID: session.keybag.vaultID)
+        }
+    }
+
+    private func protector(_ secret: ProtectorSecret) throws(KeychainFailure) -> any Protector {
+        guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
+        let surroundings = try surroundings()
+        let made: (any Protector)?
+        if let bytes = secret.secret {
+            made = try type.make(bytes, surroundings)
+        } else {
+            made = try type.probe(surroundings)
+        }
+        guard let made else {
+            throw KeychainFailure(.unavailable, "There is no \(secret.kind.name) here that could be added.")
+        }
+        return made
+    }
+
+    /// What may change the keybag: a secret that was given, else a protector at hand.
+    func authority(_ secret: ProtectorSecret?) throws(KeychainFailure) -> Authority {
+        let session = try currentSession()
+        if let secret { return try open(session, secret).authority }
+        let surroundings = try surroundings()
+        for protector in try Protectors.atHand(surroundings) {
+            if let authority = try session.keybag.authority(protector, surroundings.deviceKey) { return authority }
+        }
+        throw KeychainFailure(
+            .authenticationFailed,
+            "Changing what opens the vault takes a passphrase or another secret that opens it now.")
+    }
+
+    // MARK: - One transaction
+
+    /// Replaces the keybag by what `edit` makes of it, in one durable transaction. The edit, which may derive keys for a
+    /// second, runs before others are kept waiting; if the keybag has changed meanwhile, it runs again.
+    ///
+    /// - Parameter step: What belongs into the same transaction; gets the old keybag and the new.
+    @discardableResult
+    func changeKeybag(
+        _ authority: Authority, within step: (Keybag, Keybag, ItemTable) throws -> Void = { _, _, _ in },
+        _ edit: (Keybag, Authority) throws(KeychainFailure) -> Keybag
+    ) throws(KeychainFailure) -> Keybag {
+        for _ in 1...3 {
+            let base = try currentSession().keybag
+            let next = try edit(base, authority)
+            let isWritten = try writeAnything(emptyingLog: true) { session, db in
+                guard session.keybag == base else { return false }
+                try step(base, next, ItemTable(db))
+                try KeybagTable(db).write(next.bytes)
+                return true
+            }
+            guard isWritten else { continue }
+            try close()
+            return next
+        }
+        throw KeychainFailure(.busy, "Another process keeps changing what opens this vault. Try again.")
+    }
+
+    /// What goes with a slot.
+    struct Erasure {
+        let isAllowed: Bool
+        let authority: Authority
+
+        /// - Throws: `unsupported` if something would go and must not.
+        func perform(from old: Keybag, to new: Keybag, _ table: ItemTable) throws {
+            if old.hasPassphrase, !new.hasPassphrase {
+                let number = Accessibility.whenPasscodeSetThisDeviceOnly.number
+                try check(try table.count(of: number), "exist only while a passphrase is set")
+                try table.deleteAll(of: number)
+            }
+            if old.userKey != nil, new.userKey == nil {
+                let keys = try ClassKeys(old, authority.wrappingKeys, .unlocked)
+                let doomed = try table.rowsAskingForTheUser(RowSealer(keys))
+                try check(doomed.count, "ask for the user")
+                for rowID in doomed { try table.deleteClosed(rowID) }
+            }
+        }
+
+        private func check(_ count: Int, _ what: String) throws(KeychainFailure) {
+            guard count == 0 || isAllowed else {
+                throw KeychainFailure(
+                    .unsupported,
+                    "\(count) items \(what), and nothing else could open them. Nothing was changed. To give them up: "
+                        + "--erase-items")
+            }
+        }
+    }
+}
+
+extension ItemTable {
+    fileprivate func rowsAskingForTheUser(_ sealer: RowSealer) throws -> [Int64] {
+        var found: [Int64] = []
+        try forEach(.all, .metadata) { row in
+            if Self.asksForTheUser(row, sealer) { found.append(row.rowID) }
+            return true
+        }
+        return found
+    }
+
+    private static func asksForTheUser(_ row: SealedRow, _ sealer: RowSealer) -> Bool {
+        do throws(UnreadableRow) {
+            return try sealer.open(row).item.accessControl.needs.contains(.user)
+        } catch {
+            return false  // What does not open is damaged, and stays.
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys that wrap the class keys: what is derived from the root key, and what an unlocked vault keeps at hand.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+
+/// One wrapping key for each class that is open, and the key that authenticates the keybag.
+///
+/// These, and not the class keys, are what unlocking caches: they stay the same when class keys are rotated, and there
+/// are nine of them however many generations there are.
+struct WrappingKeys: Sendable {
+    let vaultID: UUID
+    /// By class number, or ``Keybag/indexKeyClass``.
+    private let keys: [UInt8: SecretBytes]
+    /// `nil` before the first unlock.
+    let authentication: SecretBytes?
+
+    private static let allClasses = Accessibility.allCases.map(\.number) + [Keybag.indexKeyClass]
+
+    /// All keys; without `deviceKey` those that are not bound to this device.
+    init(rootKey: SecretBytes, deviceKey: DeviceKey?, vaultID: UUID) {
+        var keys: [UInt8: SecretBytes] = [:]
+        for keyClass in Self.allClasses {
+            let isBound = Accessibility(number: keyClass)?.isThisDeviceOnly ?? false
+            guard !isBound || deviceKey != nil else { continue }
+            let source = deviceKey.flatMap {
+                isBound ? SecretBytes.concatenating(rootKey, $0.binding(vaultID: vaultID)) : nil
+            }
+            keys[keyClass] = Derivation.key(
+                from: source ?? rootKey, salt: vaultID.bytes, .keybagWrap, context: Data([keyClass]))
+        }
+        self.init(
+            vaultID: vaultID, keys: keys,
+            authentication: Derivation.key(from: rootKey, salt: vaultID.bytes, .keybagAuthentication))
+    }
+
+    private init(vaultID: UUID, keys: [UInt8: SecretBytes], authentication: SecretBytes?) {
+        self.vaultID = vaultID
+        self.keys = keys
+        self.authentication = authentication
+    }
+
+    /// Whether the class's key can be unwrapped.
+    func opens(_ keyClass: UInt8) -> Bool { keys[keyClass] != nil }
+
+    /// What stays at hand in a state.
+    func limited(to state: LockState) -> WrappingKeys {
+        WrappingKeys(
+            vaultID: vaultID, keys: keys.filter { Keybag.state(opening: $0.key) <= state },
+            authentication: state == .beforeFirstUnlock ? nil : authentication)
+    }
+
+    // MARK: - Class keys
+
+    func wrap(
+        _ key: SecretBytes, _ keyClass: UInt8, generation: UInt32, at date: Date
+    ) throws(KeychainFailure) -> Keybag.WrappedKey {
+        guard let wrappingKey = keys[keyClass] else { throw .locked }
+        do {
+            let wrapped = try Sealing.wrap(key, under: wrappingKey, context: place(keyClass, generation).bytes)
+            return Keybag.WrappedKey(
+                keyClass: keyClass, generation: generation, created: date.timeIntervalSinceReferenceDate,
+                wrapped: wrapped)
+        } catch {
+            throw .refusedCipher
+        }
+    }
+
+    /// - Returns: `nil` if the class is not open.
+    func unwrap(_ entry: Keybag.WrappedKey) throws(KeychainFailure) -> SecretBytes? {
+        guard let wrappingKey = keys[entry.keyClass] else { return nil }
+        do {
+            let context = place(entry.keyClass, entry.generation).bytes
+            return try Sealing.unwrap(entry.wrapped, with: wrappingKey, context: context)
+        } catch {
+            throw KeychainFailure(.corrupt, "A key in the keybag is damaged.")
+        }
+    }
+
+    private func place(_ keyClass: UInt8, _ generation: UInt32) -> AssociatedData {
+        AssociatedData(
+            vaultID: vaultID, role: .keybagKey, itemID: .zero, itemVersion: 0, keyClass: keyClass,
+            generation: generation)
+    }
+
+    // MARK: - As bytes
+
+    /// Stands in place of a class number for the key that authenticates the keybag.
+    private static let authenticationClass: UInt8 = 0
+
+    /// class (1) ‖ key (32), for each key in ascending order of class.
+    var bytes: SecretBytes {
+        var all = keys
+        all[Self.authenticationClass] = authentication
+        return SecretBytes(count: all.count * 33) { target in
+            for (index, entry) in all.sorted(by: { $0.key < $1.key }).enumerated() {
+                target[index * 33] = entry.key
+                entry.value.withUnsafeBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: target[(index * 33 + 1)...]).copyMemory(from: $0)
+                }
+            }
+        }
+    }
+
+    /// - Returns: `nil` for bytes of another layout.
+    init?(bytes: SecretBytes, vaultID: UUID) {
+        guard bytes.count % 33 == 0 else { return nil }
+        var keys: [UInt8: SecretBytes] = [:]
+        bytes.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 33) {
+                let key = UnsafeRawBufferPointer(rebasing: bytes[(start + 1)..<(start + 33)])
+                keys[bytes[start]] = SecretBytes(copying: key)
+            }
+        }
+        let authentication = keys.removeValue(forKey: Self.authenticationClass)
+        self.init(vaultID: vaultID, keys: keys, authentication: authentication)
+    }
+}
+
+extension Keybag {
+    /// The least unlocked state in which the key of this class is at hand.
+    static func state(opening keyClass: UInt8) -> LockState {
+        Accessibility(number: keyClass)?.opensIn ?? .beforeFirstUnlock
+    }
+
+    func isAuthentic(_ keys: WrappingKeys) -> Bool {
+        guard let key = keys.authentication else { return false }
+        return Authentication.isValid(authentication, for: authenticatedBytes, key: key)
+    }
+}
+
+// MARK: - The always section
+
+extension WrappingKeys {
+    /// The keys that the device key opens by itself.
+    init(_ section: Keybag.AlwaysSection, deviceKey: DeviceKey, vaultID: UUID) throws(KeychainFailure) {
+        do {
+            let bytes = try Sealing.open(
+                section.sealed, with: Self.alwaysKey(deviceKey, section), context: section.context(vaultID: vaultID))
+            var keys: [UInt8: SecretBytes] = [:]
+            bytes.withUnsafeBytes { bytes in
+                for (index, keyClass) in Keybag.AlwaysSection.keyClasses.enumerated() {
+                    let key = bytes[(index * 32)..<(index * 32 + 32)]
+                    keys[keyClass] = SecretBytes(copying: UnsafeRawBufferPointer(rebasing: key))
+                }
+            }
+            self.init(vaultID: vaultID, keys: keys, authentication: nil)
+        } catch {
+            throw KeychainFailure(.corrupt, "The part of the keybag that the device key opens is damaged.")
+        }
+    }
+
+    /// - Returns: `nil` if not all of its keys are at hand.
+    func alwaysSection(_ deviceKey: DeviceKey) throws(KeychainFailure) -> Keybag.AlwaysSection? {
+        let parts = Keybag.AlwaysSection.keyClasses.compactMap { keys[$0] }
+        guard parts.count == Keybag.AlwaysSection.keyClasses.count else { return nil }
+        let joined = parts.dropFirst().reduce(parts[0]) { SecretBytes.concatenating($0, $1) }
+        var section = Keybag.AlwaysSection(
+            deviceKeyID: deviceKey.id, salt: Data.random(count: Keybag.AlwaysSection.saltLength), sealed: Data())
+        do {
+            section.sealed = try Sealing.seal(
+                joined, under: Self.alwaysKey(deviceKey, section), context: section.context(vaultID: vaultID))
+            return section
+        } catch {
+            throw .refusedCipher
+        }
+    }
+
+    private static func alwaysKey(_ deviceKey: DeviceKey, _ section: Keybag.AlwaysSection) -> SecretBytes {
+        Derivation.key(from: deviceKey.secret, salt: section.salt, .alwaysSection)
+    }
+}
+
+extension Keybag.AlwaysSection {
+    fileprivate func context(vaultID: UUID) -> [UInt8] {
+        var writer = ByteWriter(capacity: 72)
+        writer.append("always")
+        writer.append(vaultID)
+        writer.append(deviceKeyID)
+        writer.append(salt)
+        return writer.bytes
+    }
+}
+
+extension KeychainFailure {
+    static let refusedCipher = KeychainFailure(.unavailable, "The system's cipher refused to seal or wrap.")
+}

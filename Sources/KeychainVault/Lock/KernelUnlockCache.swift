@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unlock cache in the kernel's keyring of the user: one unlock serves all of the user's processes.
+
+import Foundation
+import KeychainEngine
+import SecretMemory
+
+/// Entries in the user's kernel keyring. The kernel forgets them when their time is over, when the user's last process
+/// ends, and with the system.
+///
+/// Does not protect against other processes of the user: each of them can read the keyring.
+struct KernelUnlockCache: UnlockCache {
+    /// The time an entry has left when it is read is what was last set; so is this.
+    func store(
+        _ entry: UnlockEntry, _ state: LockState, vaultID: UUID
+    ) throws(KeychainFailure) -> UnlockToken {
+        do {
+            let key = try KernelKeyring.store(entry.bytes, as: name(state, vaultID), timeout: entry.idleTimeout)
+            return .kernel(key)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func find(
+        _ state: LockState, vaultID: UUID
+    ) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)? {
+        do {
+            guard let key = try KernelKeyring.find(name(state, vaultID)), let bytes = try KernelKeyring.read(key),
+                let entry = UnlockEntry(bytes: bytes)
+            else { return nil }
+            return (entry, .kernel(key))
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func isAlive(_ token: UnlockToken) -> Bool {
+        guard case .kernel(let key) = token else { return false }
+        return KernelKeyring.isAlive(key)
+    }
+
+    func renew(_ token: UnlockToken, _ timeout: Duration) {
+        guard case .kernel(let key) = token else { return }
+        do {
+            try KernelKeyring.setTimeout(timeout, of: key)
+        } catch {
+            // It has gone meanwhile: the vault is locked, and the next call will say so.
+        }
+    }
+
+    func remove(_ state: LockState, vaultID: UUID) throws(KeychainFailure) {
+        do {
+            guard let key = try KernelKeyring.find(name(state, vaultID)) else { return }
+            try KernelKeyring.remove(key)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Whether the kernel lets this process use keyrings; containers often forbid it.
+    static let isUsable: Bool = {
+        do {
+            _ = try KernelKeyring.find("swift-keychain:probe")
+            return true
+        } catch {
+            return false
+        }
+    }()
+
+    private func name(_ state: LockState, _ vaultID: UUID) -> String {
+        "swift-keychain:\(vaultID.uuidString.lowercased()):\(state.rawValue)"
+    }
+
+    private static func failure(_ failure: KernelKeyring.Failure) -> KeychainFailure {
+        let text = String(cString: strerror(failure.code))
+        guard failure.code == EDQUOT else {
+            return KeychainFailure(
+                .unavailable, "The kernel's keyring refused: \(text). To do without: KEYCHAIN_UNLOCK_CACHE=process")
+        }
+        return KeychainFailure(
+            .diskFull, "The kernel's keyring of this user is full. Remove keys that are not needed (keyctl show @u).")
+    }
+}

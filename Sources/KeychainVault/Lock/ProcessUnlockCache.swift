@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unlock cache of one process, for where the kernel keeps no keys for it.
+
+import Foundation
+import KeychainEngine
+import Synchronization
+
+/// Entries in this process's locked memory; they serve it alone, and end with it.
+struct ProcessUnlockCache: UnlockCache {
+    private struct Place: Hashable {
+        let vaultID: UUID
+        let state: LockState
+    }
+
+    private struct Kept {
+        let entry: UnlockEntry
+        let number: UInt64
+        var expiry: ContinuousClock.Instant?
+    }
+
+    private struct State {
+        var kept: [Place: Kept] = [:]
+        var nextNumber: UInt64 = 1
+        /// Of the process that unlocked: a child of a fork starts locked, as the child of an exec does.
+        var process = getpid()
+    }
+
+    private static let state = Mutex(State())
+
+    func store(_ entry: UnlockEntry, _ state: LockState, vaultID: UUID) -> UnlockToken {
+        Self.current { content in
+            let number = content.nextNumber
+            content.nextNumber += 1
+            content.kept[Place(vaultID: vaultID, state: state)] = Kept(
+                entry: entry, number: number, expiry: entry.idleTimeout.map { .now + $0 })
+            return .process(number)
+        }
+    }
+
+    func find(_ state: LockState, vaultID: UUID) -> (entry: UnlockEntry, token: UnlockToken)? {
+        Self.current { content in
+            content.kept[Place(vaultID: vaultID, state: state)].map { ($0.entry, .process($0.number)) }
+        }
+    }
+
+    func isAlive(_ token: UnlockToken) -> Bool {
+        Self.current { content in content.kept.values.contains { .process($0.number) == token } }
+    }
+
+    func renew(_ token: UnlockToken, _ timeout: Duration) {
+        Self.current { content in
+            for place in content.kept.keys where content.kept[place].map({ .process($0.number) }) == token {
+                content.kept[place]?.expiry = .now + timeout
+            }
+        }
+    }
+
+    func remove(_ state: LockState, vaultID: UUID) {
+        Self.current { $0.kept[Place(vaultID: vaultID, state: state)] = nil }
+    }
+
+    /// What is left once the entries are gone whose time is over.
+    private static func current<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { content in
+            if content.process != getpid() { content = State() }
+            let now = ContinuousClock.now
+            content.kept = content.kept.filter { entry in entry.value.expiry.map { $0 > now } ?? true }
+            return body(&content)
+        }
+    }
+}

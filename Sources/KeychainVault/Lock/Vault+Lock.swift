@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locking and unlocking a vault.
+
+import Foundation
+import KeychainCrypto
+public import KeychainEngine
+public import SecretMemory
+
+/// A secret and the kind of protector that it belongs to.
+public struct ProtectorSecret: Sendable {
+    public let kind: ProtectorKind
+    /// The typed text, or the bytes; `nil` for a kind that finds its secret on this machine.
+    public let secret: SecretBytes?
+
+    public init(_ kind: ProtectorKind, _ secret: SecretBytes? = nil) {
+        self.kind = kind
+        self.secret = secret
+    }
+}
+
+extension Vault {
+    /// How far the vault is unlocked for this process. A vault that does not exist yet counts as unlocked: it is made with
+    /// the device key, which opens it.
+    public var lockState: LockState {
+        get throws(KeychainFailure) { try openSession()?.keyState.state ?? .unlocked }
+    }
+
+    /// Unlocks the vault, for all of the user's processes if the kernel keeps keys for it, else for this process.
+    ///
+    /// ```swift
+    /// try vault.unlock(ProtectorSecret(ProtectorKind(word: "passphrase")!, passphrase), idleTimeout: .seconds(900))
+    /// ```
+    ///
+    /// - Parameter idleTimeout: How long it stays unlocked after the last use; `nil`: until it is locked, or the system
+    ///   restarts.
+    /// - Throws: `authenticationFailed` if the secret is wrong, `corrupt` if its slot is damaged, `itemNotFound` if the vault
+    ///   has no slot of that kind, `unavailable` if there is no vault.
+    public func unlock(_ secret: ProtectorSecret, idleTimeout: Duration? = nil) throws(KeychainFailure) {
+        let session = try currentSession()
+        let opening = try open(session, secret)
+        try cache(opening.authority, session, idleTimeout)
+        try rewrapIfWeak(opening)
+    }
+
+    /// Closes what is open only while the vault is unlocked, for all processes that share the unlocking, and wipes the keys
+    /// of this one.
+    ///
+    /// - Parameter forgettingFirstUnlock: Whether to close as well what stays open after the first unlock.
+    /// - Throws: `unsupported` if a protector at hand opens the vault without anybody being asked.
+    public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainFailure) {
+        guard let session = try openSession(), !session.keyState.isAlwaysUnlocked else {
+            throw KeychainFailure(
+                .unsupported,
+                "This vault opens without asking anybody, so locking it would change nothing. Give it a passphrase and "
+                    + "take the device key away: keychainctl protect add passphrase; keychainctl protect remove device-key"
+            )
+        }
+        let states: [LockState] = forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked]
+        // Those of this process go even if the cache cannot be reached.
+        session.keyState.forget()
+        RecentProof.forget(self)
+        for state in states { try session.keyState.cache.remove(state, vaultID: session.keybag.vaultID) }
+    }
+
+    /// The session, with the keybag as it is stored now.
+    func currentSession() throws(KeychainFailure) -> Session {
+        if let session = try openSession(), try !closeIfKeybagChanged(session) { return session }
+        guard let session = try openSession() else {
+            throw KeychainFailure(
+                .unavailable, "There is no vault in '\(location.folder)' yet. Make one: keychainctl init")
+        }
+        return session
+    }
+
+    /// What a secret opened.
+    struct Opening {
+        let authority: Authority
+        let slot: Keybag.Slot
+        let protector: any Protector
+    }
+
+    func open(_ session: Session, _ secret: ProtectorSecret) throws(KeychainFailure) -> Opening {
+        let surroundings = try surroundings()
+        guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
+        let protector: (any Protector)?
+        if let bytes = secret.secret {
+            protector = try type.make(bytes, surroundings)
+        } else {
+            protector = try type.probe(surroundings)
+        }
+        guard let protector else {
+            throw KeychainFailure(
+                .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
+        }
+        guard session.keybag.slots.contains(where: { $0.kind == secret.kind.number }) else { throw .noSuchSlot }
+        guard let opened = try session.keybag.opening(protector, surroundings.deviceKey) else {
+            throw KeychainFailure(.authenticationFailed, "The \(secret.kind.name) is not one that opens this vault.")
+        }
+        return Opening(authority: opened.authority, slot: opened.slot, protector: protector)
+    }
+
+    func surroundings() throws(KeychainFailure) -> Surroundings {
+        Surroundings(location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
+    }
+
+    private func cache(
+        _ authority: Authority, _ session: Session, _ idleTimeout: Duration?
+    ) throws(KeychainFailure) {
+        let (cache, bootID) = (session.keyState.cache, BootID.read(settings.bootIDFile))
+        for (state, timeout) in [(LockState.locked, nil), (.unlocked, idleTimeout)] {
+            let keys = authority.wrappingKeys.limited(to: state)
+            let entry = UnlockEntry(bootID: bootID, idleTimeout: timeout, keys: keys.bytes)
+            _ = try cache.store(entry, state, vaultID: session.keybag.vaultID)
+        }
+    }
+
+    /// An old slot may ask for less work than is right today; who unlocks with it has what it takes to make it anew.
+    private func rewrapIfWeak(_ opening: Opening) throws(KeychainFailure) {
+        guard opening.protector.shouldRewrap(opening.slot) else { return }
+        do throws(KeychainFailure) {
+            try changeKeybag(opening.authority) { (keybag, authority) throws(KeychainFailure) in
+                try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
+            }
+        } catch {
+            // The vault is open all the same, and the next unlock tries again.
+            guard [.readOnly, .busy, .diskFull].contains(error.reason) else { throw error }
+        }
+    }
+}

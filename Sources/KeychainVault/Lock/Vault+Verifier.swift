@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the vault says to a person's secret.
+
+import Foundation
+import KeychainCrypto
+public import KeychainEngine
+public import SecretMemory
+
+extension Vault {
+    public var userVerifier: (any UserVerifier)? { self }
+
+    public func isPasscodeSet() throws(KeychainFailure) -> Bool {
+        guard try openSession() != nil else { return false }
+        return try currentSession().keybag.hasPassphrase
+    }
+
+    public func userKey(provenBy secret: SecretBytes) throws(KeychainFailure) -> SecretBytes {
+        let session = try currentSession()
+        guard session.keybag.hasPerson else { throw .passcodeNotSet }
+        let surroundings = try surroundings()
+        var protectors: [any Protector] = []
+        if case .key(let key) = RecoveryKey.read(secret) { protectors.append(RecoveryKeyProtector(secret: key)) }
+        if let passphrase = try PassphraseProtector.make(secret, surroundings) { protectors.append(passphrase) }
+        for protector in protectors {
+            if let key = try session.keybag.authority(protector, surroundings.deviceKey)?.userKey { return key }
+        }
+        throw KeychainFailure(.authenticationFailed, "That is neither a passphrase of this vault nor its recovery key.")
+    }
+
+    public func applicationKey(from password: SecretBytes) throws(KeychainFailure) -> SecretBytes {
+        try create()
+        let salt = try currentSession().keybag.vaultID
+        do throws(PassphraseFailure) {
+            // The cost is part of the format: another one would give another key.
+            return try PassphraseDerivation.keys(fromBytes: password, salt: salt.bytes, .floor).wrapping
+        } catch {
+            guard error != .outOfMemory else {
+                throw KeychainFailure(
+                    .unavailable, "The key of the password takes 128 MiB to derive. Free some memory.")
+            }
+            throw KeychainFailure(.invalidParameter, "An application password has 1 to 1024 bytes.")
+        }
+    }
+}

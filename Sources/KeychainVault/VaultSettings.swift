@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a vault is used, beyond where it lies.
+
+package import KeychainCrypto
+public import KeychainEngine
+
+/// How a process uses a vault.
+///
+/// ```swift
+/// var settings = try VaultSettings.fromEnvironment(ProcessInfo.processInfo.environment)
+/// settings.unlockCache = .process
+/// ```
+public struct VaultSettings: Sendable {
+    /// Where the keys of an unlocked vault are kept.
+    public enum UnlockCacheKind: String, Sendable, CaseIterable {
+        /// In the kernel's keyring of the user, for all of the user's processes; in the process where the kernel refuses.
+        case kernel
+        /// In the memory of the process that unlocked, for it alone.
+        case process
+    }
+
+    /// The folder in which a service manager has put credentials for this process; `nil` if there is none.
+    public var credentialsFolder: String?
+    public var unlockCache = UnlockCacheKind.kernel
+    /// How long a writer waits for another process before it fails as `busy`.
+    public var writerTimeout = Duration.seconds(30)
+
+    /// What tells one run of the system from the next.
+    package var bootIDFile = "/proc/sys/kernel/random/boot_id"
+    package var scryptCost = ScryptCost()
+
+    public init() {}
+
+    /// The settings that the environment asks for.
+    ///
+    /// | variable | means |
+    /// |---|---|
+    /// | `CREDENTIALS_DIRECTORY` | where systemd puts a service's credentials; a vault may open with one of them |
+    /// | `KEYCHAIN_UNLOCK_CACHE` | `kernel` (also without it) or `process` |
+    ///
+    /// - Throws: `invalidParameter` for another word.
+    public static func fromEnvironment(_ environment: [String: String]) throws(KeychainFailure) -> VaultSettings {
+        var settings = VaultSettings()
+        settings.credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
+        if let word = environment["KEYCHAIN_UNLOCK_CACHE"] {
+            guard let kind = UnlockCacheKind(rawValue: word) else {
+                throw KeychainFailure(
+                    .invalidParameter, "KEYCHAIN_UNLOCK_CACHE takes 'kernel' or 'process'. Correct it or unset it.")
+            }
+            settings.unlockCache = kind
+        }
+        return settings
+    }
+}
+
+/// What deriving a key from a passphrase has to cost at least, and should take.
+package struct ScryptCost: Sendable {
+    package var floor = ScryptParameters.floor
+    /// `nil`: the floor is good enough.
+    package var target: Duration? = .milliseconds(500)
+
+    package init() {}
+
+    package init(floor: ScryptParameters, target: Duration?) {
+        self.floor = floor
+        self.target = target
+    }
+
+    func calibrated() throws(KeychainFailure) -> ScryptParameters {
+        guard let target else { return floor }
+        do {
+            return try ScryptParameters.calibrated(target: target)
+        } catch {
+            throw KeychainFailure(.unavailable, "Deriving a key from a passphrase failed. Free some memory.")
+        }
+    }
+}
