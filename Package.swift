@@ -13,14 +13,19 @@ var products: [Product] = [
     .executable(name: "keychainctl", targets: ["keychainctl"]),
 ]
 
+// Resolves all symbols when the program starts: later, the dynamic linker would save registers on the stack, with bytes of
+// keys in them. Packages may not depend on products with flags like these, so no library's target has them.
+let bindNow = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))
+
 var targets: [Target] = [
     // Surfaces
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainEngine", "KeychainVault",
+            "KeychainEngine", "KeychainVault", "SecretMemory",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ]),
+        ],
+        linkerSettings: [bindNow]),
 
     // Meaning
     .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
@@ -47,7 +52,8 @@ var targets: [Target] = [
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .executableTarget(
         name: "memory-exerciser", dependencies: ["SecretMemory", "CTestShims"], path: "Tests/MemoryExerciser"),
-    .testTarget(name: "SecretMemoryTests", dependencies: ["SecretMemory", "CTestShims", "memory-exerciser"]),
+    .testTarget(
+        name: "SecretMemoryTests", dependencies: ["SecretMemory", "CKeychainShims", "CTestShims", "memory-exerciser"]),
     .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
     .executableTarget(
         name: "vault-exerciser",

@@ -84,7 +84,7 @@ public enum KernelKeyring {
 
     /// Whether the key can still be read: false once it expired, was removed or taken out of the keyring by hand.
     ///
-    /// One system call, about 0.8 µs, of which a fifth is the way into the kernel and back.
+    /// One system call of about a microsecond, of which a fifth is the way into the kernel and back.
     public static func isAlive(_ key: Key) -> Bool {
         possessing { keychain_key_probe(key.serial) } == 0
     }

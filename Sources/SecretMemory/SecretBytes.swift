@@ -9,37 +9,35 @@
     import Darwin
 #endif
 
-/// Secret bytes in memory of their own: locked against swapping where the system allows it, left out of core dumps, wiped
-/// on release.
+/// Secret bytes in memory of their own: out of reach of other processes and of swapping as far as the system allows it,
+/// left out of core dumps, wiped on release.
 ///
 /// ```swift
 /// let key = SecretBytes.random(count: 32)
 /// key.withUnsafeBytes { bytes in use(bytes) }
 /// ```
 ///
-/// Does not protect against another process of the same user that may read this one's memory, nor against root.
+/// In a forked child, secrets of the parent can be read only as long as the parent keeps them; a secret made in the child
+/// is the child's own.
+///
+/// Does not protect against a debugger that makes this process itself read them (``hardenProcess()`` does, as far as it
+/// is one of the same user), nor against root.
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     // Unchecked: written only by `init`, through `fill`; read-only from then on.
-    private let region: UnsafeMutableRawBufferPointer
+    private let block: SecretBlock
     public let count: Int
     /// Whether the pages are locked against swapping; `false` where the system's limit for locked memory is used up.
-    public let isLocked: Bool
+    public var isLocked: Bool { block.pages.protection != .swappable }
+
+    /// How new secrets of this process are protected, up to 4096 bytes each.
+    public static var protection: MemoryProtection { SecretArena.current.pages.protection }
 
     /// Reserves zeroed memory and lets `fill` write the secret into it, so that it never passes through other memory.
     public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         precondition(count > 0, "a secret has at least one byte")
-        let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
-        let size = (count + pageSize - 1) / pageSize * pageSize
-        let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        // Out of address space: there is nothing a caller could do that Swift's own allocator would not trap on too.
-        guard let address, address != MAP_FAILED else { preconditionFailure("no memory for a secret") }
-        region = UnsafeMutableRawBufferPointer(start: address, count: size)
-        isLocked = mlock(address, size) == 0
-        #if os(Linux)
-            _ = madvise(address, size, MADV_DONTDUMP)
-        #endif
         self.count = count
-        fill(UnsafeMutableRawBufferPointer(start: address, count: count))
+        block = SecretBlock(count: count)
+        fill(UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
     }
 
     /// Copies bytes that are secret already; the caller wipes the original.
@@ -71,16 +69,13 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(rebasing: region[..<count]))
+        try body(UnsafeRawBufferPointer(rebasing: block.bytes[..<count]))
     }
 
     public var description: String { "SecretBytes(\(count) bytes)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    deinit {
-        wipeMemory(region)
-        munmap(region.baseAddress, region.count)
-    }
+    deinit { block.release() }
 }
 
 /// Overwrites memory with zeros in a way that the compiler may not leave out.

@@ -3,10 +3,12 @@
 
 import Foundation
 import KeychainEngine
+import SecretMemory
 
 enum Startup {
     static func prepare() {
-        forbidCoreDumps()
+        // A core dump, or a debugger of the same user, would show whatever value is in memory at that moment.
+        hardenProcess()
         occupyStandardDescriptors()
         // Some service managers start programs with SIGPIPE ignored; like any filter we end quietly when nobody reads.
         signal(SIGPIPE, SIG_DFL)
@@ -40,16 +42,6 @@ enum Startup {
 
     private static func isSeveralShortOptions(_ word: String) -> Bool {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2 && word.dropFirst(2).first != "="
-    }
-
-    /// A core dump would hold whatever value is in memory at that moment.
-    private static func forbidCoreDumps() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        #if os(Linux)
-            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        #else
-            setrlimit(RLIMIT_CORE, &none)
-        #endif
     }
 
     /// Started with one of the three standard descriptors closed, the next file that is opened takes its number: then a

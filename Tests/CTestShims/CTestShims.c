@@ -11,6 +11,7 @@ pid_t test_fork(void) { return fork(); }
 #ifdef __linux__
 
 #include <linux/keyctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 long test_join_new_session_keyring(void) { return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); }
@@ -18,6 +19,8 @@ long test_join_new_session_keyring(void) { return syscall(SYS_keyctl, KEYCTL_JOI
 long test_unlink_from_user_keyring(int serial) {
     return syscall(SYS_keyctl, KEYCTL_UNLINK, serial, KEY_SPEC_USER_KEYRING);
 }
+
+int test_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 #else
 
@@ -27,5 +30,7 @@ long test_unlink_from_user_keyring(int serial) {
     (void)serial;
     return -1;
 }
+
+int test_is_dumpable(void) { return -1; }
 
 #endif

@@ -36,6 +36,23 @@ struct SecrecyTests {
         #expect(!text.contains("correct horse"))
     }
 
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    func tool_beforeItOpensTheVault_closesItselfToOtherProcessesOfTheUser() throws {
+        try tool.store()
+        let trace = try tool.shell(
+            "strace -f -e trace=prctl,openat -o trace \"$CTL\" list >&2; grep -n -e DUMPABLE -e '\\.config' trace; rm trace"
+        )
+        let calls = trace.text.split(separator: "\n")
+        #expect(calls.count > 1, "\(trace.everything)")
+        #expect(calls.first?.contains("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0") == true, "\(trace.everything)")
+    }
+
+    /// Else the dynamic linker leaves bytes of keys on the stack when it resolves a symbol at its first use.
+    @Test(.enabled(if: Tool.hasReadelf, "readelf is not installed"))
+    func tool_built_hasAllSymbolsResolvedAtItsStart() throws {
+        #expect(try tool.shell("readelf --dynamic \"$CTL\"").text.contains("BIND_NOW"))
+    }
+
     @Test func files_ofTheVault_containNeitherNamesNorValues() throws {
         try tool.store(service: "service-name", account: "account-name")
         let run = try tool.shell("grep -rlE 'service-name|account-name|correct horse' \"$HOME\"")

@@ -16,4 +16,7 @@ long test_join_new_session_keyring(void);
 /// Takes a key out of the user's keyring, as `keyctl unlink` does.
 long test_unlink_from_user_keyring(int serial);
 
+/// 1 if the process may leave core dumps and be read by others of the user; -1 where there is no such question.
+int test_is_dumpable(void);
+
 #endif

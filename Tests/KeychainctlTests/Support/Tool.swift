@@ -71,6 +71,8 @@ final class Tool {
     }
 
     static let hasPython = canRun("python3", "-c", "import sqlite3, pty")
+    static let hasStrace = canRun("strace", "-V")
+    static let hasReadelf = canRun("readelf", "--version")
     static let hasMounts = canRun("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/tmp")
 
     private static func canRun(_ command: String...) -> Bool {
