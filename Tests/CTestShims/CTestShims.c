@@ -4,9 +4,15 @@
 #define _GNU_SOURCE
 #include "CTestShims.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 pid_t test_fork(void) { return fork(); }
+
+long long test_core_dump_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_CORE, &limit) == 0 ? (long long)limit.rlim_max : -1;
+}
 
 #ifdef __linux__
 

@@ -49,10 +49,7 @@ enum MemoryExerciser {
     }
 
     static func harden() {
-        say(test_is_dumpable(), hardenProcess(), test_is_dumpable())
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-        say(limit.rlim_cur, limit.rlim_max)
+        say(test_is_dumpable(), hardenProcess(), test_is_dumpable(), test_core_dump_limit())
     }
 
     private static func filled(_ count: Int, with byte: UInt8) -> SecretBytes {

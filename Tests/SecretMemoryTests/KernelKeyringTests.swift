@@ -192,4 +192,22 @@ struct RefusedKeyringTests {
         #expect(lines == ["failure \(EPERM)"])
         #expect(try key.find() == nil)
     }
+
+    // As if another process removed the key between storing it and setting its time.
+
+    @Test(.enabled(if: TestKey.isSupported, "there is no kernel keyring here"))
+    func key_removedByAnotherProcessWhileStored_isStoredAgain() throws {
+        let key = TestKey()
+        let wrapper = try Self.strace("keyctl:error=EKEYREVOKED:when=2")
+        let lines = try Exerciser.run("key-store", key.name, "secret", under: wrapper)
+        #expect(try key.find().map { [$0.serial.description] } == lines)
+        #expect(try key.read() == "secret")
+    }
+
+    @Test(.enabled(if: TestKey.isSupported, "there is no kernel keyring here"))
+    func key_removedEachTimeItIsStored_isAFailureInTheEnd() throws {
+        // Number 128; not every system has a name for it.
+        let wrapper = try Self.strace("keyctl:error=EKEYREVOKED:when=2+")
+        #expect(try Exerciser.run("key-store", TestKey().name, "secret", under: wrapper) == ["failure 128"])
+    }
 }

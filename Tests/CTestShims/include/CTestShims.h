@@ -16,6 +16,9 @@ long test_join_new_session_keyring(void);
 /// Takes a key out of the user's keyring, as `keyctl unlink` does.
 long test_unlink_from_user_keyring(int serial);
 
+/// The most bytes that a core dump of this process may have; -1 if it cannot be told.
+long long test_core_dump_limit(void);
+
 /// 1 if the process may leave core dumps and be read by others of the user; -1 where there is no such question.
 int test_is_dumpable(void);
 
