@@ -81,7 +81,10 @@ var targets: [Target] = [
             name: "KeychainServicesTests",
             dependencies: [
                 "KeychainServices", "KeychainEngine", "KeychainVault", "Security", "LocalAuthentication",
+                "entitled-app", "entitled-widget",
             ]),
+        .executableTarget(name: "entitled-app", dependencies: ["Security"], path: "Tests/Entitled/App"),
+        .executableTarget(name: "entitled-widget", dependencies: ["Security"], path: "Tests/Entitled/Widget"),
 
         // Beside: `make bench`
         .executableTarget(

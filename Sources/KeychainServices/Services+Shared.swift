@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services that the public functions use: the vault that the environment names.
+// The services that the public functions use: the vault that the environment names, for the program that runs.
 
 import KeychainEngine
 import KeychainVault
 
 extension Services {
-    static let shared = Services(engine: Engine(store: Vault.ofEnvironment()), caller: .unrestricted)
+    /// Made at the first call: what a program sets in its environment before counts.
+    static let shared = {
+        let keychain = DefaultKeychain.ofEnvironment()
+        return Services(engine: Engine(store: keychain.store), caller: keychain.caller)
+    }()
 }

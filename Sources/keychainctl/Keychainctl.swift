@@ -27,6 +27,11 @@ struct Keychainctl: ParsableCommand {
               ~/.local/share/swift-keychain. Its device key is $KEYCHAIN_DEVICE_KEY, else
               $XDG_CONFIG_HOME/swift-keychain/device.key, else below ~/.config.
 
+            ACCESS GROUPS
+              This tool reaches the items of all groups, and adds to 'default' unless told
+              otherwise. Entitlements, which keep programs apart, do not restrict it: all their
+              items are yours.
+
             EXIT CODES
             \(ExitStatus.table)
             """,

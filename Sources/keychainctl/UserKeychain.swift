@@ -5,6 +5,7 @@ import Foundation
 import KeychainEngine
 import KeychainVault
 
+/// It is unrestricted, whatever entitlements the environment names: the items of every program are the user's.
 struct UserKeychain {
     let vault: Vault
     private let engine: Engine

@@ -97,4 +97,12 @@ struct SetAndGetTests {
         try tool.store(service: "", account: "")
         #expect(try tool.get(service: "", account: "") == secret)
     }
+
+    @Test func tool_withEntitlementsInItsEnvironment_reachesEveryGroup() throws {
+        try tool.store(secret, account: "alice", "--access-group", "any")
+        var environment = tool.environment
+        environment["KEYCHAIN_ENTITLEMENTS"] = "/missing.entitlements"
+        let run = try tool.run("get", "-s", "example.com", "-a", "alice", environment: environment)
+        #expect(run.output == secret)
+    }
 }

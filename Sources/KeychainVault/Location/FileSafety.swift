@@ -89,7 +89,7 @@ enum FileSafety {
         return String(path[..<slash])
     }
 
-    private static func kind(_ status: stat) -> String {
+    static func kind(_ status: stat) -> String {
         switch status.st_mode & S_IFMT {
         case S_IFLNK: "a symbolic link"
         case S_IFDIR: "a folder"

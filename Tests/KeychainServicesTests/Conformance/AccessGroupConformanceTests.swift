@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conformance cases C81–C88: access groups, and searching below a host.
+// Conformance cases C74–C88: entitlements, access groups, and searching below a host.
 
 import Foundation
 import KeychainServices
@@ -7,6 +7,48 @@ import Testing
 
 @Suite("Conformance: access groups")
 struct AccessGroupConformanceTests {
+    /// As on iOS: macOS lets a program without entitlements search the group of smart cards, which there are none of here.
+    @Test("C74", arguments: StoreKind.allCases, Call.allCases)
+    func program_withEmptyEntitlements_lacksOneForEveryCall(kind: StoreKind, call: Call) throws {
+        #expect(call.status(try kind.services(entitlements: [:]), genp()) == errSecMissingEntitlement)
+    }
+
+    /// On macOS these count only in a program whose signature holds (C76, C80); here every list counts, as on iOS.
+    @Test(
+        "C76, C77, C80", arguments: StoreKind.allCases,
+        [
+            Row("application identifier", ["application-identifier": "A"], ()),
+            Row("application identifier of macOS", ["com.apple.application-identifier": "A"], ()),
+            Row("application groups", ["com.apple.security.application-groups": ["A"]], ()),
+        ])
+    func identifier_inTheEntitlements_isAGroup(kind: StoreKind, row: Row<Void>) throws {
+        let services = try kind.services(entitlements: row.entries)
+        #expect(services.find(genp(["agrp": "A"])).status == errSecItemNotFound)
+        #expect(services.add(genp(["agrp": "A"])).status == errSecSuccess)
+        #expect(services.delete(genp(["agrp": "A"])) == errSecSuccess)
+    }
+
+    @Test("C79", arguments: StoreKind.allCases)
+    func tokenGroup_aloneInTheEntitlements_mayBeSearchedAndNotWritten(kind: StoreKind) throws {
+        let services = try kind.services(entitlements: ["keychain-access-groups": ["com.apple.token"]])
+        let entries = genp(["agrp": "com.apple.token"])
+        #expect(services.find(entries).status == errSecItemNotFound)
+        #expect(services.add(entries).status == errSecMissingEntitlement)
+        #expect(services.delete(entries) == errSecMissingEntitlement)
+    }
+
+    @Test("C81, C82, C83", arguments: StoreKind.allCases)
+    func group_listedInTheEntitlements_mayBeUsedAsLongAsItIs(kind: StoreKind) throws {
+        let without: Entries = ["application-identifier": "A"]
+        let listed = try kind.services(entitlements: without.adding(["keychain-access-groups": ["M"]]))
+        #expect(listed.add(genp(["agrp": "M"])).status == errSecSuccess)
+        #expect(listed.find(genp(["agrp": "M"])).status == errSecSuccess)
+        let unlisted = listed.with(groups: try groups(without))
+        #expect(unlisted.add(genp()).status == errSecSuccess)
+        #expect(unlisted.update(genp(), to: ["agrp": "M"]) == errSecMissingEntitlement)
+        for call in Call.allCases { #expect(call.status(unlisted, genp(["agrp": "M"])) == errSecMissingEntitlement) }
+    }
+
     @Test("C81", arguments: StoreKind.allCases, Call.allCases)
     func foreignGroup_namedInAnyCall_isAMissingEntitlement(kind: StoreKind, call: Call) throws {
         let services = try kind.services(groups: ["A"])

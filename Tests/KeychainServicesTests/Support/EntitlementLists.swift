@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property lists of entitlements, folders to put them in, and services for a program that has them.
+
+import Foundation
+import KeychainEngine
+import KeychainServices
+import KeychainVault
+
+/// Entitlements, spelled with Apple's own keys.
+func propertyList(
+    _ entitlements: Entries, _ format: PropertyListSerialization.PropertyListFormat = .xml
+) throws -> Data {
+    try PropertyListSerialization.data(fromPropertyList: entitlements, format: format, options: 0)
+}
+
+/// The groups of a program with these entitlements.
+func groups(_ entitlements: Entries, team: String? = nil) throws -> [String] {
+    try Entitlements(try propertyList(entitlements), path: "app.entitlements", team: team).groups
+}
+
+extension StoreKind {
+    /// Services over a fresh store for a program with these entitlements.
+    func services(entitlements: Entries) throws -> Services {
+        try services(groups: try groups(entitlements))
+    }
+}
+
+/// A folder for one test, closed to others; it goes away with this object.
+final class TestFolder {
+    let path = NSTemporaryDirectory() + "keychain-entitlements-" + UUID().uuidString
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path)") }
+    }
+
+    /// What `Caller.ofEnvironment` takes for the program; nothing has to be there.
+    var program: String { path + "/app" }
+    /// Where entitlements lie beside it.
+    var entitlements: String { program + ".entitlements" }
+
+    func write(_ bytes: Data, to name: String = "app.entitlements") throws {
+        try bytes.write(to: URL(fileURLWithPath: path + "/" + name))
+    }
+
+    /// Why a program here is refused; `nil` if it is not.
+    func refusal(_ environment: [String: String] = [:]) -> KeychainFailure? {
+        do throws(KeychainFailure) {
+            _ = try Caller.ofEnvironment(environment, executable: program)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
