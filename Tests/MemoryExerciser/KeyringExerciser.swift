@@ -65,7 +65,8 @@ struct KeyringExerciser {
                 try KernelKeyring.remove(key)
                 return KernelKeyring.isAlive(key) ? "alive after removal" : "fine"
             }
-            if result != "fine" { say(result) }
+            // What was removed a moment ago may still count against the share of a user who is not root.
+            if result != "fine" && result != "failure \(EDQUOT)" { say(result) }
         }
         say("done")
     }
