@@ -80,8 +80,8 @@ var targets: [Target] = [
         .testTarget(
             name: "KeychainServicesTests",
             dependencies: [
-                "KeychainServices", "KeychainEngine", "KeychainVault", "Security", "LocalAuthentication",
-                "entitled-app", "entitled-widget",
+                "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
+                "LocalAuthentication", "entitled-app", "entitled-widget",
             ]),
         .executableTarget(name: "entitled-app", dependencies: ["Security"], path: "Tests/Entitled/App"),
         .executableTarget(name: "entitled-widget", dependencies: ["Security"], path: "Tests/Entitled/Widget"),

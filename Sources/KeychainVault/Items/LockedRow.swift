@@ -32,7 +32,9 @@ struct LockedRow {
             open[attribute] = nil
         }
         guard let filed = filedUnder(schema, key) else {
-            return isOfClass && open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
+            guard isOfClass else { return .unknown }
+            if selection.groups != nil, isScopeKnown(schema) { return .notMeant }
+            return open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
         }
         // Of the scope it is known that it holds what was tried.
         for rule in schema.scope { open[rule.attribute] = nil }
@@ -54,6 +56,13 @@ struct LockedRow {
         }
         guard let digest = digests.lookups(schema.itemClass, [attribute: value]).first else { return nil }
         return try table.isFiled(row.rowID, under: digest)
+    }
+
+    /// Whether the scope holds nothing but the group and what is tried for the rest. What only Apple's own programs set
+    /// is taken to be absent: a group that is not found is then another program's.
+    private func isScopeKnown(_ schema: Schema) -> Bool {
+        let tried: Set<Attribute> = [.accessGroup, .synchronizable, .sharingGroup, .tokenID, .viewHint]
+        return schema.scope.allSatisfy { tried.contains($0.attribute) || selection.conditions[$0.attribute] != nil }
     }
 
     /// Tries the groups that are searched, with the rest of the scope as asked for or else at its defaults.
