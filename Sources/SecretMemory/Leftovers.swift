@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overwrites what other libraries leave behind of a secret after they have given their memory back.
 
-/// Overwrites freed small heap blocks and the unused stack of the calling thread.
+/// Overwrites freed small heap blocks, the unused stack of the calling thread, and the registers that copying goes through.
 ///
 /// For after a call into a library that puts secrets into memory that it does not wipe. Call it on the same thread, in the
 /// function that made the call: an allocator hands out first what the same thread gave back last, so the blocks that are
 /// taken here are the ones that the library has just freed. About a thousand allocations and 32 KiB of stack.
 ///
-/// Does not protect against copies in blocks above one kibibyte, nor against a block that another thread takes in between
+/// Does not protect against copies in blocks above one kibibyte or in other registers, nor against a block that another thread takes in between
 /// (which needs more than seven freed blocks of the same size in glibc), nor with an allocator that gives freed blocks out
 /// in another order.
 @inline(never)
 public func scrubLeftovers() {
+    scrubRegisters()
     for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size) }
     scrubStack(kibibytes: 32)
+}
+
+/// Copies zeros of the lengths for which the system's copying takes from one vector register to all that it uses.
+///
+/// What it last copied stays in them, and the dynamic linker puts them on the stack whenever a function is called for the
+/// first time, which may be long after the secret is gone.
+@inline(never)
+private func scrubRegisters() {
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { frame in
+        wipeMemory(frame)
+        let (source, target) = (frame[..<512], UnsafeMutableRawBufferPointer(rebasing: frame[512...]))
+        for length in [512, 256, 128, 64, 32, 16] {
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(length)))
+        }
+    }
 }
 
 /// Takes blocks of one size until those of the thread's own list and some of the shared ones are among them.

@@ -37,12 +37,20 @@ enum Planted {
 
 enum Leftovers {
     /// Runs `command`, says "ready" and waits until its input ends.
-    static func wait(after command: String) throws {
-        let kept = try use(command)
+    ///
+    /// The work has a thread of its own, which does nothing afterwards that could overwrite what is left there.
+    static func wait(after command: String) {
+        let (done, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            let kept = use(command)
+            done.signal()
+            end.wait()
+            withExtendedLifetime(kept) {}
+        }
+        done.wait()
         print("ready")
         fflush(nil)
         while readLine() != nil {}
-        withExtendedLifetime(kept) {}
     }
 
     /// Derives at a cost that this process may not have the memory for.
@@ -57,7 +65,15 @@ enum Leftovers {
     }
 
     @inline(never)
-    private static func use(_ command: String) throws -> [SecretBytes] {
+    private static func use(_ command: String) -> [SecretBytes] {
+        do {
+            return try steps(command)
+        } catch {
+            exit(1)
+        }
+    }
+
+    private static func steps(_ command: String) throws -> [SecretBytes] {
         switch command {
         case "kept": return try derive(Planted.passphrase(1))
         case "passphrase": _ = try derive(Planted.passphrase(1))

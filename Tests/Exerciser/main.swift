@@ -23,7 +23,7 @@ case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
 case "read": exerciser.report { print(try exerciser.read(rest[0])) }
 case "read-twice": exerciser.readTwice(rest[0], signal: rest[1])
 case "delete": exerciser.report { try exerciser.delete(rest[0]) }
-case "leftovers": try Leftovers.wait(after: rest[0])
+case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
 default: exit(64)
 }

@@ -13,7 +13,9 @@ struct ProcessMemory {
     init(of process: pid_t) throws {
         let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/mem"))
         defer { memory.closeFile() }
-        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        let table = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/maps"))
+        defer { table.closeFile() }
+        let maps = String(decoding: try table.readToEnd() ?? Data(), as: UTF8.self)
         regions = maps.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
