@@ -20,10 +20,10 @@ enum Planted {
         SecretBytes(count: 48) { for index in $0.indices { $0[index] = 0x21 + byte(index, seed) % 90 } }
     }
 
-    /// 48 capital letters, each with an accent of its own behind it.
+    /// 340 capital letters, each with an accent of its own behind it: a string of more than a kibibyte.
     static func accentedPassphrase(_ seed: Int) -> SecretBytes {
-        SecretBytes(count: 48 * 3) { bytes in
-            for index in 0..<48 {
+        SecretBytes(count: 340 * 3) { bytes in
+            for index in 0..<340 {
                 bytes[3 * index] = 0x41 + byte(index, seed) % 26
                 bytes[3 * index + 1] = 0xCC
                 bytes[3 * index + 2] = 0x80 + byte(index, seed) / 26 % 5

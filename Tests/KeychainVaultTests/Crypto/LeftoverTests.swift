@@ -15,7 +15,7 @@ struct LeftoverTests {
 
     private static func key(_ seed: Int) -> [UInt8] { (0..<32).map { byte($0, seed) } }
     private static let passphrase = (0..<48).map { 0x21 + byte($0, 1) % 90 }
-    private static let accented: [UInt8] = (0..<48).flatMap {
+    private static let accented: [UInt8] = (0..<340).flatMap {
         [UInt8](arrayLiteral: 0x41 + byte($0, 2) % 26, 0xCC, 0x80 + byte($0, 2) / 26 % 5)
     }
 
