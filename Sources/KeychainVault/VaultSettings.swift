@@ -28,6 +28,8 @@ public struct VaultSettings: Sendable {
     /// What tells one run of the system from the next.
     package var bootIDFile = "/proc/sys/kernel/random/boot_id"
     package var scryptCost = ScryptCost()
+    /// Items that one transaction of a rotation seals anew; others wait for that long.
+    package var rotationBatch = 100
 
     public init() {}
 

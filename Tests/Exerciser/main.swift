@@ -12,8 +12,11 @@ guard arguments.count >= 4 else {
     FileHandle.standardError.write(Data("usage: vault-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]\n".utf8))
     exit(64)
 }
-let vault = Vault.at(try VaultLocation(folder: arguments[1], deviceKeyFile: arguments[2]))
+let vault = Vault.at(
+    try VaultLocation(folder: arguments[1], deviceKeyFile: arguments[2]),
+    try exerciserSettings(ProcessInfo.processInfo.environment))
 let exerciser = Exerciser(engine: Engine(store: vault))
+let protection = Protection(vault: vault, exerciser: exerciser)
 let rest = Array(arguments[4...])
 
 switch arguments[3] {
@@ -23,6 +26,16 @@ case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
 case "read": exerciser.report { print(try exerciser.read(rest[0])) }
 case "read-twice": exerciser.readTwice(rest[0], signal: rest[1])
 case "delete": exerciser.report { try exerciser.delete(rest[0]) }
+case "change": exerciser.report { try protection.change(rest[0]) }
+case "unlock": exerciser.report { try protection.unlock(rest[0], seconds: rest.count > 1 ? Int(rest[1]) : nil) }
+case "unlock-and-read":
+    exerciser.report {
+        try protection.unlock(rest[0], seconds: nil)
+        print(try exerciser.read(rest[1]))
+    }
+case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first == "all") }
+case "state": exerciser.report { print(try vault.lockState.rawValue) }
+case "hold": exerciser.report { try protection.hold(rest[0]) }
 case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
 default: exit(64)

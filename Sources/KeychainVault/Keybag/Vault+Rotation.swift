@@ -33,8 +33,6 @@ extension Vault {
         } while try !finishRotation(authority)
     }
 
-    private static let batchSize = 100
-
     /// - Returns: `nil` if no row above `rowID` needs it.
     private func rotateBatch(
         after rowID: Int64, _ authority: Authority
@@ -43,7 +41,7 @@ extension Vault {
             let keys = try ClassKeys(session.keybag, authority.wrappingKeys, .unlocked)
             let (sealer, table) = (RowSealer(keys, userPublicKey: session.keybag.userKey?.publicKey), ItemTable(db))
             let rows = try table.rows(
-                sealedOtherwiseThan: session.keybag.newestGenerations, after: rowID, limit: Self.batchSize)
+                sealedOtherwiseThan: session.keybag.newestGenerations, after: rowID, limit: settings.rotationBatch)
             for row in rows { try Self.rotate(row, sealer, table) }
             return rows.last.map { ($0.rowID, rows.count) }
         }

@@ -24,6 +24,7 @@ final class KeyState: Sendable {
     }
 
     let cache: any UnlockCache
+    var vaultID: UUID { keybags[0].vaultID }
     /// The stored keybags that are whole, the newest first.
     private let keybags: [Keybag]
     private let deviceKey: DeviceKey?
@@ -97,9 +98,9 @@ final class KeyState: Sendable {
             }
             current.opened[state] = nil
         }
-        guard let (entry, token) = try cache.find(state, vaultID: keybags[0].vaultID),
+        guard let (entry, token) = try cache.find(state, vaultID: vaultID),
             entry.bootID == BootID.read(bootIDFile),
-            let keys = WrappingKeys(bytes: entry.keys, vaultID: keybags[0].vaultID)
+            let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID)
         else { return nil }
         let sealer = try opened(keys, state)
         current.opened[state] = Opened(

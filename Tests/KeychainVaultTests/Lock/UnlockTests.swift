@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unlocking and locking: by the kernel's keyring for all processes, or for one.
+
+import Foundation
+import KeychainEngine
+import SecretMemory
+import Testing
+
+@testable import KeychainVault
+
+@Suite struct UnlockTests {
+    @Test func vault_whoseDeviceKeySlotIsRemoved_isLocked() throws {
+        let test = try TestVault.locked()
+        #expect(try test.another().lockState == .beforeFirstUnlock)
+        #expect(reason { _ = try test.another().engine.text(.find(.whenUnlocked)) } == .locked)
+        #expect(try test.another().engine.text(.find(.always)) == "value")
+    }
+
+    @Test func vault_withOnlyTheDeviceKey_isAlwaysUnlockedAndCannotBeLocked() throws {
+        let test = try TestVault()
+        #expect(try test.vault.lockState == .unlocked)
+        #expect(reason { try test.vault.lock() } == .unsupported)
+        try test.engine.add(.item(.whenUnlocked))
+        #expect(reason { try test.vault.lock() } == .unsupported)
+        #expect(try test.engine.text(.find(.whenUnlocked)) == "value")
+    }
+
+    @Test func unlocking_inOneProcess_servesOthers() throws {
+        let test = try TestVault.locked()
+        let waiting = test.another()
+        #expect(reason { _ = try waiting.engine.text(.find(.whenUnlocked)) } == .locked)
+        #expect(try test.exercise("unlock", "old").lines == ["done"])
+        #expect(try test.exercise("read", "ak").lines == ["value", "done"])
+        #expect(try waiting.engine.text(.find(.whenUnlocked)) == "value")
+        try test.forget()
+    }
+
+    @Test func locking_inOneProcess_closesTheNextReadInOthers() throws {
+        let test = try TestVault.locked()
+        let reading = test.another()
+        try reading.unlock(.old)
+        #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try test.exercise("lock").lines == ["done"])
+        #expect(reason { _ = try reading.engine.text(.find(.whenUnlocked)) } == .locked)
+        #expect(try reading.engine.text(.find(.afterFirstUnlock)) == "value")
+        #expect(try reading.lockState == .locked)
+        try test.forget()
+    }
+
+    @Test func locking_forgettingTheFirstUnlock_closesAllButTheAlwaysOpen() throws {
+        let test = try TestVault.locked()
+        let reading = test.another()
+        try reading.unlock(.old)
+        #expect(try test.exercise("lock", "all").lines == ["done"])
+        #expect(reason { _ = try reading.engine.text(.find(.afterFirstUnlock)) } == .locked)
+        #expect(try reading.engine.text(.find(.alwaysThisDeviceOnly)) == "value")
+    }
+
+    @Test func anotherBootID_asAfterARestart_isBeforeTheFirstUnlock() throws {
+        let test = try TestVault.locked()
+        let bootID = test.root + "/boot-id"
+        var settings = VaultSettings.cheap
+        settings.bootIDFile = bootID
+        try Data((UUID().uuidString + "\n").utf8).write(to: URL(fileURLWithPath: bootID))
+        try test.another(settings).unlock(.old)
+        #expect(try test.another(settings).lockState == .unlocked)
+        try Data((UUID().uuidString + "\n").utf8).write(to: URL(fileURLWithPath: bootID))
+        #expect(try test.another(settings).lockState == .beforeFirstUnlock)
+        #expect(reason { _ = try test.another(settings).engine.text(.find(.afterFirstUnlock)) } == .locked)
+        try test.forget()
+    }
+
+    @Test(arguments: VaultSettings.UnlockCacheKind.allCases)
+    func idleTimeout_over_locks(cache: VaultSettings.UnlockCacheKind) throws {
+        let test = try TestVault.locked()
+        var settings = VaultSettings.cheap
+        settings.unlockCache = cache
+        let vault = test.another(settings)
+        try vault.unlock(.old, idleTimeout: .seconds(1))
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        // No use meanwhile, as the timeout is one of idleness; asking for the state is none.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try vault.session().keyState.isUnlockedByCache, .now < deadline { sched_yield() }
+        #expect(try vault.lockState == .locked)
+        #expect(try vault.engine.text(.find(.afterFirstUnlock)) == "value")
+        try vault.lock(forgettingFirstUnlock: true)
+    }
+
+    @Test func unlocking_forTheProcessAlone_servesNoOther() throws {
+        let test = try TestVault.locked()
+        var settings = VaultSettings.cheap
+        settings.unlockCache = .process
+        let vault = test.another(settings)
+        try vault.unlock(.old)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try vault.status().unlockCache == .process)
+        #expect(try test.exercise("read", "ak").output.contains("failed locked"))
+        try vault.lock()
+        #expect(reason { _ = try vault.engine.text(.find(.whenUnlocked)) } == .locked)
+        try vault.lock(forgettingFirstUnlock: true)
+    }
+
+    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+    func kernelThatRefusesKeyrings_unlocksForTheProcess() throws {
+        let test = try TestVault.locked()
+        let strace = try #require(ChildProcess.installed("strace"))
+        let child = try ChildProcess.run(
+            strace,
+            [
+                "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=keyctl,add_key:error=EPERM",
+                ChildProcess.built("vault-exerciser"),
+            ] + test.exerciserArguments(["unlock-and-read", "old", "ak"]))
+        #expect(child.lines == ["value", "done"], "\(child.output) \(child.errors)")
+        #expect(try test.another().lockState == .beforeFirstUnlock)
+    }
+
+    @Test func wrongPassphrase_unlocksNothing() throws {
+        let test = try TestVault.locked()
+        #expect(reason { try test.another().unlock(.new) } == .authenticationFailed)
+        #expect(try test.another().lockState == .beforeFirstUnlock)
+    }
+
+    @Test func protector_thatTheVaultDoesNotHave_isNotFound() throws {
+        let test = try TestVault.locked()
+        #expect(reason { try test.another().unlock(.keyFile()) } == .itemNotFound)
+    }
+
+    @Test func vault_thatDoesNotExist_cannotBeUnlocked() throws {
+        let test = try TestVault()
+        #expect(reason { try test.vault.unlock(.old) } == .unavailable)
+    }
+
+    /// A process that had the vault open by its device key must not outlast the slot.
+    @Test func deviceKeySlot_removedByAnotherProcess_closesAnOpenVault() throws {
+        let test = try TestVault()
+        try test.engine.add(.item(.whenUnlocked))
+        #expect(try test.engine.text(.find(.whenUnlocked)) == "value")
+        let other = test.another()
+        try other.addProtector(.old)
+        try other.removeProtector(other.slot(DeviceKeyProtector.kind), authority: .old)
+        #expect(try test.vault.lockState == .beforeFirstUnlock)
+        #expect(reason { _ = try test.engine.text(.find(.whenUnlocked)) } == .locked)
+    }
+
+    @Test func cacheEntry_ofAnotherLayout_isNoUnlocking() throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let id = try vault.session().keybag.vaultID.uuidString.lowercased()
+        for bytes: [UInt8] in [[1], Array(repeating: 1, count: 21), Array(repeating: 1, count: 300)] {
+            let key = try KernelKeyring.store(
+                SecretBytes(bytes: bytes), as: "swift-keychain:\(id):unlocked", timeout: .seconds(60))
+            #expect(reason { _ = try vault.engine.text(.find(.whenUnlocked)) } == .locked)
+            try KernelKeyring.remove(key)
+        }
+    }
+
+    @Test func status_ofALockedVault_countsWhatIsClosed() throws {
+        let test = try TestVault.locked()
+        let status = try test.another().status()
+        #expect(status.lockState == .beforeFirstUnlock)
+        #expect(!status.isAlwaysUnlocked)
+        #expect(status.itemCounts == [.genericPassword: 2])
+        #expect(status.lockedCount == 4)
+        #expect(status.damagedCount == 0)
+    }
+}
+
+extension Vault {
+    func session() throws -> Session { try #require(try openSession()) }
+}
+
+extension KeyState {
+    /// Looks without using, so that nothing is renewed.
+    var isUnlockedByCache: Bool {
+        get throws { try cache.find(.unlocked, vaultID: vaultID) != nil }
+    }
+}
