@@ -23,7 +23,6 @@ public enum Derivation {
         case alwaysSection = "always section"
         /// Of the key that scrypt makes of an application's password.
         case applicationPassword = "application password"
-        case constrainedValueKey = "constrained value key"
     }
 
     /// - Parameters:

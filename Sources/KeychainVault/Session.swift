@@ -15,7 +15,11 @@ final class Session: Sendable {
     let keyState: KeyState
     /// Of the tables; 1 has to be raised before anything is written that it does not know.
     let formatVersion: Int32
-    /// Whether one of the two stored keybags is damaged or behind; the next write mends it.
+    /// The stored keybags that are whole, the one that is used first.
+    let keybags: [Keybag]
+    /// Whether both stored keybags are this one.
+    let hasTwoKeybags: Bool
+    /// Whether the next write mends the other; only from one that has been authenticated.
     let needsKeybagRepair: Bool
     /// The first of the two keybags as it was read.
     let storedKeybag: Data?
@@ -53,9 +57,11 @@ final class Session: Sendable {
         formatVersion = version
         let stored = try StoredKeybag(copies, location, settings)
         keybag = stored.keybag
+        keybags = stored.keybags
         keyState = stored.keyState
         storedKeybag = copies.first ?? nil
-        needsKeybagRepair = copies.contains { $0 != stored.keybag.bytes }
+        hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
+        needsKeybagRepair = !hasTwoKeybags && stored.isAuthenticated
         lastLook = Mutex(Look(moment: .now, log: logBefore))
     }
 

@@ -36,6 +36,8 @@ public struct VaultStatus: Sendable {
     public let itemCounts: [ItemClass: Int]
     /// Items that are closed now.
     public let lockedCount: Int
+    /// Items that only the device can open that they were stored on.
+    public let ofAnotherDeviceCount: Int
     /// Items that do not open; they stay where they are.
     public let damagedCount: Int
     /// Damaged items that were moved out of the way by an addition or a deletion; their bytes are kept.
@@ -80,6 +82,7 @@ private struct ItemCounts {
     var byClass: [ItemClass: Int] = [:]
     var damaged = 0
     var locked = 0
+    var ofAnotherDevice = 0
 
     mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
         do throws(UnreadableRow) {
@@ -87,7 +90,11 @@ private struct ItemCounts {
             guard sealer.digests.key(item) == row.key else { throw .damaged }
             byClass[item.itemClass, default: 0] += 1
         } catch {
-            if case .locked = error { locked += 1 } else { damaged += 1 }
+            switch error {
+            case .locked: locked += 1
+            case .ofAnotherDevice: ofAnotherDevice += 1
+            case .damaged, .unknownKey, .refused: damaged += 1
+            }
         }
     }
 }
@@ -97,7 +104,7 @@ extension VaultStatus {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
             lockState: .unlocked, isAlwaysUnlocked: true, unlockCache: .kernel, isOfThisDevice: true, isRotating: false,
-            itemCounts: [:], lockedCount: 0, damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
+            itemCounts: [:], lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
             isKeyMemoryLocked: true)
     }
 
@@ -111,9 +118,10 @@ extension VaultStatus {
             isAlwaysUnlocked: keyState.isAlwaysUnlocked,
             unlockCache: keyState.cache is KernelUnlockCache ? .kernel : .process,
             isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !keybag.rotatingClasses.isEmpty,
-            itemCounts: counts.byClass, lockedCount: counts.locked, damagedCount: counts.damaged,
+            itemCounts: counts.byClass, lockedCount: counts.locked,
+            ofAnotherDeviceCount: counts.ofAnotherDevice, damagedCount: counts.damaged,
             quarantinedCount: quarantined,
-            isKeybagCopyDamaged: session.needsKeybagRepair, isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
+            isKeybagCopyDamaged: !session.hasTwoKeybags, isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }
 }
 

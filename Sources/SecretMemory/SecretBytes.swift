@@ -34,9 +34,10 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
 
     /// Reserves zeroed memory and lets `fill` write the secret into it, so that it never passes through other memory.
     public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        precondition(count > 0, "a secret has at least one byte")
+        precondition(count >= 0, "a secret has no negative number of bytes")
         self.count = count
-        block = SecretBlock(count: count)
+        // A secret that was left empty is for its users to refuse, and has a block like any other.
+        block = SecretBlock(count: max(1, count))
         fill(UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
     }
 

@@ -192,7 +192,7 @@ struct RowSealer: Sendable {
         switch keys.availability(row.keyClass, row.generation) {
         case .open(let pair): return pair
         case .locked: throw .locked
-        case .ofAnotherDevice: throw .damaged
+        case .ofAnotherDevice: throw .ofAnotherDevice
         case .unknown: throw .unknownKey
         }
     }

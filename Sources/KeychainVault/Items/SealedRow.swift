@@ -20,8 +20,10 @@ struct SealedRow {
 
 /// Why a row does not open.
 enum UnreadableRow: Error {
-    /// Changed, moved, or bound to another device's key.
+    /// Changed or moved.
     case damaged
+    /// Bound to another device's key.
+    case ofAnotherDevice
     /// Its class is closed now.
     case locked
     /// Sealed under a key that the keybag did not have when it was read: damaged, unless the keybag has changed since.

@@ -74,7 +74,8 @@ struct Search {
         switch failure {
         case .locked: closed.append(row.rowID)
         case .refused(let needs): refused.formUnion(needs)
-        case .damaged, .unknownKey:
+        // To this device the same as damaged: nothing here can open it, and it stays.
+        case .damaged, .ofAnotherDevice, .unknownKey:
             if case .unknownKey = failure { metUnknownKey = true }
             found.damaged += 1
             if isDecided(by: candidates) { damagedByKey.append(row.rowID) }

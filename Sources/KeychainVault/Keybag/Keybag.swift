@@ -73,6 +73,7 @@ struct Keybag: Equatable {
 extension Keybag {
     /// More than any real keybag has; a number above it is damage, not a keybag.
     static let slotLimit = 64
+    static let passphraseLimit = 8
     static let keyLimit = 1024
     private static let parameterLimit = 4096
     private static let magic = Data("KBAG".utf8)
@@ -145,6 +146,7 @@ extension Keybag {
         sequence = try reader.number()
         slots = try Self.list(&reader, limit: Self.slotLimit, Self.slot)
         keys = try Self.list(&reader, limit: Self.keyLimit, Self.wrappedKey)
+        guard hasSensibleLists else { throw MalformedBytes() }
         userKey = format >= 2 ? try Self.optional(&reader, Self.userKeyEntry) : nil
         always = format >= 2 ? try Self.optional(&reader, Self.alwaysSection) : nil
         authentication = try reader.bytes(Self.authenticationLength)
@@ -153,6 +155,17 @@ extension Keybag {
             guard try reader.bytes(Self.checksumLength) == Self.checksum(body) else { throw MalformedBytes() }
         }
         guard reader.isAtEnd else { throw MalformedBytes() }
+    }
+
+    /// What every keybag holds to that this program writes. A date that is no number would equal no other, and so no
+    /// keybag itself; a second key of the same name could take the place of the first; and each passphrase slot may
+    /// take half a second to try.
+    private var hasSensibleLists: Bool {
+        let names = Set(keys.map { UInt64($0.keyClass) << 32 | UInt64($0.generation) })
+        return names.count == keys.count && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
+            && keys.filter { $0.keyClass == Self.indexKeyClass }.count == 1
+            && slots.allSatisfy(\.created.isFinite)
+            && slots.filter { $0.kind == PassphraseProtector.kind.number }.count <= Self.passphraseLimit
     }
 
     private static func optional<Section>(

@@ -13,11 +13,14 @@ extension Keybag {
     func adding(
         _ protector: any Protector, _ authority: Authority, at date: Date
     ) throws(KeychainFailure) -> Keybag {
-        guard slots.count < Self.slotLimit else {
-            throw KeychainFailure(.tooLarge, "The keybag has \(Self.slotLimit) slots, which is the limit. Remove one.")
+        let kind = type(of: protector).kind
+        let passphrases = slots.filter { $0.kind == PassphraseProtector.kind.number }.count
+        guard slots.count < Self.slotLimit, kind != PassphraseProtector.kind || passphrases < Self.passphraseLimit else {
+            throw KeychainFailure(
+                .tooLarge, "A vault has at most \(Self.slotLimit) protectors, \(Self.passphraseLimit) of them passphrases. "
+                    + "Remove one first.")
         }
         var next = self
-        let kind = type(of: protector).kind
         let key = try kind.holder == .machine ? authority.rootKey : next.prepareUserKey(authority)
         next.slots.append(try protector.wrap(key, vaultID: vaultID, at: date))
         if kind == PassphraseProtector.kind, !hasPassphrase { try next.renewPasscodeClass(authority, at: date) }
@@ -36,10 +39,14 @@ extension Keybag {
     }
 
     /// Without a slot. With the last passphrase goes the key of the class that needs one, with the last slot of a person
-    /// the user key.
+    /// the user key. If all that is left can be wrapped anew, the root key changes: an older copy of the keybag and the
+    /// secret that was removed then lead to keys that open nothing any more.
     ///
+    /// - Parameter atHand: Protectors that open without asking.
     /// - Throws: `unsupported` for the last slot that this version can open.
-    func removing(_ id: UUID, _ authority: Authority) throws(KeychainFailure) -> Keybag {
+    func removing(
+        _ id: UUID, _ authority: Authority, _ atHand: [any Protector], at date: Date
+    ) throws(KeychainFailure) -> Keybag {
         guard let slot = slots.first(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         next.slots.removeAll { $0.id == id }
@@ -53,7 +60,32 @@ extension Keybag {
             next.keys.removeAll { $0.keyClass == Accessibility.whenPasscodeSetThisDeviceOnly.number }
         }
         if !next.hasPerson { next.userKey = nil }
+        if let renewed = try next.renewingRoot(authority, atHand, at: date) { return renewed }
         return try next.signed(authority)
+    }
+
+    /// - Returns: `nil` if a slot is held by somebody who is not here, or a class is bound to another device.
+    private func renewingRoot(
+        _ authority: Authority, _ atHand: [any Protector], at date: Date
+    ) throws(KeychainFailure) -> Keybag? {
+        let renewed = Authority(
+            rootKey: .random(count: 32), userKey: authority.userKey, deviceKey: authority.deviceKey, vaultID: vaultID)
+        var next = self
+        if hasPerson {
+            guard let key = authority.userKey else { return nil }
+            next.userKey = try UserKeyEntry(key, rootKey: renewed.rootKey, vaultID: vaultID)
+        }
+        for (index, slot) in slots.enumerated() where ProtectorKind(number: slot.kind)?.holder != .person {
+            guard let protector = try atHand.first(opening: slot, vaultID) else { return nil }
+            next.slots[index] = try protector.wrap(renewed.rootKey, vaultID: vaultID, at: date)
+        }
+        for (index, entry) in keys.enumerated() {
+            guard let key = try authority.wrappingKeys.unwrap(entry) else { return nil }
+            let wrapped = try renewed.wrappingKeys.wrap(key, entry.keyClass, generation: entry.generation, at: date)
+            next.keys[index].wrapped = wrapped.wrapped
+        }
+        next.always = nil
+        return try next.signed(renewed)
     }
 
     var hasPerson: Bool { slots.contains { ProtectorKind(number: $0.kind)?.holder == .person } }
@@ -129,6 +161,15 @@ extension Keybag {
                 && keys.contains { $0.keyClass == entry.keyClass && $0.generation > entry.generation }
         }
         return try next.signed(authority)
+    }
+}
+
+extension [any Protector] {
+    fileprivate func first(opening slot: Keybag.Slot, _ vaultID: UUID) throws(KeychainFailure) -> (any Protector)? {
+        for protector in self {
+            if try protector.unwrap(slot, vaultID: vaultID) != nil { return protector }
+        }
+        return nil
     }
 }
 

@@ -68,12 +68,20 @@ extension Keybag {
         _ protector: any Protector, _ deviceKey: DeviceKey?
     ) throws(KeychainFailure) -> (authority: Authority, slot: Slot)? {
         let kind = type(of: protector).kind
+        // A damaged slot must not stand in the way of another one of its kind; it is told of only if none opens.
+        var damage: KeychainFailure?
         for slot in slots {
-            guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
-            let authority = try authority(key, heldBy: kind.holder, isBound(to: deviceKey) ? deviceKey : nil)
-            guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
-            return (authority, slot)
+            do throws(KeychainFailure) {
+                guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
+                let authority = try authority(key, heldBy: kind.holder, isBound(to: deviceKey) ? deviceKey : nil)
+                guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
+                return (authority, slot)
+            } catch {
+                guard error.reason == .corrupt else { throw error }
+                damage = error
+            }
         }
+        if let damage { throw damage }
         return nil
     }
 

@@ -7,7 +7,11 @@ import KeychainEngine
 /// The keybag of a vault that is being opened.
 struct StoredKeybag {
     let keybag: Keybag
+    /// That one, and the other copy if it is whole and differs.
+    let keybags: [Keybag]
     let keyState: KeyState
+    /// Whether more than its checksum speaks for the keybag.
+    let isAuthenticated: Bool
 
     /// - Throws: `corrupt` if no copy is whole, `unavailable` or `authenticationFailed` if only a device key opens the vault
     ///   and it is missing or another one.
@@ -22,8 +26,10 @@ struct StoredKeybag {
             throw Self.notOpened(surroundings, location)
         }
         keybag = opening.keybag
+        isAuthenticated = opening.sealer != nil
+        self.keybags = [opening.keybag] + keybags.filter { $0 != opening.keybag }
         keyState = KeyState(
-            [opening.keybag] + keybags.filter { $0 != opening.keybag }, deviceKey: surroundings.deviceKey,
+            self.keybags, deviceKey: surroundings.deviceKey,
             permanent: opening.sealer, settings.cache, bootIDFile: settings.bootIDFile)
     }
 

@@ -56,7 +56,10 @@ extension Vault {
         }
     }
 
-    /// Takes a way to open the vault away.
+    /// Takes a way to open the vault away. Where the vault had been unlocked it is locked afterwards.
+    ///
+    /// Older copies of the vault still open with the secret. What they lead to opens nothing in the vault as it is from now on,
+    /// provided that the secrets of all other protectors are here: the device key, and the one given as authority.
     ///
     /// - Parameter erasingItems: Whether items may go that can be opened in no other way: with the last passphrase those that
     ///   exist only while one is set, with the last secret of a person those that ask for the user.
@@ -66,9 +69,11 @@ extension Vault {
     ) throws(KeychainFailure) {
         let authority = try self.authority(authority)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
+        let atHand = try Protectors.atHand(surroundings())
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainFailure) in
-            try keybag.removing(id, authority)
+            try keybag.removing(id, authority, atHand, at: Date())
         }
+        try forgetUnlocking()
     }
 
     /// Binds a vault that came from another device, or lost its device key, to this device's key, which is made if there is

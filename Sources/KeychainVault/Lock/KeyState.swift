@@ -102,15 +102,16 @@ final class KeyState: Sendable {
             entry.bootID == BootID.read(bootIDFile),
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID)
         else { return nil }
-        let sealer = try opened(keys, state)
+        // Keys that do not fit are those of before a protector was removed.
+        guard let sealer = try opened(keys, state) else { return nil }
         current.opened[state] = Opened(
             sealer: sealer, token: token, idleTimeout: entry.idleTimeout, renewed: .now)
         if let timeout = entry.idleTimeout { cache.renew(token, timeout) }
         return sealer
     }
 
-    private func opened(_ keys: WrappingKeys, _ state: LockState) throws(KeychainFailure) -> RowSealer {
-        guard let keybag = keybags.first(where: { $0.isAuthentic(keys) }) else { throw .changedKeybag }
+    private func opened(_ keys: WrappingKeys, _ state: LockState) throws(KeychainFailure) -> RowSealer? {
+        guard let keybag = keybags.first(where: { $0.isAuthentic(keys) }) else { return nil }
         return RowSealer(try ClassKeys(keybag, keys, state), userPublicKey: keybag.userKey?.publicKey)
     }
 

@@ -93,7 +93,10 @@ extension Vault {
                 .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
         }
         guard session.keybag.slots.contains(where: { $0.kind == secret.kind.number }) else { throw .noSuchSlot }
-        guard let opened = try session.keybag.opening(protector, surroundings.deviceKey) else {
+        let opened = try session.firstOpening { (keybag) throws(KeychainFailure) in
+            try keybag.opening(protector, surroundings.deviceKey)
+        }
+        guard let opened else {
             throw KeychainFailure(.authenticationFailed, "The \(secret.kind.name) is not one that opens this vault.")
         }
         return Opening(authority: opened.authority, slot: opened.slot, protector: protector)
@@ -125,5 +128,24 @@ extension Vault {
             // The vault is open all the same, and the next unlock tries again.
             guard [.readOnly, .busy, .diskFull].contains(error.reason) else { throw error }
         }
+    }
+}
+
+extension Session {
+    /// What the first keybag gives that is not damaged: somebody may have spoiled one copy and made its checksum fit.
+    func firstOpening<Opened>(
+        _ open: (Keybag) throws(KeychainFailure) -> Opened?
+    ) throws(KeychainFailure) -> Opened? {
+        var damage: KeychainFailure?
+        for keybag in keybags {
+            do throws(KeychainFailure) {
+                if let opened = try open(keybag) { return opened }
+            } catch {
+                guard error.reason == .corrupt else { throw error }
+                damage = error
+            }
+        }
+        if let damage { throw damage }
+        return nil
     }
 }

@@ -22,7 +22,10 @@ extension Vault {
         if case .key(let key) = RecoveryKey.read(secret) { protectors.append(RecoveryKeyProtector(secret: key)) }
         if let passphrase = try PassphraseProtector.make(secret, surroundings) { protectors.append(passphrase) }
         for protector in protectors {
-            if let key = try session.keybag.authority(protector, surroundings.deviceKey)?.userKey { return key }
+            let authority = try session.firstOpening { (keybag) throws(KeychainFailure) in
+                try keybag.authority(protector, surroundings.deviceKey)
+            }
+            if let key = authority?.userKey { return key }
         }
         throw KeychainFailure(.authenticationFailed, "That is neither a passphrase of this vault nor its recovery key.")
     }

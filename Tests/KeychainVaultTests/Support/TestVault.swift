@@ -12,12 +12,12 @@ final class TestVault: Sendable {
     let location: VaultLocation
     let vault: Vault
 
-    init() throws {
+    init(_ settings: VaultSettings = VaultSettings()) throws {
         root = NSTemporaryDirectory() + "keychain-test-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         location = try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/config/device.key")
-        vault = Vault(location)
+        vault = Vault(location, settings)
     }
 
     deinit {
