@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Reads a vault by Docs/FORMAT.md alone, to check the package against a second implementation.
-"""Usage: read_vault.py VAULT_FOLDER DEVICE_KEY_FILE | read_vault.py --vectors FILE...
+"""Prints one JSON object. Exit code: 0 all is well, 1 something is damaged, 2 the vault cannot be opened."""
 
-Prints one JSON object. Exit code: 0 all is well, 1 something is damaged, 2 the vault cannot be opened."""
-
+import argparse
 import base64
 import json
+import os
 import sqlite3
 import sys
 from collections import defaultdict
@@ -14,7 +14,11 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # The folder of the sources stays as it is.
 
-from vault_format import Damaged, Refused, device_key, digests, need, open_keybag, open_row
+import keybag
+from items import digests
+from primitives import Damaged, Refused, need
+from rows import PASSWORD, USER, Closed, Wrong, open_row
+from user_secrets import Unusable, application_key, read_recovery
 
 ROW_COLUMNS = ("id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, version INTEGER NOT NULL, class INTEGER NOT NULL, "
                "generation INTEGER NOT NULL, major BLOB NOT NULL, minor BLOB NOT NULL, scope BLOB NOT NULL, "
@@ -44,10 +48,10 @@ def check_schema(database):
     if database.execute("PRAGMA application_id").fetchone()[0] != 0x4B564C54:
         raise Refused("the database is not a vault")
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > 1:
-        raise Refused(f"the vault has format {version}, and this program knows format 1")
+    if version > 2:
+        raise Refused(f"the vault has format {version}, and this program knows formats 1 and 2")
     statements = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if version != 1 or statements != TABLES:
+    if version not in (1, 2) or statements != TABLES:
         raise Refused("the tables are not those of a vault")
 
 
@@ -57,12 +61,27 @@ def keybag_copies(database):
         yield row[0] if row else None
 
 
-def open_best(copies, key):
+def open_copy(data, secret, device):
+    """By the secret that was given, else by the device key, as far as it opens the vault by itself."""
+    if secret:
+        return keybag.open_keybag(data, *secret, device)
+    if not device:
+        raise Refused("nothing was given that could open the vault")
+    try:
+        return keybag.open_keybag(data, keybag.DEVICE_KEY, device, device)
+    except Refused:
+        section = keybag.decode_keybag(data)["always"]
+        if not section or section["device"] != device[0]:
+            raise
+        return keybag.open_always(data, device)
+
+
+def open_best(copies, secret, device):
     """The newest keybag that opens, and what is to be said of each copy."""
     opened, failures = [], []
     for data in copies:
         try:
-            opened.append(open_keybag(data, *key) | {"data": data})
+            opened.append(open_copy(data, secret, device) | {"data": data})
         except (Damaged, Refused) as failure:
             failures.append(failure)
     if not opened:
@@ -79,8 +98,8 @@ def check_types(row):
         need(isinstance(value, wanted), f"has no {wanted.__name__} as {name}")
 
 
-def read_items(database, bag):
-    items, damaged, lookups = [], [], defaultdict(set)
+def read_items(database, bag, proofs):
+    items, damaged, locked, lookups = [], [], [], defaultdict(set)
     for digest, row_id in database.execute("SELECT digest, item FROM lookup"):
         lookups[row_id].add(digest)
     for values in database.execute(f"SELECT {', '.join(COLUMNS)} FROM item ORDER BY id"):
@@ -88,13 +107,17 @@ def read_items(database, bag):
         filed = lookups.pop(row["id"], set())
         try:
             check_types(row)
-            item = open_row(bag, row)
+            item = open_row(bag, row, proofs)
             need(digests(bag["index"], item)[3] == filed, "is looked up by other digests than its own")
             items.append(item | {"row": row["id"]})
+        except Closed:
+            locked.append(row["id"])
+        except Wrong as wrong:
+            raise Refused(f"the {wrong} that was given is not that of row {row['id']}") from None
         except Damaged as failure:
             damaged.append({"row": row["id"], "reason": str(failure)})
     damaged += [{"row": row_id, "reason": "is looked up and not there"} for row_id in sorted(lookups)]
-    return items, damaged
+    return {"items": items, "damaged": damaged, "locked": locked}
 
 
 def plain(value):
@@ -114,21 +137,73 @@ def printable(item):
 
 def load_device_key(path):
     try:
-        return device_key(Path(path).read_bytes())
+        return keybag.device_key(Path(path).read_bytes())
     except Damaged as failure:
         raise Refused(f"the device key file {failure}") from None
 
 
-def read_vault(folder, key_file):
-    database = connect(folder)
+def from_descriptor(number):
+    """One line, so that one descriptor may hold several secrets; nothing behind it is read."""
+    line = b""
+    while len(line) <= 8192:
+        byte = os.read(number, 1)
+        if byte in (b"", b"\n"):
+            return line
+        line += byte
+    raise Refused("a secret has at most 8192 bytes")
+
+
+def key_file(path):
+    content = Path(path).read_bytes()
+    if not 32 <= len(content) <= 4096:
+        raise Refused("a key file has 32 to 4096 bytes")
+    return content
+
+
+def recovery_key(text):
+    read = read_recovery(text.decode("utf-8", "replace"))
+    if read == "mistyped":
+        raise Refused("the recovery key has a typing mistake")
+    return read["key"]
+
+
+def given_secret(options):
+    """The number of its kind and the secret; None to open the vault by the device key."""
+    if options.passphrase_fd is not None:
+        return keybag.PASSPHRASE, from_descriptor(options.passphrase_fd)
+    if options.recovery_key_fd is not None:
+        return keybag.RECOVERY_KEY, recovery_key(from_descriptor(options.recovery_key_fd))
+    if options.credential:
+        return keybag.CREDENTIAL, key_file(options.credential)
+    return (keybag.KEY_FILE, key_file(options.key_file)) if options.key_file else None
+
+
+def read_vault(options):
+    database = connect(options.folder)
     check_schema(database)
-    copies = list(keybag_copies(database))
-    bag, states = open_best(copies, load_device_key(key_file))
-    items, damaged = read_items(database, bag)
+    device = None if options.device_key == "-" else load_device_key(options.device_key)
+    bag, states = open_best(list(keybag_copies(database)), given_secret(options), device)
+    proofs = {USER: bag["user"]}
+    if options.application_password_fd is not None:
+        proofs[PASSWORD] = application_key(from_descriptor(options.application_password_fd), bag["vault"])
+    found = read_items(database, bag, proofs)
     slots = [{"kind": slot["kind"], "id": slot["id"].hex(), "created": slot["created"]} for slot in bag["slots"]]
     quarantined = database.execute("SELECT count(*) FROM quarantine").fetchone()[0]
     return {"vault": bag["vault"].hex(), "slots": slots, "keybag": states, "quarantined": quarantined,
-            "items": [printable(item) for item in items], "damaged": damaged}
+            **found, "items": [printable(item) for item in found["items"]]}
+
+
+def parsed(arguments):
+    parser = argparse.ArgumentParser(description="Reads a vault by Docs/FORMAT.md alone.")
+    parser.add_argument("folder", metavar="VAULT_FOLDER")
+    parser.add_argument("device_key", metavar="DEVICE_KEY_FILE", help="- if there is none")
+    secrets = parser.add_mutually_exclusive_group()
+    for name in ("--passphrase-fd", "--recovery-key-fd"):
+        secrets.add_argument(name, type=int, metavar="NUMBER", help="a descriptor with it in a line")
+    for name in ("--key-file", "--credential"):
+        secrets.add_argument(name, metavar="FILE")
+    parser.add_argument("--application-password-fd", type=int, metavar="NUMBER")
+    return parser.parse_args(arguments)
 
 
 def main(arguments):
@@ -136,12 +211,9 @@ def main(arguments):
         from vectors import results
         print(json.dumps({name: result for path in arguments[1:] for name, result in results(path)}))
         return 0
-    if len(arguments) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
     try:
-        found = read_vault(*arguments)
-    except (Refused, OSError, sqlite3.Error) as failure:
+        found = read_vault(parsed(arguments))
+    except (Refused, Unusable, OSError, sqlite3.Error) as failure:
         print(f"cannot open: {failure}", file=sys.stderr)
         return 2
     print(json.dumps(found))

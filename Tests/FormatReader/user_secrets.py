@@ -37,12 +37,27 @@ def normalised(passphrase):
     return text
 
 
-def passphrase_keys(passphrase, salt, rounds, block_size, parallelism):
-    need(rounds in {1 << power for power in range(15, 20)} and block_size == 8 and 1 <= parallelism <= 4, "cost")
-    need(len(salt) >= 16, "has too short a salt")
-    keys = hashlib.scrypt(normalised(passphrase), salt=salt, n=rounds, r=block_size, p=parallelism,
-                          maxmem=1 << 30, dklen=64)
+def scrypt_cost(rounds, block_size, parallelism):
+    """Whether numbers that were read may be used: others could take all memory, or hours."""
+    return rounds in {1 << power for power in range(15, 20)} and block_size == 8 and 1 <= parallelism <= 4
+
+
+def stretched(secret, salt, rounds, block_size, parallelism):
+    # What the numbers ask for at most: 512 MiB and a little.
+    keys = hashlib.scrypt(secret, salt=salt, n=rounds, r=block_size, p=parallelism, maxmem=520 << 20, dklen=64)
     return {"wrapping": keys[:32], "commitment": keys[32:]}
+
+
+def passphrase_keys(passphrase, salt, rounds, block_size, parallelism):
+    need(scrypt_cost(rounds, block_size, parallelism), "cost")
+    need(len(salt) >= 16, "has too short a salt")
+    return stretched(normalised(passphrase), salt, rounds, block_size, parallelism)
+
+
+def application_key(password, vault):
+    """The password's bytes as they are; the numbers belong to the format."""
+    need(1 <= len(password) <= 1024, "has another length")
+    return stretched(password, vault, 1 << 17, 8, 1)["wrapping"]
 
 
 def recovery_check(key):

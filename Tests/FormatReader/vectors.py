@@ -4,12 +4,16 @@
 import json
 
 import hpke
+import items as i
+import keybag as k
+import primitives as f
+import rows as r
 import user_secrets as u
-import vault_format as f
 
 PLACE = ("vault", "role", "item", "version", "keyClass", "generation")
 HEX_INPUTS = {"vault", "item", "secret", "salt", "context", "key", "sealed", "encoding", "random", "identity",
-              "padded", "bytes", "keybag", "deviceKey"}
+              "padded", "bytes", "keybag", "deviceKey", "publicKey", "wrapped", "userKey", "applicationKey", "valueKey",
+              "password"}
 
 
 def plain(value):
@@ -34,54 +38,101 @@ def place(given, role=None):
 
 
 def digests(given):
-    major, minor, scope, lookups = f.digests(given["key"], f.decode_item(given["encoding"]))
+    major, minor, scope, lookups = i.digests(given["key"], i.decode_item(given["encoding"]))
     return {"major": major, "minor": minor, "scope": scope, "lookups": sorted(lookups)}
 
 
 def device_key(given):
-    key_id, key = f.device_key(given["bytes"])
+    key_id, key = k.device_key(given["bytes"])
     return {"id": key_id, "key": key}
 
 
 def keybag(given):
-    bag = f.decode_keybag(given["bytes"])
+    bag = k.decode_keybag(given["bytes"])
     slots = [{name: slot[name] for name in ("kind", "id", "created", "parameters", "commitment", "wrapped")}
              for slot in bag["slots"]]
     keys = [{"keyClass": number, "generation": generation, "created": created, "wrapped": wrapped}
             for number, generation, created, wrapped in bag["keys"]]
-    return {"vault": bag["vault"], "sequence": bag["sequence"], "slots": slots, "keys": keys}
+    sections = {"userKey": bag["userKey"], "always": bag["always"]} if bag["format"] == 2 else {}
+    return {"vault": bag["vault"], "sequence": bag["sequence"], "slots": slots, "keys": keys} | sections
+
+
+def opened_keybag(given):
+    device = k.device_key(given["deviceKey"])
+    return k.open_keybag(given["keybag"], k.DEVICE_KEY, device, device)
 
 
 def open_keybag(given):
     """The index and reference keys show by what they make, since the other implementation does not show them."""
-    bag = f.open_keybag(given["keybag"], *f.device_key(given["deviceKey"]))
+    bag = opened_keybag(given)
     pairs = {f"{number}.{generation}": keys for (number, generation), keys in bag["pairs"].items()}
     return {"pairs": pairs, "index": f.digest(bag["index"], b"vector"),
             "reference": f.block(bag["reference"], bytes(16), forward=True)}
 
 
+def unlock(given):
+    """What a secret of a kind opens: a passphrase or a recovery key as it is typed, else bytes."""
+    bag, secret = k.decode_keybag(given["keybag"]), given["secret"]
+    if given["kind"] == k.RECOVERY_KEY:
+        secret = u.read_recovery(secret.decode())
+        u.need(secret != "mistyped", "mistyped")
+        secret = secret["key"]
+    elif given["kind"] == k.PASSPHRASE:
+        secret = u.normalised(secret)
+    else:
+        u.need(32 <= len(secret) <= 4096, "has another length")
+    opened = k.open_root(bag, given["kind"], secret)
+    device = k.device_key(given["deviceKey"]) if given["deviceKey"] else None
+    bound = device if k.is_bound(bag, device) else None
+    pairs = k.open_keys(bag, k.wrapping_keys(opened["root"], bag["vault"], bound))["pairs"]
+    return {"slot": opened["slot"], "root": opened["root"], "user": opened["user"],
+            "open": sorted(f"{number}.{generation}" for number, generation in pairs)}
+
+
+def always(given):
+    keys = k.always_keys(k.decode_keybag(given["keybag"]), k.device_key(given["deviceKey"]))
+    return b"".join(bytes([number]) + key for number, key in keys.items())
+
+
+def user_root(given):
+    return k.root_under_user_key(given, given["userKey"], given["vault"])
+
+
+def constrained(given):
+    def at(role, generation=given["generation"]):
+        return place(given | {"generation": generation}, role)
+    proofs = {r.USER: given.get("userKey"), r.PASSWORD: given.get("applicationKey")}
+    return r.open_constrained(given["sealed"], given["valueKey"], at, given["needs"], proofs, given["publicKey"])
+
+
 def row(given):
     columns = {name: bytes.fromhex(part) if isinstance(part, str) else part for name, part in given["row"].items()}
-    return f.open_row(f.open_keybag(given["keybag"], *f.device_key(given["deviceKey"])), columns)
+    proofs = {r.USER: given.get("userKey"), r.PASSWORD: given.get("applicationKey")}
+    return r.open_row(opened_keybag(given), columns, proofs)
 
 
 PRIMITIVES = {
     "associatedData": place,
     "derive": lambda g: f.derive(g["secret"], g["salt"], g["purpose"], g["context"]),
     "context": lambda g: f.group_context(g["keyClass"], g["generation"], g["accessGroup"]),
-    "comparison": lambda g: f.comparison_bytes(g["kind"] == "number", typed(g["value"])),
+    "comparison": lambda g: i.comparison_bytes(g["kind"] == "number", typed(g["value"])),
     "digests": digests,
     "identity": lambda g: f.block(g["key"], g["rowID"].to_bytes(8, "big", signed=True) + g["random"], forward=True),
     "rowID": lambda g: int.from_bytes(f.block(g["key"], g["identity"])[:8], "big", signed=True),
-    "bucket": lambda g: f.bucket(g["length"], g["content"] == "value"),
-    "unpad": lambda g: f.unpad(g["padded"], g["content"] == "value"),
-    "item": lambda g: f.decode_item(g["encoding"]),
+    "bucket": lambda g: i.bucket(g["length"], g["content"] == "value"),
+    "unpad": lambda g: i.unpad(g["padded"], g["content"] == "value"),
+    "item": lambda g: i.decode_item(g["encoding"]),
     "deviceKey": device_key,
     "keybag": keybag,
     "openKeybag": open_keybag,
     "open": lambda g: f.open_sealed(g["sealed"], g["key"], place(g)),
-    "openOneTime": lambda g: f.open_value(g["sealed"], g["key"], lambda role: place(g, role)),
+    "openOneTime": lambda g: r.open_value(g["sealed"], g["key"], lambda role: place(g, role)),
     "row": row,
+    "unlock": unlock,
+    "always": always,
+    "userRoot": user_root,
+    "constrained": constrained,
+    "applicationKey": lambda g: u.application_key(g["password"], g["vault"]),
     "userPublicKey": lambda g: hpke.public_key(g["key"]),
     "openUserKey": lambda g: u.open_user_sealed(g["key"], g["sealed"], g["context"]),
     "normalised": lambda g: u.normalised(g["secret"]),
@@ -92,16 +143,21 @@ PRIMITIVES = {
 }
 
 
-def result(primitive, given):
+FAILURES = {f.Damaged: "damaged", f.Refused: "not mine", u.Unusable: "unusable", r.Wrong: "wrong"}
+
+
+def result(primitive, given, names_failures):
     values = {name: bytes.fromhex(part) if name in HEX_INPUTS else part for name, part in given.items()}
     try:
         return plain(PRIMITIVES[primitive](values))
-    except (f.Damaged, f.Refused, u.Unusable):
-        return None
+    except tuple(FAILURES) as failure:
+        kind = FAILURES[type(failure)]
+        return {"failure": f"wrong {failure}" if kind == "wrong" else kind} if names_failures else None
 
 
 def results(path):
     with open(path, encoding="utf-8") as file:
         content = json.load(file)
     for vector in content["vectors"]:
-        yield vector["name"], result(vector["primitive"], content.get("common", {}) | vector["input"])
+        given = content.get("common", {}) | vector["input"]
+        yield vector["name"], result(vector["primitive"], given, content.get("namesFailures", False))

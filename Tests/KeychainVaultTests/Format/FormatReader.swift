@@ -32,24 +32,31 @@ struct FormatReader {
         var keybag: [String?] { found["keybag"]?.elements.map(\.text) ?? [] }
     }
 
-    static func read(_ location: VaultLocation) throws -> Reading {
-        try reading([script, location.folder, location.deviceKeyFile])
+    /// - Parameters:
+    ///   - hasDeviceKey: Whether it is told where the device key is.
+    ///   - options: More of its arguments.
+    ///   - secrets: The lines on its descriptor 0.
+    static func read(
+        _ location: VaultLocation, hasDeviceKey: Bool = true, _ options: [String] = [], secrets: [String] = []
+    ) throws -> Reading {
+        let input = Data(secrets.map { $0 + "\n" }.joined().utf8)
+        return try reading([script, location.folder, hasDeviceKey ? location.deviceKeyFile : "-"] + options, input)
     }
 
     static func vectors(_ files: [String]) throws -> Reading { try reading([script, "--vectors"] + files) }
 
-    private static func reading(_ arguments: [String]) throws -> Reading {
-        let result = try run(arguments)
+    private static func reading(_ arguments: [String], _ input: Data? = nil) throws -> Reading {
+        let result = try run(arguments, input)
         let output = Data(result.output.utf8)
         let found = output.isEmpty ? JSON.null : try JSONDecoder().decode(JSON.self, from: output)
         return Reading(status: result.status, errors: result.errors, found: found)
     }
 
-    private static func run(_ arguments: [String]) throws -> ChildResult {
+    private static func run(_ arguments: [String], _ input: Data? = nil) throws -> ChildResult {
         if let python = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_PYTHON"] {
-            return try ChildProcess.run(python, arguments)
+            return try ChildProcess.run(python, arguments, input: input)
         }
-        return try ChildProcess.run("/usr/bin/env", ["python3"] + arguments)
+        return try ChildProcess.run("/usr/bin/env", ["python3"] + arguments, input: input)
     }
 
     // MARK: - Files of the tests

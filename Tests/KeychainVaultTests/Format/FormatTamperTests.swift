@@ -153,7 +153,7 @@ struct FormatTamperTests {
     @Test func format_thatIsNewer_isRefusedByBoth() throws {
         let test = try Self.vaultWithThreeItems()
         try Self.change(test, "PRAGMA user_version = 3")
-        #expect(try FormatReader.read(test.location).errors.contains("format 2"))
+        #expect(try FormatReader.read(test.location).errors.contains("formats 1 and 2"))
         #expect(Self.refusalByThePackage(test) == .newerFormat)
     }
 

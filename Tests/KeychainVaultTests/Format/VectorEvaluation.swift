@@ -14,6 +14,10 @@ struct FormatVector: Sendable {
     let primitive: String
     let input: VectorInput
     let expected: JSON
+    /// Whether the expectation of a refusal says which one it is.
+    let namesFailures: Bool
+
+    var expectsRefusal: Bool { expected == .null || expected["failure"] != nil }
 }
 
 /// A vector file that says something that the tests do not understand.
@@ -78,13 +82,13 @@ extension FormatVector {
     ///
     /// - Throws: only for a vector that makes no sense; a refusal is `null`.
     func evaluate() throws -> JSON {
-        guard let primitive = Self.primitives[primitive] else { throw BadVector(what: primitive) }
+        guard let primitive = Self.primitives[primitive] ?? Self.primitivesOfFormat2[primitive] else { throw BadVector(what: primitive) }
         do {
             return try primitive(input)
         } catch let error as BadVector {
             throw error
         } catch {
-            return .null
+            return namesFailures ? .object(["failure": .text(Self.word(error))]) : .null
         }
     }
 
@@ -122,7 +126,7 @@ extension FormatVector {
     }
 
     /// Through a file, as there is no other way in.
-    private static func loadDeviceKey(_ bytes: Data) throws -> DeviceKey {
+    static func loadDeviceKey(_ bytes: Data) throws -> DeviceKey {
         let path = NSTemporaryDirectory() + "vector-\(UUID().uuidString).key"
         try PrivateFile.createEmpty(path)
         defer { unlink(path) }
@@ -133,10 +137,13 @@ extension FormatVector {
 
     @Sendable private static func keybag(_ input: VectorInput) throws -> JSON {
         let keybag = try Keybag(bytes: input.bytes("bytes"))
-        return .object([
+        let common = JSON.object([
             "vault": .hex(keybag.vaultID.bytes), "sequence": .number(keybag.sequence),
             "slots": .list(keybag.slots.map(\.json)), "keys": .list(keybag.keys.map(\.json)),
         ])
+        guard keybag.format >= 2 else { return common }
+        return common.merging(
+            .object(["userKey": keybag.userKey?.json ?? .null, "always": keybag.always?.json ?? .null]))
     }
 
     private static func open(_ keybag: Keybag, _ deviceKey: DeviceKey) throws -> ClassKeys {
@@ -224,10 +231,12 @@ extension FormatVector {
     }
 
     @Sendable private static func row(_ input: VectorInput) throws -> JSON {
-        let keys = try open(Keybag(bytes: input.bytes("keybag")), loadDeviceKey(input.bytes("deviceKey")))
-        let (sealer, row) = (RowSealer(keys), try SealedRow(input.member("row")))
+        let keybag = try Keybag(bytes: input.bytes("keybag"))
+        let keys = try open(keybag, loadDeviceKey(input.bytes("deviceKey")))
+        let sealer = RowSealer(keys, userPublicKey: keybag.userKey?.publicKey)
+        let row = try SealedRow(input.member("row"))
         var stored = try sealer.open(row)
-        stored.item.value = try sealer.openValue(row)
+        stored.item.value = try sealer.openValue(row, stored.item.accessControl.needs, input.proofs())
         guard sealer.digests.key(stored.item) == row.key, sealer.rowID(of: row.id) == row.rowID else { return .null }
         return .stored(stored) { $0.hexadecimal }
     }
@@ -264,5 +273,15 @@ extension Keybag.WrappedKey {
             "keyClass": .number(keyClass), "generation": .number(generation), "created": .number(created),
             "wrapped": .hex(wrapped),
         ])
+    }
+}
+
+extension Keybag.UserKeyEntry {
+    fileprivate var json: JSON { .object(["publicKey": .hex(publicKey), "wrapped": .hex(wrappedRootKey)]) }
+}
+
+extension Keybag.AlwaysSection {
+    fileprivate var json: JSON {
+        .object(["device": .hex(deviceKeyID.bytes), "salt": .hex(salt), "sealed": .hex(sealed)])
     }
 }

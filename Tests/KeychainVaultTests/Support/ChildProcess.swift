@@ -21,8 +21,12 @@ struct ChildProcess {
     private let output = Pipe()
     private let errorFile: URL
 
-    /// - Parameter environment: Added to that of the tests.
-    init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - environment: Added to that of the tests.
+    ///   - input: At most what a pipe holds.
+    init(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: Data? = nil
+    ) throws {
         errorFile = URL(fileURLWithPath: NSTemporaryDirectory() + "child-\(UUID().uuidString).err")
         try Data().write(to: errorFile)
         process.executableURL = URL(fileURLWithPath: executable)
@@ -30,7 +34,14 @@ struct ChildProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errorFile)
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = try input.map(Self.pipe) ?? FileHandle.nullDevice
+    }
+
+    private static func pipe(holding input: Data) throws -> Any {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: input)
+        try pipe.fileHandleForWriting.close()
+        return pipe
     }
 
     func start() throws -> ChildProcess {
@@ -48,8 +59,8 @@ struct ChildProcess {
             status: process.terminationStatus, wasSignalled: process.terminationReason == .uncaughtSignal)
     }
 
-    static func run(_ executable: String, _ arguments: [String]) throws -> ChildResult {
-        try ChildProcess(executable, arguments).start().finish()
+    static func run(_ executable: String, _ arguments: [String], input: Data? = nil) throws -> ChildResult {
+        try ChildProcess(executable, arguments, input: input).start().finish()
     }
 
     /// The path of a program that the build put beside the tests.
