@@ -2,7 +2,10 @@
 // A vault made by the first version of the format stays readable for good.
 
 import Foundation
+import GRDB
+import KeychainCrypto
 import KeychainEngine
+import SecretMemory
 import Testing
 
 @testable import KeychainVault
@@ -43,6 +46,42 @@ struct FormatFixtureTests {
         let test = try Self.copy()
         try test.engine.add(.genericPassword("s", "a", value: "new"))
         #expect(try Self.items(test).dropLast() == Self.expectedItems()[...])
+    }
+
+    private static func version(_ test: TestVault) throws -> Int32? {
+        try DatabaseQueue(path: test.databaseFile).read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    @Test func frozenVault_onlyRead_isNotChanged() throws {
+        let test = try Self.copy()
+        _ = try Self.items(test)
+        try test.vault.close()
+        #expect(
+            try test.files()[test.databaseFile] == Data(contentsOf: URL(fileURLWithPath: Self.folder + "/vault.db")))
+    }
+
+    @Test func frozenVault_writtenTo_isRaisedToFormat2AndKeepsItsKeybag() throws {
+        let test = try Self.copy()
+        #expect(try Self.version(test) == 1)
+        try test.engine.add(.genericPassword("s", "a", value: "new"))
+        try test.vault.close()
+        #expect(try Self.version(test) == 2)
+        #expect(try test.vault.currentSession().keybag.format == 1)
+    }
+
+    @Test(.enabled(if: FormatReader.isAvailable, FormatReader.requirement))
+    func frozenVault_givenAPassphrase_hasAKeybagOfFormat2ThatTheReaderOpensByIt() throws {
+        let test = try Self.copy()
+        var settings = VaultSettings()
+        settings.scryptCost = ScryptCost(
+            floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
+        let vault = Vault(test.location, settings)
+        let passphrase = Data("passphrase".utf8).withUnsafeBytes { SecretBytes(copying: $0) }
+        try vault.addProtector(ProtectorSecret(PassphraseProtector.kind, passphrase))
+        #expect(try vault.currentSession().keybag.format == 2)
+        try vault.close()
+        let reading = try FormatReader.read(test.location, ["--passphrase-fd", "0"], secrets: ["passphrase"])
+        #expect(reading.items == (try Self.expectedItems()), "\(reading.errors)")
     }
 
     @Test func frozenItem_searchedByItsAttributes_isFound() throws {

@@ -82,7 +82,9 @@ extension FormatVector {
     ///
     /// - Throws: only for a vector that makes no sense; a refusal is `null`.
     func evaluate() throws -> JSON {
-        guard let primitive = Self.primitives[primitive] ?? Self.primitivesOfFormat2[primitive] else { throw BadVector(what: primitive) }
+        guard let primitive = Self.primitives[primitive] ?? Self.primitivesOfFormat2[primitive] else {
+            throw BadVector(what: primitive)
+        }
         do {
             return try primitive(input)
         } catch let error as BadVector {
