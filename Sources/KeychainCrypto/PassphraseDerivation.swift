@@ -54,6 +54,7 @@ public enum PassphraseDerivation {
         throws(PassphraseFailure) -> Keys
     {
         try check(salt, parameters)
+        guard secret.count > 0 else { throw .empty }
         guard secret.count <= longest else { throw .tooLong }
         // The library leaves the derived bytes in a block that it frees without wiping, and parts of them on the stack.
         defer { scrubLeftovers() }
@@ -67,6 +68,7 @@ public enum PassphraseDerivation {
     public static func normalised(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
         let isASCII = passphrase.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
         if !isASCII { return try composed(passphrase) }
+        guard passphrase.count > 0 else { throw .empty }
         guard passphrase.count <= longest else { throw .tooLong }
         return passphrase
     }

@@ -146,7 +146,6 @@ extension Keybag {
         sequence = try reader.number()
         slots = try Self.list(&reader, limit: Self.slotLimit, Self.slot)
         keys = try Self.list(&reader, limit: Self.keyLimit, Self.wrappedKey)
-        guard hasSensibleLists else { throw MalformedBytes() }
         userKey = format >= 2 ? try Self.optional(&reader, Self.userKeyEntry) : nil
         always = format >= 2 ? try Self.optional(&reader, Self.alwaysSection) : nil
         authentication = try reader.bytes(Self.authenticationLength)
@@ -154,7 +153,7 @@ extension Keybag {
             let body = bytes.dropLast(Self.checksumLength)
             guard try reader.bytes(Self.checksumLength) == Self.checksum(body) else { throw MalformedBytes() }
         }
-        guard reader.isAtEnd else { throw MalformedBytes() }
+        guard reader.isAtEnd, hasSensibleLists else { throw MalformedBytes() }
     }
 
     /// What every keybag holds to that this program writes. A date that is no number would equal no other, and so no
@@ -163,7 +162,7 @@ extension Keybag {
     private var hasSensibleLists: Bool {
         let names = Set(keys.map { UInt64($0.keyClass) << 32 | UInt64($0.generation) })
         return names.count == keys.count && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
-            && keys.filter { $0.keyClass == Self.indexKeyClass }.count == 1
+            && keys.filter { $0.keyClass == Self.indexKeyClass }.count <= 1
             && slots.allSatisfy(\.created.isFinite)
             && slots.filter { $0.kind == PassphraseProtector.kind.number }.count <= Self.passphraseLimit
     }
