@@ -8,6 +8,7 @@ import PackageDescription
 
 var products: [Product] = [
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
+    .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
@@ -22,10 +23,13 @@ var targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainEngine", "KeychainVault", "SecretMemory",
+            "KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
+
+    // Ways to ask a person
+    .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
 
     // Meaning
     .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
@@ -55,6 +59,19 @@ var targets: [Target] = [
     .testTarget(
         name: "SecretMemoryTests", dependencies: ["SecretMemory", "CKeychainShims", "CTestShims", "memory-exerciser"]),
     .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
+    .executableTarget(
+        name: "authenticator-exerciser",
+        dependencies: [
+            "KeychainAuthenticators", "KeychainEngine", "SecretMemory",
+            .product(name: "Crypto", package: "swift-crypto"),
+        ],
+        path: "Tests/AuthenticatorExerciser"),
+    .testTarget(
+        name: "KeychainAuthenticatorsTests",
+        dependencies: [
+            "KeychainAuthenticators", "KeychainEngine", "SecretMemory", "authenticator-exerciser",
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
     .executableTarget(
         name: "vault-exerciser",
         dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory"],

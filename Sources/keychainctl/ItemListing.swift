@@ -2,6 +2,7 @@
 // The table of items for people.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 
 struct ItemListing {

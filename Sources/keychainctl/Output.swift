@@ -2,6 +2,7 @@
 // Writing to standard output and standard error, with every failure noticed.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 
 enum Output {

@@ -2,24 +2,11 @@
 // Names made safe to show: whoever can store an item must not be able to drive the terminal of who lists it.
 
 import Foundation
+import KeychainAuthenticators
 
 extension String {
-    /// The text with control characters, line breaks and invisible formatting (direction marks, joiners) spelled out.
-    ///
-    /// Terminals obey escape sequences, and direction marks make a name look like another.
-    func escapingControls(keeping kept: Unicode.Scalar? = nil) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if scalar.isInvisible, scalar != kept {
-                result.append(contentsOf: scalar.spelledOut.unicodeScalars)
-            } else {
-                result.append(scalar)
-            }
-        }
-        return String(result)
-    }
-
-    /// The same for JSON, where it changes nothing of the meaning: what JSON lets stand and a terminal may obey
+    /// The text with invisible characters spelled out for JSON, where it changes nothing of the meaning: what JSON lets
+    /// stand and a terminal may obey
     /// becomes `\uXXXX`. Such characters occur only inside strings.
     var escapingControlsInJSON: String {
         var result = String.UnicodeScalarView()
@@ -32,24 +19,6 @@ extension String {
             }
         }
         return String(result)
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isInvisible: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
-        default: false
-        }
-    }
-
-    fileprivate var spelledOut: String {
-        switch self {
-        case "\n": "\\n"
-        case "\r": "\\r"
-        case "\t": "\\t"
-        default: "\\u{" + String(value, radix: 16) + "}"
-        }
     }
 }
 

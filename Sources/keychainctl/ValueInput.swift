@@ -3,7 +3,9 @@
 
 import ArgumentParser
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
+import SecretMemory
 
 struct ValueOptions: ParsableArguments {
     /// Text, not a number: the parser would quote what is no number in its message, and that might be the value.
@@ -60,16 +62,39 @@ private enum ValueSource {
     // MARK: - A person
 
     private static func asked(for name: String) throws(KeychainFailure) -> Data {
-        try Terminal.ask { (terminal) throws(KeychainFailure) in
-            for _ in 1...tries {
-                var value = try terminal.line("Value for \(name): ")
-                var again = try terminal.line("The same again: ")
-                defer { again.wipe() }
-                if value == again { return value }
-                value.wipe()
-                terminal.say("The two differ.\n")
+        do throws(KeychainFailure) {
+            let secret = try Terminal.ask { (terminal) throws(KeychainFailure) in
+                try sameTwice(for: name, terminal)
             }
-            throw KeychainFailure(.cancelled, "The two entries differed \(tries) times; nothing was stored.")
+            return secret.map { $0.withUnsafeBytes { Data($0) } } ?? Data()
+        } catch {
+            throw inWordsOfTheTool(error)
+        }
+    }
+
+    /// - Returns: `nil` for an empty value.
+    private static func sameTwice(for name: String, _ terminal: Terminal) throws(KeychainFailure) -> SecretBytes? {
+        for _ in 1...tries {
+            let value = try terminal.line("Value for \(name): ")
+            let again = try terminal.line("The same again: ")
+            switch (value, again) {
+            case (nil, nil): return nil
+            case (let value?, let again?) where value.holdsSameBytes(as: again): return value
+            default: terminal.say("The two differ.\n")
+            }
+        }
+        throw KeychainFailure(.cancelled, "The two entries differed \(tries) times; nothing was stored.")
+    }
+
+    /// What else can be done here, which the module that asks does not know.
+    private static func inWordsOfTheTool(_ failure: KeychainFailure) -> KeychainFailure {
+        switch failure.reason {
+        case .cancelled where !failure.message.contains("nothing was stored"):
+            KeychainFailure(.cancelled, "Cancelled; nothing was stored.")
+        case .tooLarge: KeychainFailure(.tooLarge, failure.message + " Give a longer value on standard input.")
+        case .interactionNotAllowed, .unavailable:
+            KeychainFailure(.unavailable, failure.message + " Give the value on standard input, or with --from-fd.")
+        default: failure
         }
     }
 

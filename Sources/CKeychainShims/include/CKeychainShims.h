@@ -6,6 +6,7 @@
 #ifndef CKEYCHAIN_SHIMS_H
 #define CKEYCHAIN_SHIMS_H
 
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ long keychain_key_unlink(int32_t serial);
 
 /// Whether a result says that a key is not there any more: not found, expired or revoked.
 int keychain_key_is_gone(long result);
+
+/// Makes a pipe whose ends are closed when a program is executed: in one step where the system can do that, else only
+/// once the caller sees to it. Returns -1 and sets errno.
+int keychain_pipe(int ends[2]);
+
+/// Has a program that is started get no descriptor from `first` on. Returns an errno; ENOSYS if the C library cannot.
+int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first);
 
 /// A descriptor for memory that the kernel itself cannot reach by its own mappings; closed when a program is executed.
 long keychain_secret_memory(void);

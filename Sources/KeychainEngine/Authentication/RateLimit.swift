@@ -1,10 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays after wrong answers.
+// Slowing down who guesses.
 
-/// Placeholder.
+import Synchronization
+
+/// Makes wrong answers cost time: three are free, then each one delays the next try by 1, 2, 4 … up to 60 seconds.
+///
+/// ```swift
+/// try limit.check()
+/// if isRight(answer) { limit.succeeded() } else { limit.failed() }
+/// ```
+///
+/// Does not protect against who has the files, who starts the program anew, or several tries at the same moment: it counts in
+/// memory, and only what it is told.
 public final class RateLimit: Sendable {
-    public init() {}
-    public func check() throws(KeychainFailure) {}
-    public func failed() {}
-    public func succeeded() {}
+    private static let freeFailures = 3
+    private static let longestDelay = Duration.seconds(60)
+
+    private struct State {
+        var failures = 0
+        var nextTry: ContinuousClock.Instant?
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameter now: A clock that never goes back, and goes on while the machine sleeps.
+    public init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+
+    /// - Throws: `authenticationFailed` while a delay runs.
+    public func check() throws(KeychainFailure) {
+        guard let nextTry = state.withLock({ $0.nextTry }) else { return }
+        let left = nextTry - now()
+        guard left > .zero else { return }
+        let seconds = Int((left / .seconds(1)).rounded(.up))
+        throw KeychainFailure(
+            .authenticationFailed,
+            "There were too many wrong answers: wait \(seconds) \(seconds == 1 ? "second" : "seconds") and try again.")
+    }
+
+    /// The answer was wrong.
+    public func failed() {
+        let now = now()
+        state.withLock { state in
+            state.failures += 1
+            guard state.failures > Self.freeFailures else { return }
+            state.nextTry = now + Self.delay(afterPaidFailures: state.failures - Self.freeFailures)
+        }
+    }
+
+    /// The answer was right: counting begins anew.
+    public func succeeded() {
+        state.withLock { $0 = State() }
+    }
+
+    private static func delay(afterPaidFailures number: Int) -> Duration {
+        // 2⁶ is above the longest delay already; a larger shift would only overflow one day.
+        min(.seconds(1 << min(number - 1, 6)), longestDelay)
+    }
 }

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 
 extension Keychainctl {

@@ -2,6 +2,7 @@
 // keychainctl status: where the vault is and how it fares.
 
 import ArgumentParser
+import KeychainAuthenticators
 import KeychainEngine
 import KeychainVault
 

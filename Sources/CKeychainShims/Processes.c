@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipes and descriptors of other programs.
+
+#define _GNU_SOURCE
+#include "CKeychainShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int keychain_pipe(int ends[2]) {
+#ifdef __linux__
+    return pipe2(ends, O_CLOEXEC);
+#else
+    return pipe(ends);
+#endif
+}
+
+int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+#else
+    (void)actions, (void)first;
+    return ENOSYS;
+#endif
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking from asynchronous code.
+
+import Foundation
+public import KeychainEngine
+
+extension Authenticator {
+    /// Asks on a thread of its own, so that a question that is open for minutes takes none of the few threads on which
+    /// Swift runs all tasks. Cancelling the task cancels the question.
+    ///
+    /// ```swift
+    /// let answer = try await authenticator.askDetached(AuthenticationQuestion(.passphrase, reason: "Unlock the vault"))
+    /// ```
+    ///
+    /// - Throws: What `ask` throws.
+    public func askDetached(
+        _ question: AuthenticationQuestion
+    ) async throws(KeychainFailure) -> AuthenticationAnswer {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
+                Thread.detachNewThread { continuation.resume(returning: outcome(of: question)) }
+            }
+        } onCancel: {
+            question.cancellation.cancel()
+        }
+        return try result.get()
+    }
+
+    private func outcome(of question: AuthenticationQuestion) -> Outcome {
+        Outcome { () throws(KeychainFailure) in try ask(question) }
+    }
+}
+
+private typealias Outcome = Result<AuthenticationAnswer, KeychainFailure>

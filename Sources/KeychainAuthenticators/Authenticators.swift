@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way of asking is to be used: the program's choice, else the environment's.
+
+public import Foundation
+public import KeychainEngine
+import Synchronization
+
+/// The ways of asking that were chosen.
+///
+/// ```swift
+/// Authenticators.shared = TerminalAuthenticator()
+/// ```
+///
+/// | Variable | Value |
+/// |---|---|
+/// | `KEYCHAIN_AUTHENTICATOR` | `terminal`, `pinentry`, `askpass` or `none` |
+/// | `KEYCHAIN_PINENTRY` | full path of the pinentry program; else the first of the usual ones |
+/// | `KEYCHAIN_ASKPASS` | full path of the askpass program; alone it implies `askpass` |
+///
+/// Does not protect against whoever sets the environment of the program: they choose what is asked by.
+public enum Authenticators {
+    private static let chosen = Mutex<(any Authenticator)?>(nil)
+
+    /// The program's own choice, for the whole process; it wins over the environment. `nil` at first.
+    public static var shared: (any Authenticator)? {
+        get { chosen.withLock { $0 } }
+        set { chosen.withLock { $0 = newValue } }
+    }
+
+    /// What the environment asks for. A library asks nobody unless something is set.
+    ///
+    /// - Returns: `nil` for `none`, or if nothing is set.
+    /// - Throws: `invalidParameter` for an unknown word, a missing variable or a path that is not absolute, `unavailable` if the
+    ///   program is not there, `unsafeLocation` if everybody may change it.
+    public static func configured(
+        by environment: [String: String]
+    ) throws(KeychainFailure) -> (any Authenticator)? {
+        switch try Word(environment) {
+        case nil, .none?: nil
+        case .terminal?: TerminalAuthenticator()
+        case .pinentry?: PinentryAuthenticator(program: try pinentry(environment))
+        case .askpass?: AskpassAuthenticator(program: try askpass(environment))
+        }
+    }
+
+    /// What may be used without having been asked to ask: `shared`, else what the environment says.
+    ///
+    /// - Throws: What `configured(by:)` throws.
+    public static func current(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(KeychainFailure) -> (any Authenticator)? {
+        if let shared { return shared }
+        return try configured(by: environment)
+    }
+
+    /// What is used when the program has asked for the person to be asked: the current one, else the terminal if there is one.
+    ///
+    /// - Returns: `nil` if there is no way to ask, or if the environment says `none`.
+    /// - Throws: What `configured(by:)` throws.
+    public static func forExplicitRequest(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(KeychainFailure) -> (any Authenticator)? {
+        if let current = try current(environment: environment) { return current }
+        if try Word(environment) != nil { return nil }
+        return ControllingTerminal.exists ? TerminalAuthenticator() : nil
+    }
+
+    // MARK: - Programs
+
+    private static func pinentry(_ environment: [String: String]) throws(KeychainFailure) -> String {
+        if let path = environment.value("KEYCHAIN_PINENTRY") {
+            try Program(path: path).check()
+            return path
+        }
+        let paths = ["pinentry", "pinentry-curses", "pinentry-tty"].flatMap { name in
+            ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(name)" }
+        }
+        if let path = paths.first(where: { access($0, X_OK) == 0 }) { return path }
+        throw KeychainFailure(
+            .unavailable,
+            "There is no pinentry program: none of \(paths.joined(separator: ", ")). Install one, or set KEYCHAIN_PINENTRY."
+        )
+    }
+
+    private static func askpass(_ environment: [String: String]) throws(KeychainFailure) -> String {
+        guard let path = environment.value("KEYCHAIN_ASKPASS") else {
+            throw KeychainFailure(
+                .invalidParameter,
+                "KEYCHAIN_AUTHENTICATOR is askpass. Set KEYCHAIN_ASKPASS to the full path of a program.")
+        }
+        try Program(path: path).check()
+        return path
+    }
+}
+
+/// The value of `KEYCHAIN_AUTHENTICATOR`.
+private enum Word: String, CaseIterable {
+    case terminal, pinentry, askpass, none
+
+    /// - Returns: `nil` if nothing is set.
+    init?(_ environment: [String: String]) throws(KeychainFailure) {
+        guard let word = environment.value("KEYCHAIN_AUTHENTICATOR") else {
+            guard environment.value("KEYCHAIN_ASKPASS") != nil else { return nil }
+            self = .askpass
+            return
+        }
+        guard let known = Word(rawValue: word) else {
+            let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw KeychainFailure(
+                .invalidParameter,
+                "KEYCHAIN_AUTHENTICATOR is \"\(word.escapingControls())\". It can be one of: \(words).")
+        }
+        self = known
+    }
+}
+
+extension [String: String] {
+    /// A variable that is empty counts as not set.
+    fileprivate func value(_ name: String) -> String? {
+        self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

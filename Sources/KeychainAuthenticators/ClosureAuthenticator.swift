@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking in whatever way the program has.
+
+public import KeychainEngine
+
+/// Asks by calling a closure of the program, on the thread of the question.
+///
+/// ```swift
+/// Authenticators.shared = ClosureAuthenticator(methods: [.passphrase]) { question throws(KeychainFailure) in
+///     .secret(try window.passphrase(for: question.reason))
+/// }
+/// ```
+///
+/// The closure may be called on several threads at once. It has to watch `question.cancellation` itself.
+public struct ClosureAuthenticator: Authenticator {
+    public typealias Asking =
+        @Sendable (AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer
+
+    public let methods: Set<AuthenticationMethod>
+    private let asking: Asking
+
+    public init(methods: Set<AuthenticationMethod>, _ asking: @escaping Asking) {
+        self.methods = methods
+        self.asking = asking
+    }
+
+    /// - Throws: `cancelled` if the question is cancelled already, `unavailable` for a method that this one has not, else what
+    ///   the closure throws.
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+        guard !question.cancellation.isCancelled else { throw .cancelledQuestion }
+        guard methods.contains(question.method) else {
+            throw KeychainFailure(.unavailable, "The program does not ask for this kind of proof.")
+        }
+        return try asking(question)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking by a program as ssh uses it: the question is its argument, the answer its output.
+
+import Foundation
+public import KeychainEngine
+import SecretMemory
+
+/// Runs a program (such as `ssh-askpass`) with the question as its only argument, and takes the first line that it prints
+/// as the answer. An exit code other than 0 means that the person cancelled.
+///
+/// ```swift
+/// Authenticators.shared = AskpassAuthenticator(program: "/usr/bin/ssh-askpass")
+/// ```
+///
+/// For a new secret it is run twice. Other users of the machine see the question in the list of processes.
+///
+/// Does not protect against the program itself.
+public struct AskpassAuthenticator: Authenticator {
+    /// The longest answer, in bytes.
+    public static let longestAnswer = 1024
+
+    public let methods = Set.secrets
+    private let program: Program
+    private let timeout: Duration
+
+    /// - Parameters:
+    ///   - program: The full path; checked at each question.
+    ///   - timeout: For one question, the second entry of a new secret included.
+    public init(program: String, timeout: Duration = .forAPerson) {
+        self.program = Program(path: program)
+        self.timeout = timeout
+    }
+
+    /// - Throws: `cancelled`, `timedOut`, `tooLarge` for an answer above 1024 bytes, `unavailable` if there is no such program,
+    ///   `invalidParameter` for a path that is not absolute, `unsafeLocation` if everybody may change the program.
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+        let waiting = try Waiting(question.cancellation, timeout: timeout)
+        return try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+            try waiting.check()
+            try program.check()
+            return Entry(secret: try answer(to: prompt, waiting))
+        }
+    }
+
+    private func answer(to prompt: Prompt, _ waiting: Waiting) throws(KeychainFailure) -> SecretBytes? {
+        let pipe = try Channel.pipe()
+        let words = [prompt.complaint, prompt.reason, prompt.label].compactMap(\.self).joined(separator: "\n") + " "
+        let child = try ChildProcess(program, [words], output: pipe.theirs, input: nil)
+        defer { child.end() }
+        pipe.closeTheirs()
+        let line = try firstLine(pipe, waiting)
+        let code = try child.exitCode(waiting)
+        guard code == nil || code == 0 else { throw .cancelledQuestion }
+        return line
+    }
+
+    /// The pipe stays open until the program has ended: it may go on printing, and would die of a closed one.
+    private func firstLine(_ pipe: Channel, _ waiting: Waiting) throws(KeychainFailure) -> SecretBytes? {
+        let output = SecretBuffer(capacity: Self.longestAnswer + 1)
+        while true {
+            try waiting.wait(for: pipe.ours, POLLIN)
+            let count = output.read(from: pipe.ours)
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            if let end = output.firstIndex(of: UInt8(ascii: "\n")) { return output.secret(in: 0..<end) }
+            guard output.count < output.capacity else {
+                throw KeychainFailure(
+                    .tooLarge, "\(program.shown) gave an answer of more than \(Self.longestAnswer) bytes.")
+            }
+            if count <= 0 { return output.secret(in: 0..<output.count) }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another program, started without a shell and reaped in any case.
+
+import CKeychainShims
+import Foundation
+import KeychainEngine
+
+/// A running program. Foundation's `Process` is not used: it waits on a run loop and passes on descriptors.
+final class ChildProcess {
+    #if canImport(Darwin)
+        private typealias FileActions = posix_spawn_file_actions_t?
+        private typealias SpawnAttributes = posix_spawnattr_t?
+    #else
+        private typealias FileActions = posix_spawn_file_actions_t
+        private typealias SpawnAttributes = posix_spawnattr_t
+    #endif
+
+    private static let nap = Duration.milliseconds(10)
+    /// How long a program may take to leave the terminal in order.
+    private static let grace = Duration.seconds(1)
+
+    private let identifier: pid_t
+    private var isReaped = false
+
+    /// Starts `program` with this process's environment and standard error, and nothing else that is open here.
+    ///
+    /// - Parameters:
+    ///   - output: Becomes its standard output.
+    ///   - input: Becomes its standard input; `nil` for an empty one.
+    init(_ program: Program, _ arguments: [String], output: Int32, input: Int32?) throws(KeychainFailure) {
+        var actions = Self.actions(output: output, input: input)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        var attributes = Self.attributes()
+        defer { posix_spawnattr_destroy(&attributes) }
+        var words = ([program.path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var identifier = pid_t()
+        let code = posix_spawn(&identifier, program.path, &actions, &attributes, &words, environ)
+        guard code == 0 else { throw program.unavailable(String(cString: strerror(code))) }
+        self.identifier = identifier
+    }
+
+    /// The output first: the descriptor may be number 0, which the input takes then.
+    private static func actions(output: Int32, input: Int32?) -> FileActions {
+        var actions = FileActions()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        // Where the C library has no such action, the program gets what this one opened without close-on-exec.
+        _ = keychain_spawn_close_others(&actions, STDERR_FILENO + 1)
+        return actions
+    }
+
+    /// Signals are as a program expects them, whatever this one does with them; but if this one does not stop on ^Z, the
+    /// other must not either.
+    private static func attributes() -> SpawnAttributes {
+        var attributes = SpawnAttributes()
+        posix_spawnattr_init(&attributes)
+        var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        #if canImport(Darwin)
+            flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #endif
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        return attributes
+    }
+
+    // MARK: - The end
+
+    /// Waits until the program has ended.
+    ///
+    /// - Returns: Its exit code, 128 and the number for a signal; `nil` if the host program's own waiting took it away.
+    /// - Throws: `cancelled`, `timedOut`; the program goes on.
+    func exitCode(_ waiting: Waiting) throws(KeychainFailure) -> Int32? {
+        while true {
+            if case .ended(let code) = reap() { return code }
+            try waiting.pause(Self.nap)
+        }
+    }
+
+    /// Sees to it that the program is gone: after `grace` it is asked to end, after a second more it is killed.
+    func end(grace: Duration = .zero) {
+        if isGone(within: grace) { return }
+        kill(identifier, SIGTERM)
+        // A program that was stopped ends only if it goes on.
+        kill(identifier, SIGCONT)
+        if isGone(within: Self.grace) { return }
+        kill(identifier, SIGKILL)
+        while !isGone(within: Self.grace) {}
+    }
+
+    private enum State { case running, ended(Int32?) }
+
+    private func isGone(within limit: Duration) -> Bool {
+        let end = ContinuousClock.now + limit
+        while case .running = reap() {
+            if end <= .now { return false }
+            Thread.sleep(forTimeInterval: Self.nap / .seconds(1))
+        }
+        return true
+    }
+
+    /// Once reaped, the number may belong to another process: it is never used again.
+    private func reap() -> State {
+        if isReaped { return .ended(nil) }
+        var status: Int32 = 0
+        let result = waitpid(identifier, &status, WNOHANG)
+        if result == 0 || result < 0 && errno == EINTR { return .running }
+        isReaped = true
+        guard result == identifier else { return .ended(nil) }
+        return .ended(status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said to a pinentry program, and what its answers mean.
+
+import Foundation
+import KeychainEngine
+import SecretMemory
+
+struct Pinentry {
+    private static let title = "Keychain"
+    /// The lower half of an error code; the upper says which library it is from.
+    private static let cancelled = 99
+    private static let fullyCancelled = 198
+    private static let timedOut = 62
+
+    let connection: AssuanConnection
+    let program: Program
+    let waiting: Waiting
+    /// For what needs no person.
+    let patience: Duration
+    let terminal: String?
+
+    func answer(
+        to question: AuthenticationQuestion, methods: Set<AuthenticationMethod>, timeout: Duration
+    ) throws(KeychainFailure) -> AuthenticationAnswer {
+        try greet()
+        for option in options { try set(option) }
+        try set("SETTITLE " + Self.title)
+        try set("SETOK OK")
+        try set("SETCANCEL " + Assuan.buttonName(question.cancelTitle ?? "Cancel"))
+        try set("SETTIMEOUT \(max(1, timeout.components.seconds))")
+        let answer = try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+            try describe(prompt, isNew: question.isNew)
+            return try entry()
+        }
+        try connection.send("BYE", waiting)
+        return answer
+    }
+
+    private func greet() throws(KeychainFailure) {
+        let reply = try withPatience { (waiting) throws(KeychainFailure) in try connection.reply(waiting) }
+        guard case .ok = reply else { throw program.unavailable("It ended before it asked") }
+    }
+
+    private var options: [String] {
+        guard let terminal else { return [] }
+        let environment = ProcessInfo.processInfo.environment
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        return [("ttyname", terminal), ("ttytype", environment["TERM"]), ("lc-ctype", locale)].compactMap {
+            name, value in
+            value.map { "OPTION \(name)=" + Assuan.parameter($0.escapingControls()) }
+        }
+    }
+
+    private func describe(_ prompt: Prompt, isNew: Bool) throws(KeychainFailure) {
+        try set("SETDESC " + Assuan.parameter(prompt.reason))
+        try set("SETPROMPT " + Assuan.parameter(prompt.label))
+        // Some forget it after showing it once, some do not: it is sent when there is one.
+        if let complaint = prompt.complaint { try set("SETERROR " + Assuan.parameter(complaint)) }
+        guard isNew, !prompt.isRepetition else { return }
+        try set("SETREPEAT " + AuthenticationQuestion.repetition)
+        try set("SETREPEATERROR " + AuthenticationQuestion.difference)
+    }
+
+    /// A program may not know a setting; it asks all the same.
+    private func set(_ line: String) throws(KeychainFailure) {
+        let reply = try withPatience { (waiting) throws(KeychainFailure) in try connection.exchange(line, waiting) }
+        if case .end = reply { throw program.unavailable("It ended before it asked") }
+    }
+
+    /// A program that does not answer where no person is needed will not ask one either.
+    private func withPatience(
+        _ body: (Waiting) throws(KeychainFailure) -> AssuanReply
+    ) throws(KeychainFailure) -> AssuanReply {
+        do throws(KeychainFailure) {
+            return try body(waiting.limited(to: patience))
+        } catch {
+            throw error.reason == .timedOut ? program.unavailable("It does not answer") : error
+        }
+    }
+
+    private func entry() throws(KeychainFailure) -> Entry {
+        switch try connection.exchange("GETPIN", waiting) {
+        case .ok(let secret, let keywords): return Entry(secret: secret, wasRepeated: keywords.contains("PIN_REPEATED"))
+        // Some just end on ^C.
+        case .end: throw .cancelledQuestion
+        case .error(let code): throw failure(code)
+        }
+    }
+
+    private func failure(_ code: Int) -> KeychainFailure {
+        switch code & 0xFFFF {
+        case Self.cancelled, Self.fullyCancelled: return .cancelledQuestion
+        case Self.timedOut: return .unanswered
+        default: break
+        }
+        let failure = program.unavailable("It answered with error \(code)")
+        // Most likely it needs what it was not given.
+        return terminal == nil ? KeychainFailure(.interactionNotAllowed, failure.message) : failure
+    }
+}

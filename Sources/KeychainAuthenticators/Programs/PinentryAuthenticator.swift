@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking by a pinentry program, as GnuPG does.
+
+import Foundation
+public import KeychainEngine
+import SecretMemory
+
+/// Has a pinentry program ask, in a window or on the terminal, whatever that program is made for.
+///
+/// ```swift
+/// Authenticators.shared = PinentryAuthenticator(program: "/usr/bin/pinentry-gnome3")
+/// ```
+///
+/// If the program has a terminal, ^C there cancels the question, and signals are treated as by `TerminalAuthenticator`, but
+/// for ^Z, which stops both programs at once.
+///
+/// Does not protect against the pinentry program itself.
+public struct PinentryAuthenticator: Authenticator {
+    public let methods = Set.secrets
+    private let program: Program
+    private let timeout: Duration
+    private let patience: Duration
+
+    /// - Parameters:
+    ///   - program: The full path; checked at each question.
+    ///   - timeout: For one question, the second entry of a new secret included.
+    public init(program: String, timeout: Duration = .forAPerson) {
+        self.init(program: program, timeout: timeout, patience: .seconds(10))
+    }
+
+    /// - Parameter patience: How long the program may take for what needs no person.
+    package init(program: String, timeout: Duration, patience: Duration) {
+        self.program = Program(path: program)
+        self.timeout = timeout
+        self.patience = patience
+    }
+
+    /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` if the program needs a terminal and there is none that it may
+    ///   use, `unavailable` if it cannot be run or does not answer as it should, `invalidParameter` for a path that is not
+    ///   absolute, `unsafeLocation` if everybody may change the program.
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+        let waiting = try Waiting(question.cancellation, timeout: timeout)
+        return try Turn.taken(waiting) { () throws(KeychainFailure) in
+            guard let terminal = usableTerminal() else { return try converse(question, waiting, terminal: nil) }
+            return try HeldSignals.during(stopping: .now, isPassingOn: true) { (signals) throws(KeychainFailure) in
+                try terminal.restoring { () throws(KeychainFailure) in
+                    try converse(question, waiting.breaking(for: signals), terminal: ControllingTerminal.path)
+                }
+            }
+        }
+    }
+
+    /// In the background of the terminal a window may still be shown, but the terminal must be left alone.
+    private func usableTerminal() -> ControllingTerminal? {
+        do throws(KeychainFailure) {
+            let terminal = try ControllingTerminal()
+            return terminal.isForeground ? terminal : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private func converse(
+        _ question: AuthenticationQuestion, _ waiting: Waiting, terminal: String?
+    ) throws(KeychainFailure) -> AuthenticationAnswer {
+        try program.check()
+        let channel = try Channel.socket()
+        let child = try ChildProcess(program, [], output: channel.theirs, input: channel.theirs)
+        channel.closeTheirs()
+        let pinentry = Pinentry(
+            connection: AssuanConnection(channel, program), program: program, waiting: waiting, patience: patience,
+            terminal: terminal)
+        let answer: AuthenticationAnswer
+        do throws(KeychainFailure) {
+            answer = try pinentry.answer(to: question, methods: methods, timeout: timeout)
+        } catch {
+            child.end()
+            throw error
+        }
+        child.end(grace: .seconds(1))
+        return answer
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking for a secret on the terminal. The rules:
+//
+// 1. The question goes to /dev/tty, not to standard output, which may be a file.
+// 2. Nothing typed is shown. What was typed before the question, and the rest of a paste after it, is thrown away: it
+//    must neither become the answer unseen nor reach the shell.
+// 3. However the question ends, the terminal is left as it was found. The signals that would end or stop the program
+//    are caught while echo is off.
+// 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled"; ^Z stops the program after the question.
+// 5. A line is read by the terminal's own line editor, so erasing works as the person is used to. That editor takes at
+//    most 4095 bytes and drops the rest, so a line of that length is refused rather than cut.
+// 6. From the background nothing is asked: the program would be stopped, or take what is meant for another.
+
+import Foundation
+package import KeychainEngine
+package import SecretMemory
+
+package struct Terminal {
+    private static let longestLine = 4095
+
+    private let device: ControllingTerminal
+    private let waiting: Waiting
+
+    package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// Runs a dialogue with echo off.
+    ///
+    /// - Parameters:
+    ///   - timeout: For the whole dialogue.
+    ///   - isPassingOn: Whether SIGTERM and SIGHUP reach the program after they have cancelled the dialogue.
+    /// - Throws: What `dialogue` throws, `interactionNotAllowed` without a terminal or from its background.
+    package static func ask<Answer>(
+        cancellation: AuthenticationCancellation = AuthenticationCancellation(), timeout: Duration? = nil,
+        isPassingOn: Bool = false, _ dialogue: (Terminal) throws(KeychainFailure) -> Answer
+    ) throws(KeychainFailure) -> Answer {
+        let waiting = try Waiting(cancellation, timeout: timeout)
+        return try Turn.taken(waiting) { () throws(KeychainFailure) in
+            let device = try ControllingTerminal()
+            try device.checkForeground()
+            return try HeldSignals.during(stopping: .afterwards, isPassingOn: isPassingOn) {
+                (signals) throws(KeychainFailure) in
+                let terminal = Terminal(device: device, waiting: waiting.breaking(for: signals))
+                return try device.restoring(change: silence) { () throws(KeychainFailure) in try dialogue(terminal) }
+            }
+        }
+    }
+
+    private static func silence(_ settings: inout termios) {
+        settings.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        settings.c_lflag |= tcflag_t(ICANON | ISIG)
+    }
+
+    /// Shows `question` and reads one line, without its end.
+    ///
+    /// - Returns: `nil` for an empty line.
+    /// - Throws: `cancelled` for ^C, ^D and the signals, `tooLarge` for a line that the terminal cuts, `timedOut`.
+    package func line(_ question: String) throws(KeychainFailure) -> SecretBytes? {
+        say(question.escapingControls())
+        defer { say("\n") }
+        let line = SecretBuffer(capacity: Self.longestLine + 1)
+        while line.count == 0 || line[line.count - 1] != UInt8(ascii: "\n") {
+            guard line.count < line.capacity else { throw Self.tooLong }
+            try waiting.wait(for: device.descriptor, POLLIN)
+            try read(into: line)
+        }
+        guard line.count <= Self.longestLine else { throw Self.tooLong }
+        return line.secret(in: 0..<line.count - 1)
+    }
+
+    /// Shows text as it is: escape what comes from elsewhere.
+    package func say(_ text: String) {
+        var rest = Data(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(device.descriptor, $0.baseAddress, $0.count) }
+            if count > 0 { rest = rest.dropFirst(count) } else if !canGoOn() { return }
+        }
+    }
+
+    /// A terminal that cannot be written to cannot be read from either, and that is noticed there.
+    private func canGoOn() -> Bool {
+        guard errno == EAGAIN || errno == EINTR else { return false }
+        do throws(KeychainFailure) {
+            try waiting.wait(for: device.descriptor, POLLOUT)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func read(into line: SecretBuffer) throws(KeychainFailure) {
+        let count = line.read(from: device.descriptor)
+        if count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+        // The end of input, or the terminal is gone or somebody else's.
+        try device.checkForeground()
+        throw .cancelledQuestion
+    }
+
+    private static let tooLong = KeychainFailure(.tooLarge, "A terminal takes lines of up to 4094 bytes.")
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking on the terminal that the program was started from.
+
+public import KeychainEngine
+
+/// Asks on `/dev/tty`, without echo.
+///
+/// ```swift
+/// Authenticators.shared = TerminalAuthenticator()
+/// ```
+///
+/// ^C and ^D cancel. For the length of a question, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGTSTP are caught; afterwards
+/// the program's handlers and masks are as they were, and it is sent the SIGTERM, SIGHUP or SIGTSTP that came meanwhile.
+///
+/// Does not protect against another program of the same user that reads the terminal or shows the same prompt.
+public struct TerminalAuthenticator: Authenticator {
+    public let methods = Set.secrets
+    private let timeout: Duration
+
+    /// - Parameter timeout: For one question, the second entry of a new secret included.
+    public init(timeout: Duration = .forAPerson) { self.timeout = timeout }
+
+    /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` without a terminal or in its background, `tooLarge` for a
+    ///   line above 4094 bytes, `unavailable`.
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+        try Terminal.ask(
+            cancellation: question.cancellation, timeout: timeout, isPassingOn: true
+        ) { (terminal) throws(KeychainFailure) in
+            try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+                if let complaint = prompt.complaint { terminal.say(complaint + "\n") }
+                let reason = prompt.isRepetition ? "" : prompt.reason + "\n"
+                terminal.say(reason)
+                return Entry(secret: try terminal.line(prompt.label + " "))
+            }
+        }
+    }
+}
+
+extension Set<AuthenticationMethod> {
+    /// What can be typed.
+    static let secrets: Self = [.passphrase, .applicationPassword]
+}
+
+extension Duration {
+    /// How long a person is waited for: five minutes. Somebody who has gone away must not block a program for good.
+    public static let forAPerson = Duration.seconds(300)
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One question at a time: two prompts on one terminal would take each other's answers.
+
+import Foundation
+import KeychainEngine
+import Synchronization
+
+enum Turn {
+    /// Holds one byte while nobody is asking. A pipe, so that waiting for one's turn can be cancelled like anything else.
+    private static let free = Mutex<WakePipe?>(nil)
+
+    static func taken<Result>(
+        _ waiting: Waiting, _ body: () throws(KeychainFailure) -> Result
+    ) throws(KeychainFailure) -> Result {
+        let pipe = try pipe()
+        while pipe.next() == nil { try waiting.wait(for: pipe.reading, POLLIN) }
+        defer { pipe.wake() }
+        // Its turn may have come just as it was cancelled.
+        try waiting.check()
+        return try body()
+    }
+
+    private static func pipe() throws(KeychainFailure) -> WakePipe {
+        try free.withLock { (pipe) throws(KeychainFailure) in
+            if let pipe { return pipe }
+            let made = try WakePipe()
+            made.wake()
+            pipe = made
+            return made
+        }
+    }
+}

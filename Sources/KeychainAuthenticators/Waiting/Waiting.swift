@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for a person, with everything that may end the wait early.
+
+import Foundation
+import KeychainEngine
+
+/// Waits for descriptors until the question is cancelled, a signal breaks it off, or the time is up.
+struct Waiting {
+    private let cancelled: WakePipe
+    private let registration: AuthenticationCancellation.Registration
+    private var signals: HeldSignals?
+    private var deadline: ContinuousClock.Instant?
+
+    init(_ cancellation: AuthenticationCancellation, timeout: Duration?) throws(KeychainFailure) {
+        let cancelled = try WakePipe()
+        self.cancelled = cancelled
+        // It keeps the pipe: a cancellation may come while the last wait ends on another thread.
+        registration = cancellation.onCancel { cancelled.wake() }
+        deadline = timeout.map { ContinuousClock.now + $0 }
+    }
+
+    /// The same, broken off by signals too.
+    func breaking(for signals: HeldSignals) -> Waiting {
+        var copy = self
+        copy.signals = signals
+        return copy
+    }
+
+    /// The same with less time.
+    func limited(to limit: Duration) -> Waiting {
+        var copy = self
+        let end = ContinuousClock.now + limit
+        copy.deadline = deadline.map { min($0, end) } ?? end
+        return copy
+    }
+
+    /// Returns as soon as the descriptor is ready, or will never be.
+    ///
+    /// - Throws: `cancelled`, `timedOut`.
+    func wait(for descriptor: Int32, _ events: Int32) throws(KeychainFailure) {
+        guard try isReady(descriptor, events, before: deadline) else {
+            throw .unanswered
+        }
+    }
+
+    /// - Throws: `cancelled`, `timedOut` if the wait is over already.
+    func check() throws(KeychainFailure) { try pause(.zero) }
+
+    /// Lets some time pass.
+    ///
+    /// - Throws: `cancelled`, `timedOut`.
+    func pause(_ length: Duration) throws(KeychainFailure) {
+        let end = ContinuousClock.now + length
+        if let deadline, deadline < end { return try wait(for: -1, POLLIN) }
+        _ = try isReady(-1, POLLIN, before: end)
+    }
+
+    /// `poll` and not `select`, which knows no descriptors above 1023: a host program may have many.
+    private func isReady(
+        _ descriptor: Int32, _ events: Int32, before end: ContinuousClock.Instant?
+    ) throws(KeychainFailure) -> Bool {
+        while true {
+            var entries = [
+                pollfd(fd: cancelled.reading, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: signals?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: descriptor, events: Int16(events), revents: 0),
+            ]
+            _ = poll(&entries, nfds_t(entries.count), Self.milliseconds(until: end))
+            if entries[0].revents != 0 || signals?.breakOff() == true { throw .cancelledQuestion }
+            if entries[2].revents != 0 { return true }
+            if let end, end <= .now { return false }
+        }
+    }
+
+    /// Rounded up, so that the last wait does not become a busy loop; negative means for ever.
+    private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return -1 }
+        let left = end - .now
+        guard left > .zero else { return 0 }
+        return Int32(min(60_000, (left / .milliseconds(1)).rounded(.up)))
+    }
+}
+
+extension KeychainFailure {
+    static let cancelledQuestion = KeychainFailure(.cancelled, "Cancelled.")
+    static let unanswered = KeychainFailure(.timedOut, "Nobody answered in time. Try again.")
+}
