@@ -52,6 +52,8 @@ missing() {
     [[ -n $(python_for_venv) ]] || echo python3-venv
     have strace || echo strace
     have unshare || echo util-linux
+    have pinentry-curses || echo pinentry-curses
+    have pinentry-tty || echo pinentry-tty
 }
 
 # With the toolchain's own compiler, since that is the one that has to find the header.

@@ -19,6 +19,10 @@ import Synchronization
 ///
 /// Does not protect against whoever sets the environment of the program: they choose what is asked by.
 public enum Authenticators {
+    /// How long a person is waited for unless something else is said: five minutes. Somebody who has gone away must not
+    /// block a program for good.
+    public static let timeout = Duration.seconds(300)
+
     private static let chosen = Mutex<(any Authenticator)?>(nil)
 
     /// The program's own choice, for the whole process; it wins over the environment. `nil` at first.

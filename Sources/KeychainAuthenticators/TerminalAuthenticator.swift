@@ -18,7 +18,7 @@ public struct TerminalAuthenticator: Authenticator {
     private let timeout: Duration
 
     /// - Parameter timeout: For one question, the second entry of a new secret included.
-    public init(timeout: Duration = .forAPerson) { self.timeout = timeout }
+    public init(timeout: Duration = Authenticators.timeout) { self.timeout = timeout }
 
     /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` without a terminal or in its background, `tooLarge` for a
     ///   line above 4094 bytes, `unavailable`.
@@ -39,9 +39,4 @@ public struct TerminalAuthenticator: Authenticator {
 extension Set<AuthenticationMethod> {
     /// What can be typed.
     static let secrets: Self = [.passphrase, .applicationPassword]
-}
-
-extension Duration {
-    /// How long a person is waited for: five minutes. Somebody who has gone away must not block a program for good.
-    public static let forAPerson = Duration.seconds(300)
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names made safe to show: whoever can store an item must not be able to drive the terminal of who lists it.
+// Output made safe to show: whoever can store an item must not be able to drive the terminal of who lists it.
 
 import Foundation
 import KeychainAuthenticators
 
 extension String {
-    /// The text with invisible characters spelled out for JSON, where it changes nothing of the meaning: what JSON lets
-    /// stand and a terminal may obey
+    /// `escapingControls` for JSON, where it changes nothing of the meaning: what JSON lets stand and a terminal may obey
     /// becomes `\uXXXX`. Such characters occur only inside strings.
     var escapingControlsInJSON: String {
         var result = String.UnicodeScalarView()

@@ -83,14 +83,13 @@ private enum ValueSource {
             default: terminal.say("The two differ.\n")
             }
         }
-        throw KeychainFailure(.cancelled, "The two entries differed \(tries) times; nothing was stored.")
+        throw KeychainFailure(.cancelled, "The two entries differed \(tries) times.")
     }
 
     /// What else can be done here, which the module that asks does not know.
     private static func inWordsOfTheTool(_ failure: KeychainFailure) -> KeychainFailure {
         switch failure.reason {
-        case .cancelled where !failure.message.contains("nothing was stored"):
-            KeychainFailure(.cancelled, "Cancelled; nothing was stored.")
+        case .cancelled: KeychainFailure(.cancelled, failure.message + " Nothing was stored.")
         case .tooLarge: KeychainFailure(.tooLarge, failure.message + " Give a longer value on standard input.")
         case .interactionNotAllowed, .unavailable:
             KeychainFailure(.unavailable, failure.message + " Give the value on standard input, or with --from-fd.")

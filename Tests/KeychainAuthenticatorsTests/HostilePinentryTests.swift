@@ -7,7 +7,8 @@ import KeychainEngine
 import SecretMemory
 import Testing
 
-@Suite("a pinentry that is none")
+/// One after the other: there is only one question at a time, and waiting for its turn takes from its time.
+@Suite("a pinentry that is none", .serialized)
 struct HostilePinentryTests {
     private let scripts: Scripts
 
@@ -27,7 +28,7 @@ struct HostilePinentryTests {
     }
 
     private func outcome(
-        _ body: String, isNew: Bool = false, timeout: Duration = .seconds(30)
+        _ body: String, isNew: Bool = false, timeout: Duration = .seconds(120)
     ) throws -> Result<Data, KeychainFailure> {
         let path = try scripts.script(body)
         let authenticator = PinentryAuthenticator(program: path, timeout: timeout, patience: .seconds(5))
@@ -39,7 +40,7 @@ struct HostilePinentryTests {
     }
 
     private func reason(
-        _ body: String, timeout: Duration = .seconds(30)
+        _ body: String, timeout: Duration = .seconds(120)
     ) throws -> KeychainFailure.Reason? {
         guard case .failure(let failure) = try outcome(body, timeout: timeout) else { return nil }
         return failure.reason
@@ -88,6 +89,24 @@ struct HostilePinentryTests {
 
     @Test func answer_thatNeverComes_isTimedOut() throws {
         #expect(try reason(Self.polite("exec sleep 1000"), timeout: .seconds(1)) == .timedOut)
+    }
+
+    @Test func question_whileAnotherIsOpen_waitsForItsTurn() throws {
+        let folder = scripts.folder.path
+        try #require(mkfifo(folder + "/asking", 0o600) == 0)
+        let first = try scripts.script(Self.polite("echo asking >\(folder)/asking; exec sleep 1000"))
+        let question = AuthenticationQuestion(.passphrase, reason: "A test")
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: KeychainFailure.self) { try PinentryAuthenticator(program: first).ask(question) }
+            ended.signal()
+        }
+        _ = FileHandle(forReadingAtPath: folder + "/asking")?.readDataToEndOfFile()
+        let second = "echo started >\(folder)/second; " + Self.polite("echo D ab; echo OK")
+        #expect(try reason(second, timeout: .milliseconds(100)) == .timedOut)
+        #expect(!FileManager.default.fileExists(atPath: folder + "/second"))
+        question.cancellation.cancel()
+        ended.wait()
     }
 
     @Test func newSecret_fromAProgramThatCannotRepeat_isAskedForTwice() throws {

@@ -123,12 +123,10 @@ struct PinentryAuthenticatorTests {
         conversation.expectAllInOrder()
     }
 
-    /// pinentry-curses draws its box anew.
-    @Test(arguments: [(Conversation.curses, "Passphrase:"), (Conversation.tty, "")])
-    func question_withControlZ_stopsAndGoesOn(program: String, appearsAgain: String) throws {
+    /// Not with pinentry-curses, which ignores ^Z while it draws, and nothing shows when it has finished.
+    @Test func tty_withControlZ_stopsAndGoesOn() throws {
         let conversation = try ask(
-            program,
-            steps: [("Passphrase:", .type("\u{1a}")), ("[stopped", .type("")), (appearsAgain, .type("x\r"))])
+            Conversation.tty, steps: [("Passphrase:", .type("\u{1a}")), ("[stopped", .type("x\r"))])
         #expect(conversation.result == Conversation.answer("x"))
         conversation.expectAllInOrder()
     }

@@ -26,7 +26,7 @@ public struct AskpassAuthenticator: Authenticator {
     /// - Parameters:
     ///   - program: The full path; checked at each question.
     ///   - timeout: For one question, the second entry of a new secret included.
-    public init(program: String, timeout: Duration = .forAPerson) {
+    public init(program: String, timeout: Duration = Authenticators.timeout) {
         self.program = Program(path: program)
         self.timeout = timeout
     }

@@ -24,7 +24,7 @@ public struct PinentryAuthenticator: Authenticator {
     /// - Parameters:
     ///   - program: The full path; checked at each question.
     ///   - timeout: For one question, the second entry of a new secret included.
-    public init(program: String, timeout: Duration = .forAPerson) {
+    public init(program: String, timeout: Duration = Authenticators.timeout) {
         self.init(program: program, timeout: timeout, patience: .seconds(10))
     }
 
