@@ -23,7 +23,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory",
+            "KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory", "CKeychainShims",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),

@@ -51,9 +51,13 @@ missing() {
     have python3 || echo python3
     [[ -n $(python_for_venv) ]] || echo python3-venv
     have strace || echo strace
-    have unshare || echo util-linux
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
+    have unshare && have setsid && have flock || echo util-linux
+    # A system bus with a logind that does as it is told. Debian's own Python, since the module is for that.
+    have dbus-daemon || echo dbus-daemon
+    /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
+    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
 }
 
 # With the toolchain's own compiler, since that is the one that has to find the header.

@@ -14,6 +14,8 @@ public struct VaultStatus: Sendable {
         /// `nil` for a kind that this version does not know.
         public let kind: ProtectorKind?
         public let created: Date
+        /// Whether guessing its secret costs less than it should; the next unlocking with it mends that.
+        public let isWeak: Bool
     }
 
     public let location: VaultLocation
@@ -26,6 +28,8 @@ public struct VaultStatus: Sendable {
     public let lockState: LockState
     /// Whether it opens here without anybody being asked.
     public let isAlwaysUnlocked: Bool
+    /// What opens it without anybody being asked.
+    public let openedBy: ProtectorKind?
     /// Where unlocking keeps the keys.
     public let unlockCache: VaultSettings.UnlockCacheKind
     /// Whether the items for this device alone can be opened here.
@@ -49,42 +53,60 @@ public struct VaultStatus: Sendable {
 }
 
 extension Vault {
+    /// The ways to open the vault, in the order in which they were added; none if there is no vault yet.
+    public var protectors: [VaultStatus.Slot] {
+        get throws(KeychainFailure) {
+            guard try openSession() != nil else { return [] }
+            return try currentSession().keybag.slots.map { VaultStatus.Slot($0, settings) }
+        }
+    }
+
+    /// Whether the vault opens here without anybody being asked; also if there is none yet, since it is made with a device key.
+    public var opensByItself: Bool {
+        get throws(KeychainFailure) { try openSession()?.keyState.isAlwaysUnlocked ?? true }
+    }
+
+    /// Where unlocking keeps the keys: what the settings ask for, unless the kernel refuses.
+    public var unlockCacheInUse: VaultSettings.UnlockCacheKind {
+        settings.cacheInUse
+    }
+
     /// Looks at the whole vault: opens the metadata of every item, so it takes about 10 µs for each.
     public func status() throws(KeychainFailure) -> VaultStatus {
-        guard let session = try openSession() else { return VaultStatus(absentAt: location) }
+        guard let session = try openSession() else { return VaultStatus(absentAt: location, unlockCacheInUse) }
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
                 let table = ItemTable(db)
-                let counts = try counts(session, table)
+                let counts = try ItemCounts(session.keyState, table)
                 return try VaultStatus(
-                    session, counts, try DeviceKey.load(location.deviceKeyFile), quarantined: table.quarantineCount())
+                    session, counts, try DeviceKey.load(location.deviceKeyFile), quarantined: table.quarantineCount(),
+                    settings)
             }
         }
     }
 
-    private func counts(_ session: Session, _ table: ItemTable) throws -> ItemCounts {
-        var counts = ItemCounts()
-        guard try session.keyState.hasIndex else {
-            counts.locked = try table.count()
-            return counts
-        }
-        let sealer = try session.keyState.sealer()
-        try table.forEach(.all, .metadataAndKey) { row in
-            counts.add(row, sealer)
-            return true
-        }
-        return counts
-    }
 }
 
 /// Counts items by class, and those that do not open or are filed under another key than their own.
-private struct ItemCounts {
-    var byClass: [ItemClass: Int] = [:]
-    var damaged = 0
-    var locked = 0
-    var ofAnotherDevice = 0
+struct ItemCounts {
+    private(set) var byClass: [ItemClass: Int] = [:]
+    private(set) var damaged = 0
+    private(set) var locked = 0
+    private(set) var ofAnotherDevice = 0
 
-    mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
+    init(_ keyState: KeyState, _ table: ItemTable) throws {
+        guard try keyState.hasIndex else {
+            locked = try table.count()
+            return
+        }
+        let sealer = try keyState.sealer()
+        try table.forEach(.all, .metadataAndKey) { row in
+            add(row, sealer)
+            return true
+        }
+    }
+
+    private mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
         do throws(UnreadableRow) {
             let item = try sealer.open(row).item
             guard sealer.digests.key(item) == row.key else { throw .damaged }
@@ -100,23 +122,26 @@ private struct ItemCounts {
 }
 
 extension VaultStatus {
-    fileprivate init(absentAt location: VaultLocation) {
+    fileprivate init(absentAt location: VaultLocation, _ unlockCache: VaultSettings.UnlockCacheKind) {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
-            lockState: .unlocked, isAlwaysUnlocked: true, unlockCache: .kernel, isOfThisDevice: true, isRotating: false,
-            itemCounts: [:], lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
+            lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, unlockCache: unlockCache,
+            isOfThisDevice: true, isRotating: false, itemCounts: [:], lockedCount: 0, ofAnotherDeviceCount: 0,
+            damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
             isKeyMemoryLocked: true)
     }
 
     fileprivate init(
-        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int
+        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int,
+        _ settings: VaultSettings
     ) throws(KeychainFailure) {
         let (keybag, keyState) = (session.keybag, session.keyState)
+        let slots = keybag.slots.map { Slot($0, settings) }
         self.init(
             location: session.location, exists: true, formatVersion: Int(session.formatVersion),
-            isReadOnly: session.isReadOnly, slots: keybag.slots.map(Slot.init), lockState: try keyState.state,
-            isAlwaysUnlocked: keyState.isAlwaysUnlocked,
-            unlockCache: keyState.cache is KernelUnlockCache ? .kernel : .process,
+            isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
+            isAlwaysUnlocked: keyState.isAlwaysUnlocked, openedBy: keyState.openedBy,
+            unlockCache: settings.cacheInUse,
             isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !keybag.rotatingClasses.isEmpty,
             itemCounts: counts.byClass, lockedCount: counts.locked,
             ofAnotherDeviceCount: counts.ofAnotherDevice, damagedCount: counts.damaged,
@@ -126,9 +151,10 @@ extension VaultStatus {
 }
 
 extension VaultStatus.Slot {
-    fileprivate init(_ slot: Keybag.Slot) {
+    init(_ slot: Keybag.Slot, _ settings: VaultSettings) {
         self.init(
             id: slot.id, kind: ProtectorKind(number: slot.kind),
-            created: Date(timeIntervalSinceReferenceDate: slot.created))
+            created: Date(timeIntervalSinceReferenceDate: slot.created),
+            isWeak: PassphraseProtector.isWeak(slot, settings))
     }
 }

@@ -13,8 +13,18 @@ struct ItemListing {
     /// One line for each item under a line of titles; nothing at all if there are no items.
     var text: String {
         guard !items.isEmpty else { return "" }
-        let rows = [Self.header] + items.map(\.cells)
-        let widths = Self.header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return TextTable(header: Self.header, rows: items.map(\.cells)).text
+    }
+}
+
+/// Columns, each as wide as its longest cell.
+struct TextTable {
+    let header: [String]
+    let rows: [[String]]
+
+    var text: String {
+        let rows = [header] + rows
+        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { Self.line($0, widths) + "\n" }.joined()
     }
 

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainVault
+import SecretMemory
 
 enum JSONOutput {
     /// One line of JSON, keys in alphabetical order.
@@ -52,6 +53,8 @@ struct StatusJSON: Encodable {
     private enum Key: String, CodingKey {
         case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
         case keybagCopyDamaged, keyMemoryLocked
+        case lockState, opensByItself, openedBy, strength, unlockCache, deviceKeyFits, rotationPending, locked
+        case memoryProtection
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -67,6 +70,19 @@ struct StatusJSON: Encodable {
         try object.encode(status.quarantinedCount, forKey: .quarantined)
         try object.encode(ifExists(status.isKeybagCopyDamaged), forKey: .keybagCopyDamaged)
         try object.encode(ifExists(status.isKeyMemoryLocked), forKey: .keyMemoryLocked)
+        try encodeLocking(into: &object)
+        try object.encode(SecretBytes.protection.word, forKey: .memoryProtection)
+    }
+
+    private func encodeLocking(into object: inout KeyedEncodingContainer<Key>) throws {
+        try object.encode(ifExists(status.lockState.rawValue), forKey: .lockState)
+        try object.encode(ifExists(status.isAlwaysUnlocked), forKey: .opensByItself)
+        try object.encode(status.exists ? status.openedBy?.word : nil, forKey: .openedBy)
+        try object.encode(status.strength, forKey: .strength)
+        try object.encode(status.unlockCache.rawValue, forKey: .unlockCache)
+        try object.encode(ifExists(status.isOfThisDevice), forKey: .deviceKeyFits)
+        try object.encode(ifExists(status.isRotating), forKey: .rotationPending)
+        try object.encode(status.lockedCount, forKey: .locked)
     }
 
     /// Every class, those without items included.
@@ -77,16 +93,19 @@ struct StatusJSON: Encodable {
     private func ifExists<Value>(_ value: Value) -> Value? { status.exists ? value : nil }
 }
 
-private struct ProtectorJSON: Encodable {
+/// A protector as `status --json` and `protect list --json` show it.
+struct ProtectorJSON: Encodable {
     let slot: VaultStatus.Slot
 
     private enum Key: String, CodingKey {
-        case kind, created, protectsFrom, doesNotProtectFrom
+        case word, kind, id, created, protectsFrom, doesNotProtectFrom
     }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
+        try object.encode(slot.kind?.word, forKey: .word)
         try object.encode(slot.kind?.name, forKey: .kind)
+        try object.encode(slot.id.uuidString.lowercased(), forKey: .id)
         try object.encode(slot.created.timestamp(withFraction: true), forKey: .created)
         try object.encode(slot.kind?.protectsFrom, forKey: .protectsFrom)
         try object.encode(slot.kind?.doesNotProtectFrom, forKey: .doesNotProtectFrom)

@@ -17,6 +17,8 @@ struct Keychainctl: ParsableCommand {
               keychainctl get --service example.com --account alice
               keychainctl list
               keychainctl status
+              keychainctl protect add passphrase
+              keychainctl unlock --timeout 15m
 
             Values are asked for on the terminal, or read from standard input or from a \
             descriptor. They never go on the command line or into the environment, where other \
@@ -35,7 +37,10 @@ struct Keychainctl: ParsableCommand {
             EXIT CODES
             \(ExitStatus.table)
             """,
-        subcommands: [Set.self, Get.self, List.self, Delete.self, Status.self])
+        subcommands: [
+            Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
+            Status.self, Doctor.self, WatchSession.self,
+        ])
 
     static func main() {
         Startup.prepare()
@@ -46,6 +51,8 @@ struct Keychainctl: ParsableCommand {
             try Vault.closeAll()
         } catch let failure as KeychainFailure {
             end(failure)
+        } catch let code as ExitCode {
+            Foundation.exit(code.rawValue)
         } catch {
             end(parsing: error)
         }

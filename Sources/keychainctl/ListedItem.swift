@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown of an item: its attributes as text, never its value.
 
+import ArgumentParser
 import Foundation
 import KeychainEngine
 
@@ -71,7 +72,25 @@ extension ItemClass {
     }
 }
 
+/// An accessibility class on the command line: `after-first-unlock`, `afterFirstUnlock` as in JSON, or `ck` as Apple has it.
+struct AccessibilityName: ExpressibleByArgument {
+    let accessibility: Accessibility
+
+    static let help = Accessibility.allCases.map(\.word).joined(separator: ", ")
+
+    init?(argument: String) {
+        let found = Accessibility.allCases.first { [$0.word, $0.name, $0.rawValue].contains(argument) }
+        guard let found else { return nil }
+        accessibility = found
+    }
+}
+
 extension Accessibility {
+    /// The name in small letters with hyphens.
+    fileprivate var word: String {
+        name.map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
+    }
+
     /// The name in JSON; it never changes.
     fileprivate var name: String {
         switch self {

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainAuthenticators
 import KeychainEngine
+import SecretMemory
 
 enum Output {
     static func write(_ text: String) throws(KeychainFailure) {
@@ -14,34 +15,53 @@ enum Output {
     ///
     /// - Throws: `inputOutput`, also for a full disk: it is not the vault's disk that is full.
     static func write(_ bytes: Data) throws(KeychainFailure) {
-        let failure = writeAll(bytes, to: STDOUT_FILENO)
+        try check(bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+    }
+
+    private static func check(_ failure: Int32) throws(KeychainFailure) {
         guard failure != 0 else { return }
         if failure == EPIPE { exit(128 + SIGPIPE) }
         let reason = String(cString: strerror(failure))
         throw KeychainFailure(.inputOutput, "Could not write to standard output: \(reason).")
     }
 
+    /// Writes a secret, which passes through no other memory.
+    static func write(_ secret: SecretBytes) throws(KeychainFailure) {
+        try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
+    }
+
+    /// Something worth knowing, on standard error.
+    static func note(_ message: String) { complain(message) }
+
     /// One message on standard error. If that fails too, the exit code has to do.
     static func complain(_ message: String) {
-        _ = writeAll(Data("keychainctl: \(message.escapingControls(keeping: "\n"))\n".utf8), to: STDERR_FILENO)
+        write("keychainctl: \(message.escapingControls(keeping: "\n"))\n", to: STDERR_FILENO)
+    }
+
+    /// A line that the next one replaces, if somebody sees it.
+    static func showProgress(_ text: String) {
+        guard Terminal.isTerminal(STDERR_FILENO) else { return }
+        write("\r" + text, to: STDERR_FILENO)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        _ = Data(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
     /// - Returns: 0, or why not all could be written.
-    private static func writeAll(_ bytes: Data, to descriptor: Int32) -> Int32 {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    Self.wait(for: descriptor, POLLOUT)
-                } else if errno != EINTR {
-                    return errno
-                }
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                wait(for: descriptor, POLLOUT)
+            } else if errno != EINTR {
+                return errno
             }
-            return 0
         }
+        return 0
     }
 
     /// For a descriptor that another program has set not to block.

@@ -11,17 +11,22 @@ struct UserKeychain {
     private let engine: Engine
 
     init() throws(KeychainFailure) {
-        vault = Vault.at(try .fromEnvironment(ProcessInfo.processInfo.environment))
+        let environment = ProcessInfo.processInfo.environment
+        vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
         engine = Engine(store: vault)
     }
 
     /// Adds the item, or changes the one that is there in place: at every moment there is the old value or the new.
-    func set(_ options: ItemOptions, label: String?, value: Data) throws(KeychainFailure) {
-        var item = options.newItem()
-        item.attributes[.label] = label.map { .string($0) }
-        item.value = value
+    func set(
+        _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data
+    ) throws(KeychainFailure) {
         var changes = Changes(value: value)
-        changes.attributes[.label] = item.attributes[.label]
+        changes.attributes[.label] = label.map { .string($0) }
+        changes.attributes[.accessible] = accessibility.map { .string($0.rawValue) }
+        var item = options.newItem()
+        item.attributes[.label] = changes.attributes[.label]
+        item.attributes[.accessible] = changes.attributes[.accessible]
+        item.value = value
         // Between the two steps another process may remove the item that was in the way.
         for _ in 1...3 {
             if try add(item) { return }

@@ -21,7 +21,10 @@ struct ValueOptions: ParsableArguments {
         }
     }
 
-    private var descriptor: Int32? { fromFd.flatMap { Int32($0) }.flatMap { $0 < 0 ? nil : $0 } }
+    private var descriptor: Int32? { fromFd.flatMap(Descriptors.number) }
+
+    /// Where the value is read from; `nil` if a person is asked.
+    var source: Int32? { descriptor ?? (Terminal.isTerminal(STDIN_FILENO) ? nil : STDIN_FILENO) }
 
     /// The value, byte for byte.
     ///
@@ -135,12 +138,15 @@ private enum ValueSource {
             case 1...:
                 chunk.removeLast(chunkSize - count)
                 return chunk
-            default: try recover(from: errno, descriptor)
+            default: try Descriptors.recover(from: errno, descriptor)
             }
         }
     }
+}
 
-    private static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainFailure) {
+extension Descriptors {
+    /// Waits if that is all it takes to read on.
+    static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainFailure) {
         let name = descriptor == STDIN_FILENO ? "standard input" : "descriptor \(descriptor)"
         switch code {
         case EINTR: return

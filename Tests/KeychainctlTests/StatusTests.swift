@@ -35,8 +35,10 @@ struct StatusTests {
         try tool.store()
         #expect(
             try tool.status().keys.sorted() == [
-                "damaged", "deviceKeyFile", "exists", "formatVersion", "items", "keyMemoryLocked", "keybagCopyDamaged",
-                "protectors", "quarantined", "readOnly", "vaultFolder",
+                "damaged", "deviceKeyFile", "deviceKeyFits", "exists", "formatVersion", "items", "keyMemoryLocked",
+                "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "openedBy", "opensByItself",
+                "protectors",
+                "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",
             ])
     }
 
@@ -44,6 +46,21 @@ struct StatusTests {
         let empty = try tool.status().keys.sorted()
         try tool.store()
         #expect(try tool.status().keys.sorted() == empty)
+    }
+
+    @Test func status_ofAVaultWithADeviceKeyAlone_saysWhatThatIsWorth() throws {
+        try tool.store()
+        let text = try tool.run("status").text
+        #expect(text.contains("state         always unlocked: the device key opens it"))
+        #expect(text.contains("strength      as strong as the device key's file"))
+    }
+
+    @Test func status_ofALockedVault_countsWhatIsLocked() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.tool.status()["locked"] as? Int == 1)
+        #expect(try vault.tool.status()["strength"] as? String == "as strong as the recovery key")
+        #expect(try vault.tool.run("status").text.contains("state         locked, and never unlocked"))
     }
 
     @Test func json_ofAVault_countsItemsByClass() throws {

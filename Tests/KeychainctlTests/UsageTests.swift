@@ -10,11 +10,19 @@ struct UsageTests {
 
     init() throws { tool = try Tool() }
 
+    private static let verbs = [
+        "", "set", "get", "list", "delete", "init", "unlock", "lock", "protect", "protect list", "protect add",
+        "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
+    ]
+
     @Test(arguments: [
         "set -s s", "set -a a", "set", "get", "get -a a", "get -s s --server h", "get -s s --port 80",
         "get --server h --port 0", "get --server h --port 65536", "get --server h --protocol xx", "delete -a a",
         "set -s s -a a --from-fd -1", "set -s s -a a --from-fd x", "set -s s -a a --from-fd 77", "frobnicate",
-        "get -ss", "list --frob",
+        "get -ss", "list --frob", "unlock --passphrase-fd x", "unlock --key-fd -1", "unlock --timeout 5",
+        "unlock --recovery-key --credential", "init --passphrase-fd x", "init --no-device-key", "protect add",
+        "protect add fingerprint", "protect add key-file", "protect remove", "protect remove x", "protect frobnicate",
+        "protect add passphrase --new-passphrase-fd x", "protect add passphrase --new-key-fd 3",
     ])
     func commandLine_thatIsWrong_isUsage(line: String) throws {
         let run = try tool.shell("\"$CTL\" \(line)")
@@ -29,7 +37,12 @@ struct UsageTests {
         "set -s s -a a -phunter2", "set -s s -a a -w=hunter2", "set -s s -a a --from-fd hunter2",
         "set -s s -a a --from-fd=hunter2", "get -s s -a a hunter2", "list hunter2", "delete -s s -a a hunter2",
         "status hunter2", "set -s s -a a --allow-empty=hunter2",
-        "sett hunter2", "--frob hunter2", "get --server h --port hunter2", "get -s s --protocol hunter2",
+        "unlock hunter2", "unlock --passphrase-fd hunter2", "unlock --passphrase hunter2", "unlock --timeout hunter2",
+        "init hunter2", "init --passphrase hunter2", "init --passphrase-fd hunter2", "lock hunter2", "rotate hunter2",
+        "protect hunter2", "protect add passphrase hunter2", "protect add hunter2", "protect remove hunter2",
+        "protect change passphrase --new-passphrase-fd hunter2", "doctor hunter2", "watch-session hunter2",
+        "get -s s --recovery-key hunter2", "sett hunter2", "--frob hunter2", "get --server h --port hunter2",
+        "get -s s --protocol hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")
@@ -48,7 +61,7 @@ struct UsageTests {
         #expect(run.errors.contains("UTF-8"))
     }
 
-    @Test(arguments: ["", "set", "get", "list", "delete", "status"])
+    @Test(arguments: verbs)
     func help_ofEveryVerb_hasExamples(verb: String) throws {
         let run = try tool.shell("\"$CTL\" \(verb) --help")
         #expect(run.status == 0)
@@ -56,7 +69,7 @@ struct UsageTests {
         #expect(run.text.contains("EXAMPLES\n  keychainctl "))
     }
 
-    @Test(arguments: ["", "set", "get", "list", "delete", "status"])
+    @Test(arguments: verbs)
     func help_ofEveryVerb_fitsEightyColumns(verb: String) throws {
         let text = try tool.shell("\"$CTL\" \(verb) --help").text
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "LoginSessions.h"
+
 /// Adds a key of the type "user" to the user's keyring, or gives the one of that description a new payload and no
 /// time limit. Returns its serial number.
 long keychain_key_add(const char *description, const void *payload, size_t length);

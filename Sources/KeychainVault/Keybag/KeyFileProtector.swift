@@ -25,10 +25,14 @@ struct KeyFileProtector: KeyProtector {
 
     static func checkLength(_ secret: SecretBytes, _ what: String) throws(KeychainFailure) {
         guard lengths.contains(secret.count) else {
-            throw KeychainFailure(
-                .invalidParameter,
-                "\(what) has \(lengths.lowerBound) to \(lengths.upperBound) random bytes, for example: "
-                    + "head -c 32 /dev/urandom")
+            throw KeychainFailure(.invalidParameter, "\(what) has \(expected)")
         }
     }
+
+    static func wrongLength(_ path: String) -> KeychainFailure {
+        KeychainFailure(.invalidParameter, "'\(path)' is no key file: one has \(expected)")
+    }
+
+    private static let expected =
+        "\(lengths.lowerBound) to \(lengths.upperBound) random bytes, for example: head -c 32 /dev/urandom"
 }

@@ -15,9 +15,11 @@ extension Keybag {
     ) throws(KeychainFailure) -> Keybag {
         let kind = type(of: protector).kind
         let passphrases = slots.filter { $0.kind == PassphraseProtector.kind.number }.count
-        guard slots.count < Self.slotLimit, kind != PassphraseProtector.kind || passphrases < Self.passphraseLimit else {
+        guard slots.count < Self.slotLimit, kind != PassphraseProtector.kind || passphrases < Self.passphraseLimit
+        else {
             throw KeychainFailure(
-                .tooLarge, "A vault has at most \(Self.slotLimit) protectors, \(Self.passphraseLimit) of them passphrases. "
+                .tooLarge,
+                "A vault has at most \(Self.slotLimit) protectors, \(Self.passphraseLimit) of them passphrases. "
                     + "Remove one first.")
         }
         var next = self

@@ -50,7 +50,10 @@ struct PassphraseProtector: Protector {
         return try sealing.unwrap(slot, vaultID: vaultID)
     }
 
-    func shouldRewrap(_ slot: Keybag.Slot) -> Bool {
+    func shouldRewrap(_ slot: Keybag.Slot) -> Bool { Self.isWeak(slot, settings) }
+
+    /// Whether guessing the passphrase behind a slot costs less than it should.
+    static func isWeak(_ slot: Keybag.Slot, _ settings: VaultSettings) -> Bool {
         guard slot.kind == Self.kind.number else { return false }
         do {
             return try Self.read(slot).1.isBelow(settings.scryptCost.floor)

@@ -38,6 +38,13 @@ public struct ProtectorKind: Hashable, Sendable {
     /// All kinds that this version knows.
     public static var all: [ProtectorKind] { Protectors.all.map { $0.kind } }
 
+    /// The key in a file of this machine and user.
+    public static var deviceKey: ProtectorKind { DeviceKeyProtector.kind }
+    public static var passphrase: ProtectorKind { PassphraseProtector.kind }
+    public static var recoveryKey: ProtectorKind { RecoveryKeyProtector.kind }
+    public static var credential: ProtectorKind { CredentialProtector.kind }
+    public static var keyFile: ProtectorKind { KeyFileProtector.kind }
+
     /// - Returns: `nil` for a number that this version does not know.
     public init?(number: UInt8) {
         guard let known = Self.all.first(where: { $0.number == number }) else { return nil }

@@ -22,15 +22,15 @@ struct StoredKeybag {
             location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
         let keybags = try Self.whole(copies, location)
         let opening = try Self.open(keybags, surroundings)
-        guard opening.sealer != nil || opening.keybag.canBeUnlocked else {
+        guard opening.permanent != nil || opening.keybag.canBeUnlocked else {
             throw Self.notOpened(surroundings, location)
         }
         keybag = opening.keybag
-        isAuthenticated = opening.sealer != nil
+        isAuthenticated = opening.permanent != nil
         self.keybags = [opening.keybag] + keybags.filter { $0 != opening.keybag }
         keyState = KeyState(
-            self.keybags, deviceKey: surroundings.deviceKey,
-            permanent: opening.sealer, settings.cache, bootIDFile: settings.bootIDFile)
+            self.keybags, deviceKey: surroundings.deviceKey, permanent: opening.permanent, settings.caches,
+            bootIDFile: settings.bootIDFile)
     }
 
     /// The copies that decode, the newest first; of equal ones the first.
@@ -58,14 +58,14 @@ struct StoredKeybag {
     /// The first keybag that a protector at hand opens; the first at all, with no keys, if none does.
     private static func open(
         _ keybags: [Keybag], _ surroundings: Surroundings
-    ) throws(KeychainFailure) -> (keybag: Keybag, sealer: RowSealer?) {
+    ) throws(KeychainFailure) -> (keybag: Keybag, permanent: KeyState.Permanent?) {
         let protectors = try Protectors.atHand(surroundings)
-        var opened: (keybag: Keybag, sealer: RowSealer?)?
+        var opened: (keybag: Keybag, permanent: KeyState.Permanent?)?
         for keybag in keybags {
             do throws(KeychainFailure) {
-                let sealer = try sealer(keybag, protectors, surroundings.deviceKey)
-                if opened == nil || (opened?.sealer == nil && sealer != nil) { opened = (keybag, sealer) }
-                if sealer != nil { break }
+                let permanent = try permanent(keybag, protectors, surroundings.deviceKey)
+                if opened == nil || (opened?.permanent == nil && permanent != nil) { opened = (keybag, permanent) }
+                if permanent != nil { break }
             } catch {
                 guard error.reason == .corrupt else { throw error }
             }
@@ -74,13 +74,14 @@ struct StoredKeybag {
         return opened
     }
 
-    private static func sealer(
+    private static func permanent(
         _ keybag: Keybag, _ protectors: [any Protector], _ deviceKey: DeviceKey?
-    ) throws(KeychainFailure) -> RowSealer? {
+    ) throws(KeychainFailure) -> KeyState.Permanent? {
         for protector in protectors {
             guard let authority = try keybag.authority(protector, deviceKey) else { continue }
             let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
-            return RowSealer(keys, userPublicKey: keybag.userKey?.publicKey)
+            let sealer = RowSealer(keys, userPublicKey: keybag.userKey?.publicKey)
+            return KeyState.Permanent(sealer: sealer, kind: type(of: protector).kind)
         }
         return nil
     }
@@ -113,5 +114,13 @@ extension VaultSettings {
     /// In the kernel if that is asked for and possible.
     var cache: any UnlockCache {
         unlockCache == .kernel && KernelUnlockCache.isUsable ? KernelUnlockCache() : ProcessUnlockCache()
+    }
+
+    /// Where unlocking keeps the keys: as asked for, unless the kernel refuses.
+    public var cacheInUse: UnlockCacheKind { cache is KernelUnlockCache ? .kernel : .process }
+
+    /// All that are looked at.
+    var caches: [any UnlockCache] {
+        cache is ProcessUnlockCache ? [ProcessUnlockCache()] : [ProcessUnlockCache(), cache]
     }
 }

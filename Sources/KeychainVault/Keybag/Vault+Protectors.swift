@@ -92,9 +92,7 @@ extension Vault {
     private func forgetUnlocking() throws(KeychainFailure) {
         guard let session = try openSession() else { return }
         session.keyState.forget()
-        for state in [LockState.unlocked, .locked] {
-            try session.keyState.cache.remove(state, vaultID: session.keybag.vaultID)
-        }
+        try session.keyState.removeEntries([.unlocked, .locked])
     }
 
     private func protector(_ secret: ProtectorSecret) throws(KeychainFailure) -> any Protector {

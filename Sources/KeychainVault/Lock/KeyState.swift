@@ -18,39 +18,49 @@ final class KeyState: Sendable {
         var renewed: ContinuousClock.Instant
     }
 
+    /// What opens the vault without anybody unlocking it.
+    struct Permanent {
+        let sealer: RowSealer
+        let kind: ProtectorKind
+    }
+
     private struct Current {
         var opened: [LockState: Opened] = [:]
         var always: RowSealer?
     }
 
-    let cache: any UnlockCache
+    /// Where an entry may be: an unlocking for this process alone comes before one for all.
+    private let caches: [any UnlockCache]
     var vaultID: UUID { keybags[0].vaultID }
     /// The stored keybags that are whole, the newest first.
     private let keybags: [Keybag]
     private let deviceKey: DeviceKey?
     private let bootIDFile: String
     /// `nil` if the vault does not open by itself.
-    private let permanent: RowSealer?
+    private let permanent: Permanent?
     private let current = Mutex(Current())
 
     init(
-        _ keybags: [Keybag], deviceKey: DeviceKey?, permanent: RowSealer?, _ cache: any UnlockCache, bootIDFile: String
+        _ keybags: [Keybag], deviceKey: DeviceKey?, permanent: Permanent?, _ caches: [any UnlockCache],
+        bootIDFile: String
     ) {
         self.keybags = keybags
         self.deviceKey = deviceKey
         self.permanent = permanent
-        self.cache = cache
+        self.caches = caches
         self.bootIDFile = bootIDFile
     }
 
     /// Whether the vault opens here without anybody unlocking it.
     var isAlwaysUnlocked: Bool { permanent != nil }
+    /// By what; `nil` if it does not.
+    var openedBy: ProtectorKind? { permanent?.kind }
 
     /// What seals and opens rows now.
     ///
     /// - Throws: `locked` if not even the index is open.
     func sealer() throws(KeychainFailure) -> RowSealer {
-        if let permanent { return permanent }
+        if let permanent { return permanent.sealer }
         return try current.withLock { (current) throws(KeychainFailure) in
             for state in [LockState.unlocked, .locked] {
                 if let sealer = try cached(state, &current) { return sealer }
@@ -88,17 +98,24 @@ final class KeyState: Sendable {
         current.withLock { $0 = Current() }
     }
 
+    /// Takes the entries of these states away, from every process that shares them.
+    func removeEntries(_ states: [LockState]) throws(KeychainFailure) {
+        for cache in caches {
+            for state in states { try cache.remove(state, vaultID: keybags[0].vaultID) }
+        }
+    }
+
     // MARK: - By the cache
 
     private func cached(_ state: LockState, _ current: inout Current) throws(KeychainFailure) -> RowSealer? {
         if let opened = current.opened[state] {
-            if cache.isAlive(opened.token) {
+            if caches.contains(where: { $0.isAlive(opened.token) }) {
                 renewIfDue(state, &current)
                 return opened.sealer
             }
             current.opened[state] = nil
         }
-        guard let (entry, token) = try cache.find(state, vaultID: vaultID),
+        guard let (entry, token) = try find(state),
             entry.bootID == BootID.read(bootIDFile),
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID)
         else { return nil }
@@ -106,8 +123,19 @@ final class KeyState: Sendable {
         guard let sealer = try opened(keys, state) else { return nil }
         current.opened[state] = Opened(
             sealer: sealer, token: token, idleTimeout: entry.idleTimeout, renewed: .now)
-        if let timeout = entry.idleTimeout { cache.renew(token, timeout) }
+        if let timeout = entry.idleTimeout { renew(token, timeout) }
         return sealer
+    }
+
+    func find(_ state: LockState) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)? {
+        for cache in caches {
+            if let found = try cache.find(state, vaultID: vaultID) { return found }
+        }
+        return nil
+    }
+
+    private func renew(_ token: UnlockToken, _ timeout: Duration) {
+        for cache in caches { cache.renew(token, timeout) }
     }
 
     private func opened(_ keys: WrappingKeys, _ state: LockState) throws(KeychainFailure) -> RowSealer? {
@@ -121,7 +149,7 @@ final class KeyState: Sendable {
         let now = ContinuousClock.now
         guard now - opened.renewed > min(timeout / 8, .seconds(10)) else { return }
         current.opened[state]?.renewed = now
-        cache.renew(opened.token, timeout)
+        renew(opened.token, timeout)
     }
 
     // MARK: - Without

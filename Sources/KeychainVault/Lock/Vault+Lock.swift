@@ -31,14 +31,19 @@ extension Vault {
     /// try vault.unlock(ProtectorSecret(ProtectorKind(word: "passphrase")!, passphrase), idleTimeout: .seconds(900))
     /// ```
     ///
-    /// - Parameter idleTimeout: How long it stays unlocked after the last use; `nil`: until it is locked, or the system
-    ///   restarts.
+    /// - Parameters:
+    ///   - idleTimeout: How long it stays unlocked after the last use; `nil`: until it is locked, or the system restarts.
+    ///   - place: `process` unlocks for this process alone; `nil`: what ``unlockCacheInUse`` says.
     /// - Throws: `authenticationFailed` if the secret is wrong, `corrupt` if its slot is damaged, `itemNotFound` if the vault
     ///   has no slot of that kind, `unavailable` if there is no vault.
-    public func unlock(_ secret: ProtectorSecret, idleTimeout: Duration? = nil) throws(KeychainFailure) {
+    public func unlock(
+        _ secret: ProtectorSecret, idleTimeout: Duration? = nil,
+        keepingKeysIn place: VaultSettings.UnlockCacheKind? = nil
+    ) throws(KeychainFailure) {
         let session = try currentSession()
         let opening = try open(session, secret)
-        try cache(opening.authority, session, idleTimeout)
+        let cache: any UnlockCache = place == .process ? ProcessUnlockCache() : settings.cache
+        try store(opening.authority, session, idleTimeout, in: cache)
         try rewrapIfWeak(opening)
     }
 
@@ -59,7 +64,7 @@ extension Vault {
         // Those of this process go even if the cache cannot be reached.
         session.keyState.forget()
         RecentProof.forget(self)
-        for state in states { try session.keyState.cache.remove(state, vaultID: session.keybag.vaultID) }
+        try session.keyState.removeEntries(states)
     }
 
     /// The session, with the keybag as it is stored now.
@@ -106,10 +111,10 @@ extension Vault {
         Surroundings(location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
     }
 
-    private func cache(
-        _ authority: Authority, _ session: Session, _ idleTimeout: Duration?
+    private func store(
+        _ authority: Authority, _ session: Session, _ idleTimeout: Duration?, in cache: any UnlockCache
     ) throws(KeychainFailure) {
-        let (cache, bootID) = (session.keyState.cache, BootID.read(settings.bootIDFile))
+        let bootID = BootID.read(settings.bootIDFile)
         for (state, timeout) in [(LockState.locked, nil), (.unlocked, idleTimeout)] {
             let keys = authority.wrappingKeys.limited(to: state)
             let entry = UnlockEntry(bootID: bootID, idleTimeout: timeout, keys: keys.bytes)

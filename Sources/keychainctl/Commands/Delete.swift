@@ -25,6 +25,7 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only an item with this label.")
@@ -42,6 +43,10 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
+            try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in try delete(keychain) }
+        }
+
+        private func delete(_ keychain: UserKeychain) throws(KeychainFailure) {
             guard all else { return try keychain.delete(keychain.onlyItem(item, label: label)) }
             for itemClass in item.classes { try keychain.deleteAll(item.filter(itemClass, label: label)) }
         }

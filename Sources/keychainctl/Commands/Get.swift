@@ -26,6 +26,7 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only an item with this label.")
@@ -37,7 +38,10 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            guard var value = try keychain.value(keychain.onlyItem(item, label: label)) else {
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in
+                try keychain.value(keychain.onlyItem(item, label: label))
+            }
+            guard var value = found else {
                 // Other programs may store items that only carry attributes.
                 throw KeychainFailure(.undecodableInput, "The item is there and has no value, not even an empty one.")
             }

@@ -26,6 +26,7 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only items with this label.")
@@ -36,7 +37,7 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try search(keychain)
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in try search(keychain) }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
             if found.isPartial || !json { try warnOfDamage(keychain) }

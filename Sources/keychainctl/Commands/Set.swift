@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainEngine
 
 extension Keychainctl {
     struct Set: ParsableCommand {
@@ -26,10 +27,17 @@ extension Keychainctl {
 
         @OptionGroup(title: "Item") var item: ItemOptions
         @OptionGroup(title: "Value") var input: ValueOptions
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "A name for people. An item that exists keeps its own unless this is given.")
         var label: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "When the item is open: \(AccessibilityName.help). Also Apple's names, such as ck.", valueName: "class")
+        )
+        var accessibility: AccessibilityName?
 
         func validate() throws {
             try item.requireServiceOrServer()
@@ -38,9 +46,18 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
+            try checkSources()
             var value = try input.readValue(for: name)
             defer { value.wipe() }
-            try keychain.set(item, label: label, value: value)
+            try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in
+                try keychain.set(item, label: label, accessibility?.accessibility, value: value)
+            }
+        }
+
+        /// What comes through one descriptor cannot be both.
+        private func checkSources() throws {
+            guard let source = input.source, unlock.uses(source) else { return }
+            throw ValidationError("The value and the secret that unlocks come through the same descriptor.")
         }
 
         /// What the prompt calls the item.

@@ -2,9 +2,11 @@
 // keychainctl status: where the vault is and how it fares.
 
 import ArgumentParser
+import Foundation
 import KeychainAuthenticators
 import KeychainEngine
 import KeychainVault
+import SecretMemory
 
 extension Keychainctl {
     struct Status: ParsableCommand {
@@ -12,8 +14,11 @@ extension Keychainctl {
             abstract: "Show where the vault is, what protects it and whether it is whole.",
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
-                readOnly, protectors (kind, created, protectsFrom, doesNotProtectFrom), items (a count \
-                for each class), damaged, quarantined, keybagCopyDamaged and keyMemoryLocked.
+                readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
+                (a count for each class), damaged, quarantined, keybagCopyDamaged, keyMemoryLocked, \
+                lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
+                protector), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
+                rotationPending, locked (a count) and memoryProtection (secretMemory, locked, swappable).
 
                 EXAMPLES
                   keychainctl status
@@ -36,7 +41,8 @@ extension Keychainctl {
 
 extension VaultStatus {
     fileprivate var text: String {
-        let rows = places + (exists ? condition + protectors : [("state", "not made yet; the first `set` makes it")])
+        let absent = [("state", "not made yet; the first `set` makes it, or: keychainctl init")]
+        let rows = places + (exists ? locking + condition + protectors : absent)
         return rows.map { title, value in
             title + String(repeating: " ", count: 14 - title.count) + value.escapingControls() + "\n"
         }.joined()
@@ -44,6 +50,15 @@ extension VaultStatus {
 
     private var places: [(String, String)] {
         [("vault", location.folder), ("device key", location.deviceKeyFile)]
+    }
+
+    private var locking: [(String, String)] {
+        [
+            ("state", lockStateText),
+            ("strength", strength ?? "unknown: a newer version made all that opens it"),
+            ("unlock cache", unlockCacheText),
+            ("this device", bindingText),
+        ]
     }
 
     private var condition: [(String, String)] {
@@ -54,20 +69,23 @@ extension VaultStatus {
             ("damaged", damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are: restore a backup"),
             ("quarantined", quarantinedCount == 0 ? "none" : "\(quarantinedCount) damaged items set aside, bytes kept"),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
-            ("key memory", isKeyMemoryLocked ? "kept out of swap" : "not locked: may be swapped out (ulimit -l)"),
+            ("rotation", isRotating ? "broken off; go on with: keychainctl rotate" : "none under way"),
+            ("key memory", SecretBytes.protection.text),
+            ("groups", "all: entitlements do not restrict this tool"),
         ]
     }
 
     private var counts: String {
-        let counts = ItemClass.allCases.compactMap { itemClass in
+        var counts = ItemClass.allCases.compactMap { itemClass in
             itemCounts[itemClass].map { "\(itemClass.name) \($0)" }
         }
+        if lockedCount > 0 { counts.append("\(lockedCount) locked") }
         return counts.isEmpty ? "none" : counts.joined(separator: ", ")
     }
 
     private var protectors: [(String, String)] {
         slots.flatMap { slot in
-            let added = ", added " + slot.created.timestamp(withFraction: false)
+            let added = ", added \(slot.added), id \(slot.id.uuidString.lowercased())"
             guard let kind = slot.kind else { return [("opened by", "a kind made by a newer version" + added)] }
             return [
                 ("opened by", kind.name + added),

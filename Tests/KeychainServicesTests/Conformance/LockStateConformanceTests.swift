@@ -135,7 +135,8 @@ struct LockStateConformanceTests {
         keychain.services.add(genp(["svce": "s", "acct": "closed", "pdmn": "ak", "v_Data": secret]))
         keychain.services.add(genp(["svce": "s", "acct": "open", "pdmn": "ck", "v_Data": secret]))
         try keychain.enter(.locked)
-        #expect(keychain.services.update(genp(["svce": "s"]), to: ["v_Data": otherSecret]) == errSecInteractionNotAllowed)
+        #expect(
+            keychain.services.update(genp(["svce": "s"]), to: ["v_Data": otherSecret]) == errSecInteractionNotAllowed)
         #expect(keychain.services.find(genp(["acct": "open", "r_Data": true])).data == secret)
     }
 

@@ -110,7 +110,9 @@ import Testing
         let (row, sealer) = try Self.row(test.vault)
         let key = try test.vault.userKey(provenBy: SecretBytes(text: "the new passphrase"))
         #expect(Self.outcome { try sealer.openValue(row, .user, Proofs(userKey: key)) } == "protected")
-        #expect(reason { _ = try test.vault.userKey(provenBy: SecretBytes(text: "the old passphrase")) } == .authenticationFailed)
+        #expect(
+            reason { _ = try test.vault.userKey(provenBy: SecretBytes(text: "the old passphrase")) }
+                == .authenticationFailed)
     }
 
     @Test func recoveryKey_provesTheUser() throws {

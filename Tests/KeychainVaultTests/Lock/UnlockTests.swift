@@ -172,6 +172,6 @@ extension Vault {
 extension KeyState {
     /// Looks without using, so that nothing is renewed.
     var isUnlockedByCache: Bool {
-        get throws { try cache.find(.unlocked, vaultID: vaultID) != nil }
+        get throws { try find(.unlocked) != nil }
     }
 }

@@ -10,7 +10,8 @@ import Testing
 
 @Suite struct FoundKeyTests {
     /// A credentials folder as systemd makes it, and a vault that opens with what is in it and a passphrase.
-    private func vaultWithCredential(_ bytes: Data = Data(repeating: 3, count: 32)) throws -> (TestVault, VaultSettings) {
+    private func vaultWithCredential(_ bytes: Data = Data(repeating: 3, count: 32)) throws -> (TestVault, VaultSettings)
+    {
         let test = try TestVault.locked()
         var settings = VaultSettings.cheap
         let folder = test.root + "/credentials"

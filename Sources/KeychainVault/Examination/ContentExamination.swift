@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a vault's database, looked at without changing anything.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// One look into the database.
+struct ContentExamination {
+    let location: VaultLocation
+    let settings: VaultSettings
+    let deviceKey: DeviceKey?
+    var findings: [Finding] = []
+
+    /// Looks again if somebody was writing meanwhile: a file that is read without its log may then seem damaged.
+    static func findings(
+        _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: DeviceKey?
+    ) -> [Finding] {
+        var examination = ContentExamination(location: location, settings: settings, deviceKey: deviceKey)
+        for _ in 1...3 {
+            let before = FileMoment(location)
+            examination.findings = []
+            examination.run()
+            if before == FileMoment(location) { break }
+        }
+        return examination.findings
+    }
+
+    private init(location: VaultLocation, settings: VaultSettings, deviceKey: DeviceKey?) {
+        self.location = location
+        self.settings = settings
+        self.deviceKey = deviceKey
+    }
+
+    mutating func note(_ check: String, _ severity: Finding.Severity, _ message: String) {
+        findings.append(Finding(check, severity, message))
+    }
+
+    private mutating func run() {
+        do throws(KeychainFailure) {
+            let reader = try open()
+            try DatabaseFailure.translating(location.databaseFile) {
+                try reader.read { db in try look(db) }
+                try reader.close()
+            }
+        } catch {
+            note("database", .problem, error.message)
+        }
+    }
+
+    // MARK: - Opening
+
+    /// In ways that make no files: SQLite would make those by which readers and writers agree.
+    private mutating func open() throws(KeychainFailure) -> DatabaseQueue {
+        let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
+        let hasLog = (try FileSafety.checkFile(companions[0])?.st_size ?? 0) > 0
+        guard hasLog else { return try Connection.openImmutable(location.databaseFile) }
+        if access(companions[1], R_OK) == 0 { return try Connection.openForReading(location.databaseFile) }
+        let isStuck = access(location.folder, W_OK) != 0
+        note(
+            "log", isStuck ? .problem : .ok,
+            "The last changes are in the log '\(companions[0])', without the index that goes with it. "
+                + (isStuck
+                    ? "On a medium that cannot be written the vault cannot be read: copy the folder to a writable place "
+                        + "and name that (KEYCHAIN_VAULT)."
+                    : "The next call makes a new one. What follows is the state before those changes."))
+        return try Connection.openImmutable(location.databaseFile)
+    }
+
+    // MARK: - Looking
+
+    private mutating func look(_ db: Database) throws {
+        let version = try VaultSchema.check(db, path: location.databaseFile)
+        note(
+            "format", .ok,
+            version < VaultSchema.version
+                ? "Format \(version); the next write raises it to \(VaultSchema.version)."
+                : "Format \(version), the newest.")
+        try checkIntegrity(db)
+        let copies = try KeybagTable(db).copies()
+        guard let keybag = checkCopies(copies) else { return }
+        checkSetUp(keybag)
+        checkBinding(keybag)
+        checkRotation(keybag)
+        try checkItems(copies, ItemTable(db))
+    }
+
+    private mutating func checkIntegrity(_ db: Database) throws {
+        let told = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+        guard told != ["ok"] else { return note("database", .ok, "The database is whole.") }
+        note(
+            "database", .problem,
+            "'\(location.databaseFile)' is damaged; SQLite says: \(told.joined(separator: "; ")). Restore a backup.")
+    }
+
+    private mutating func checkCopies(_ copies: [Data?]) -> Keybag? {
+        do throws(KeychainFailure) {
+            let whole = try StoredKeybag.whole(copies, location)
+            if let newest = whole.first, copies.contains(where: { $0 != newest.bytes }) {
+                note(
+                    "keybag", .warning,
+                    "One of the two copies of the keybag is damaged or older; the next write mends it.")
+            } else {
+                note("keybag", .ok, "Both copies of the keybag are good.")
+            }
+            return whole.first
+        } catch {
+            note("keybag", .problem, error.message)
+            return nil
+        }
+    }
+
+    private mutating func checkItems(_ copies: [Data?], _ table: ItemTable) throws {
+        let quarantined = try table.quarantineCount()
+        if quarantined > 0 {
+            note(
+                "quarantine", .warning, "\(quarantined) damaged items were set aside, bytes and all. Restore a backup.")
+        }
+        let stored: StoredKeybag
+        do throws(KeychainFailure) {
+            stored = try StoredKeybag(copies, location, settings)
+        } catch {
+            return note("opening", .problem, error.message)
+        }
+        let counts = try ItemCounts(stored.keyState, table)
+        noteState(stored.keyState)
+        note(counts)
+    }
+
+    private mutating func noteState(_ keyState: KeyState) {
+        do throws(KeychainFailure) {
+            if let kind = keyState.openedBy {
+                note("opening", .ok, "The vault opens by itself, with the \(kind.name).")
+            } else {
+                let isOpen = try keyState.state == .unlocked
+                note(
+                    "opening", .ok,
+                    isOpen ? "The vault is unlocked." : "The vault is locked. To unlock: keychainctl unlock")
+            }
+        } catch {
+            note("opening", .problem, error.message)
+        }
+    }
+
+    private mutating func note(_ counts: ItemCounts) {
+        if counts.damaged > 0 {
+            note("items", .problem, "\(counts.damaged) items do not open and were left as they are. Restore a backup.")
+        }
+        let open = counts.byClass.values.reduce(0, +)
+        let locked = counts.locked > 0 ? " \(counts.locked) are locked and were not looked at." : ""
+        note("items", .ok, "\(open) items open." + locked)
+    }
+}
+
+/// What the two files look like that a write changes.
+private struct FileMoment: Equatable {
+    private let parts: [Int]
+
+    init(_ location: VaultLocation) {
+        let paths = [location.databaseFile, location.folder + "/" + VaultLocation.companionNames[0]]
+        parts = paths.flatMap { path -> [Int] in
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return [-1] }
+            return [Int(status.st_ino), Int(status.st_size), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
+        }
+    }
+}

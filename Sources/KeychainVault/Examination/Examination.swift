@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examining a vault from outside in, without changing anything: folders, files, database, keys.
+
+import Foundation
+import KeychainEngine
+
+extension Vault {
+    /// Looks for everything that may be wrong with a vault. It changes nothing in it, makes no file, and does not need it to
+    /// be whole, unlocked or there at all.
+    ///
+    /// ```swift
+    /// for finding in Vault.examine(location) where finding.severity == .problem { report(finding.message) }
+    /// ```
+    ///
+    /// Does not protect against a vault that somebody put back from an older copy: it is whole.
+    public static func examine(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> [Finding] {
+        var examination = Examination(location: location, settings: settings)
+        examination.run()
+        return examination.findings
+    }
+}
+
+/// One examination, as far as it has come.
+struct Examination {
+    let location: VaultLocation
+    let settings: VaultSettings
+    private(set) var findings: [Finding] = []
+
+    init(location: VaultLocation, settings: VaultSettings) {
+        self.location = location
+        self.settings = settings
+    }
+
+    mutating func run() {
+        checkParents()
+        let hasFolder = checkFolder()
+        let deviceKey = checkDeviceKey()
+        checkLeftovers()
+        guard hasFolder else { return }
+        let filesAreSafe = checkFiles()
+        checkLockFile()
+        checkLockHolder()
+        guard filesAreSafe, hasDatabase() else { return }
+        findings += ContentExamination.findings(location, settings, deviceKey)
+    }
+
+    mutating func note(_ check: String, _ severity: Finding.Severity, _ message: String) {
+        findings.append(Finding(check, severity, message))
+    }
+
+    /// Runs a check that says by throwing what is wrong.
+    mutating func check<Result>(
+        _ name: String, _ body: () throws(KeychainFailure) -> Result
+    ) -> Result? {
+        do throws(KeychainFailure) {
+            return try body()
+        } catch {
+            note(name, .problem, error.message)
+            return nil
+        }
+    }
+
+    // MARK: - Folders
+
+    /// - Returns: Whether there is a folder that may be used.
+    private mutating func checkFolder() -> Bool {
+        let folder = location.folder
+        guard let exists = check("vault-folder", { () throws(KeychainFailure) in try FileSafety.checkFolder(folder) })
+        else { return false }
+        guard exists else {
+            note(
+                "vault-folder", .ok,
+                "There is no vault in '\(folder)' yet. The first write makes it, or: keychainctl init")
+            return false
+        }
+        let isWritable = access(folder, W_OK) == 0
+        note(
+            "vault-folder", isWritable ? .ok : .warning,
+            "'\(folder)' is yours and closed to others" + (isWritable ? "." : ", and cannot be written: reading works.")
+        )
+        return true
+    }
+
+    private mutating func checkParents() {
+        var isFine = true
+        for folder in parents where !checkParent(folder) { isFine = false }
+        if isFine { note("parent-folders", .ok, "Nobody but you and root can change the folders above.") }
+    }
+
+    /// Of the vault and of the device key, each once, up to the root.
+    private var parents: [String] {
+        var found: [String] = []
+        for path in [location.folder, location.deviceKeyFile] {
+            var folder = path
+            repeat {
+                folder = FileSafety.parent(of: folder)
+                if !found.contains(folder) { found.append(folder) }
+            } while folder != "/"
+        }
+        return found
+    }
+
+    private mutating func checkParent(_ folder: String) -> Bool {
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            guard errno != ENOENT else { return true }
+            note("parent-folders", .problem, SystemFailure.failure("look at", folder).message)
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            note("parent-folders", .problem, "'\(folder)' is \(FileSafety.kind(status)), not a folder. Move it away.")
+            return false
+        }
+        let sticky = status.st_mode & S_ISVTX != 0
+        if status.st_mode & S_IWOTH != 0, !sticky {
+            note("parent-folders", .problem, "'\(folder)' can be changed by every user. Run: chmod o-w '\(folder)'")
+        } else if status.st_uid != geteuid(), status.st_uid != 0 {
+            note(
+                "parent-folders", .warning,
+                "'\(folder)' belongs to user \(status.st_uid), who can put something else in the place of what is in it. "
+                    + "Keep vault and device key below folders of your own.")
+        } else if status.st_mode & S_IWGRP != 0, !sticky {
+            note(
+                "parent-folders", .warning,
+                "'\(folder)' can be changed by the group \(status.st_gid). Unless it is yours alone, run: "
+                    + "chmod g-w '\(folder)'")
+        } else {
+            return true
+        }
+        return false
+    }
+}

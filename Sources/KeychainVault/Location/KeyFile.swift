@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a key file that somebody names.
+
+import Foundation
+public import KeychainEngine
+public import SecretMemory
+
+extension Vault {
+    /// The bytes of a key file, for a ``ProtectorSecret`` of the kind `keyFile`.
+    ///
+    /// ```swift
+    /// let secret = try vault.readKeyFile("/media/stick/keychain.key")
+    /// try vault.unlock(ProtectorSecret(.keyFile, secret))
+    /// ```
+    ///
+    /// - Throws: `unsafeLocation` if others may read it, if it is no regular file, or lies inside the vault's folder;
+    ///   `unavailable` if it is not there, `invalidParameter` if it is shorter than 32 bytes or longer than 4096.
+    public func readKeyFile(_ path: String) throws(KeychainFailure) -> SecretBytes {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw Self.noKeyFile(path) }
+        guard let status = try FileSafety.checkFile(path, allowingRoot: true) else { throw Self.noKeyFile(path) }
+        try checkIsElsewhere(path)
+        guard KeyFileProtector.lengths.contains(Int(status.st_size)) else { throw KeyFileProtector.wrongLength(path) }
+        let secret = try PrivateFile.readSecret(path, limit: KeyFileProtector.lengths.upperBound)
+        guard let secret else { throw Self.noKeyFile(path) }
+        return secret
+    }
+
+    private func checkIsElsewhere(_ path: String) throws(KeychainFailure) {
+        guard let file = FileSafety.resolved(path), let folder = FileSafety.resolved(location.folder),
+            file.utf8.starts(with: (folder + "/").utf8)
+        else { return }
+        throw KeychainFailure(
+            .unsafeLocation,
+            "The key file '\(path)' lies inside the vault folder, where a copy of the vault would contain its key. "
+                + "Keep it elsewhere.")
+    }
+
+    private static func noKeyFile(_ path: String) -> KeychainFailure {
+        KeychainFailure(.unavailable, "There is no key file '\(path)'. Name one that exists.")
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl init: make the vault.
+
+import ArgumentParser
+import KeychainEngine
+import KeychainVault
+
+extension Keychainctl {
+    struct Init: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make the vault, if there is none, and say what opens it.",
+            usage: "keychainctl init [<options>]",
+            discussion: """
+                Without options the vault opens with a device key, a file of yours, without anybody \
+                being asked; the first `set` makes such a vault too. With --no-device-key it opens \
+                only with what was given besides, and starts locked.
+
+                The recovery key is written to standard output, once. If there is a vault already, \
+                nothing is changed; the exit code is 4 if it is not as the options say.
+
+                EXAMPLES
+                  keychainctl init
+                  keychainctl init --passphrase --recovery-key --no-device-key
+                  keychainctl init --passphrase-fd 3 3< passphrase
+                """)
+
+        @Flag(help: "Ask for a passphrase to open the vault with.")
+        var passphrase = false
+
+        @Option(help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "number"))
+        var passphraseFd: String?
+
+        @Flag(help: "Make a recovery key, for when the passphrase is forgotten.")
+        var recoveryKey = false
+
+        @Flag(help: "Let the device key not open the vault.")
+        var noDeviceKey = false
+
+        @OptionGroup var stray: StrayWords
+
+        func validate() throws {
+            try Descriptors.check(["--passphrase-fd": passphraseFd])
+            guard !noDeviceKey || wantsPassphrase || recoveryKey else {
+                throw ValidationError("With --no-device-key, give --passphrase or --recovery-key as well.")
+            }
+        }
+
+        private var wantsPassphrase: Bool { passphrase || passphraseFd != nil }
+
+        func run() throws {
+            let vault = try UserKeychain().vault
+            guard try vault.protectors.isEmpty else { return try checkPresent(vault) }
+            // Before anything is made: whoever breaks off here has made nothing.
+            var secrets: [ProtectorSecret] = []
+            if wantsPassphrase {
+                let text = try NewPassphrase.read(passphraseFd.flatMap(Descriptors.number))
+                secrets.append(ProtectorSecret(.passphrase, text))
+            }
+            if recoveryKey { secrets.append(ProtectorSecret(.recoveryKey, Vault.makeRecoveryKey())) }
+            guard try vault.create() else { return try checkPresent(vault) }
+            try add(secrets, to: vault)
+            Output.note("The vault is in '\(vault.location.folder)'.")
+            if noDeviceKey { try removeDeviceKey(vault) }
+        }
+
+        private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainFailure) {
+            // The first one vouches for the others.
+            for secret in secrets {
+                let isFirst = try !vault.protectors.contains { $0.kind?.holder == .person }
+                try vault.addProtector(secret, authority: isFirst ? nil : secrets.first)
+                try RecoveryKeyOutput.show(secret)
+            }
+        }
+
+        private func removeDeviceKey(_ vault: Vault) throws(KeychainFailure) {
+            for slot in try vault.protectors where slot.kind == .deviceKey { try vault.removeProtector(slot.id) }
+            try LockNotice.tell(vault)
+        }
+
+        private func checkPresent(_ vault: Vault) throws(KeychainFailure) {
+            let kinds = try vault.protectors.compactMap(\.kind)
+            let isAsAsked =
+                (!wantsPassphrase || kinds.contains(.passphrase)) && (!recoveryKey || kinds.contains(.recoveryKey))
+                && (!noDeviceKey || !kinds.contains(.deviceKey))
+            guard isAsAsked else {
+                throw KeychainFailure(
+                    .duplicateItem,
+                    "There is a vault already in '\(vault.location.folder)', and it opens otherwise. Nothing was changed. "
+                        + "To change what opens it: keychainctl protect --help")
+            }
+            Output.note("There is a vault already in '\(vault.location.folder)'; nothing was changed.")
+        }
+    }
+}
+
+/// What people are told once nothing opens the vault by itself any more.
+enum LockNotice {
+    static func tell(_ vault: Vault) throws(KeychainFailure) {
+        guard try !vault.opensByItself else { return }
+        // It may have been unlocked while the device key was there.
+        try vault.lock()
+        Output.note("The vault is locked now. To unlock it: keychainctl unlock")
+    }
+}

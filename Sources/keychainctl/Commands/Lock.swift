@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl lock and unlock: for all processes of the user.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+extension Keychainctl {
+    struct Lock: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lock the vault, for all your processes.",
+            discussion: """
+                Items of the classes "after first unlock" stay open until the system restarts, so that \
+                programs in the background go on working; with --all they are closed too. A vault that \
+                a device key or a credential opens by itself cannot be locked: exit code 14.
+
+                EXAMPLES
+                  keychainctl lock
+                  keychainctl lock --all
+                """)
+
+        @Flag(help: "Close as well what stays open after the first unlock.")
+        var all = false
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            try UserKeychain().vault.lock(forgettingFirstUnlock: all)
+        }
+    }
+
+    struct Unlock: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Unlock the vault, for all your processes.",
+            usage: "keychainctl unlock [<options>]",
+            discussion: """
+                The passphrase is asked for on the terminal and not shown. A newline at the end of \
+                what comes through a descriptor does not count. The vault stays unlocked until it is \
+                locked, for as long as --timeout says after it was last used, or until the system \
+                restarts.
+
+                The kernel keeps the keys. Where it refuses, as in many containers, each process has \
+                to unlock for itself: give the options of this verb to `get`, `set`, `list` or \
+                `delete`; this one then ends with code 13.
+
+                EXAMPLES
+                  keychainctl unlock
+                  keychainctl unlock --timeout 15m
+                  keychainctl unlock --passphrase-fd 3 3< passphrase
+                  keychainctl unlock --key-file /media/stick/keychain.key
+                """)
+
+        @OptionGroup(title: "Secret") var options: UnlockOptions
+
+        @Option(help: ArgumentHelp("Lock after this long without use: 90s, 15m, 8h.", valueName: "time"))
+        var timeout: IdleTimeout?
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain().vault
+            try checkServesOthers(vault)
+            if options.given == nil, try opensAnyway(vault) { return }
+            try options.unlock(vault) { (secret) throws(KeychainFailure) in
+                try vault.unlock(secret, idleTimeout: timeout?.duration)
+            }
+        }
+
+        private func opensAnyway(_ vault: Vault) throws(KeychainFailure) -> Bool {
+            guard try !vault.protectors.isEmpty, try vault.opensByItself else { return false }
+            Output.note("This vault opens without asking anybody, so there is nothing to unlock.")
+            return true
+        }
+
+        private func checkServesOthers(_ vault: Vault) throws(KeychainFailure) {
+            guard vault.unlockCacheInUse == .process else { return }
+            let why =
+                vault.settings.unlockCache == .process
+                ? "KEYCHAIN_UNLOCK_CACHE=process keeps the keys in each process"
+                : "The kernel keeps no keys for this process"
+            throw KeychainFailure(
+                .unavailable,
+                "\(why), so unlocking here would end with this command. Give the secret to the command that needs it, for "
+                    + "example: keychainctl get --passphrase-fd 3 …")
+        }
+    }
+}
+
+/// A time such as 90s, 15m or 8h.
+struct IdleTimeout: ExpressibleByArgument {
+    let duration: Duration
+
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
+
+    init?(argument: String) {
+        guard let unit = argument.last.flatMap({ Self.units[$0] }), argument.utf8.count <= 10,
+            let number = Int64(argument.dropLast()), number > 0, number * unit <= UInt32.max
+        else { return nil }
+        duration = .seconds(number * unit)
+    }
+}

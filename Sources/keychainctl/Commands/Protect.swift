@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl protect: what opens the vault.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+extension Keychainctl {
+    struct Protect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show and change what opens the vault.",
+            discussion: """
+                Each protector opens the vault by itself, so it is as strong as the weakest. Changes \
+                take a secret that opens the vault now: it is asked for, or given with an option.
+
+                EXAMPLES
+                  keychainctl protect
+                  keychainctl protect add passphrase
+                  keychainctl protect remove device-key
+                  keychainctl protect change passphrase
+                """,
+            subcommands: [List.self, Add.self, Remove.self, Change.self, Adopt.self], defaultSubcommand: List.self)
+
+        struct List: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Show what opens the vault.",
+                discussion: """
+                    With --json: an array of objects with the keys word, kind, id, created, protectsFrom \
+                    and doesNotProtectFrom.
+
+                    EXAMPLES
+                      keychainctl protect list
+                      keychainctl protect list --json | jq -r '.[].id'
+                    """)
+
+            @Flag(help: "Print JSON, for programs.")
+            var json = false
+
+            @OptionGroup var stray: StrayWords
+
+            func run() throws {
+                let slots = try UserKeychain().vault.protectors
+                try Output.write(
+                    json ? JSONOutput.line(slots.map(ProtectorJSON.init)) : ProtectorListing(slots: slots).text)
+            }
+        }
+
+        struct Add: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Let one more secret open the vault.",
+                usage: "keychainctl protect add <kind> [<options>]",
+                discussion: """
+                    A new passphrase is asked for twice. A recovery key is made and written to standard \
+                    output, once. The other options are for a secret that opens the vault now.
+
+                    EXAMPLES
+                      keychainctl protect add passphrase
+                      keychainctl protect add recovery-key
+                      keychainctl protect add key-file --new-key-file /media/stick/keychain.key
+                    """)
+
+            @Argument(help: ArgumentHelp("What to add: \(KindName.help).", valueName: "kind"))
+            var name: KindName
+
+            @OptionGroup(title: "New secret") var new: NewSecretOptions
+            @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
+            @OptionGroup var stray: StrayWords
+
+            func validate() throws { try new.check(for: name.kind) }
+
+            func run() throws {
+                let vault = try UserKeychain().vault
+                try vault.create()
+                let authority = try options.authority(vault, for: name.kind)
+                let secret = try new.secret(of: name.kind, vault)
+                try vault.addProtector(secret, authority: authority)
+                try RecoveryKeyOutput.show(secret)
+                if try vault.opensByItself { advise(try vault.status()) }
+            }
+
+            private func advise(_ status: VaultStatus) {
+                guard let machine = status.openedBy else { return }
+                Output.note(
+                    name.kind == machine
+                        ? "From now on the vault opens here without asking anybody."
+                        : "The vault still opens with the \(machine.name), without asking anybody. To change that: "
+                            + "keychainctl protect remove \(machine.word)")
+            }
+        }
+
+        struct Change: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Put another secret in the place of one.",
+                usage: "keychainctl protect change <protector> [<options>]",
+                discussion: """
+                    Copies that were made of the vault before still open with the older secret; after that \
+                    became known, `rotate` keeps what is stored from now on out of its reach.
+
+                    EXAMPLES
+                      keychainctl protect change passphrase
+                      keychainctl protect change recovery-key
+                    """)
+
+            @Argument(help: ArgumentHelp("Which: \(ProtectorName.help).", valueName: "protector"))
+            var name: ProtectorName
+
+            @OptionGroup(title: "New secret") var new: NewSecretOptions
+            @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
+            @OptionGroup var stray: StrayWords
+
+            func run() throws {
+                let vault = try UserKeychain().vault
+                let slot = try name.slot(in: vault)
+                guard let kind = slot.kind else { throw KeychainFailure.unknownKind }
+                try new.check(for: kind)
+                let authority = try options.authority(vault, for: kind)
+                let secret = try new.secret(of: kind, vault)
+                try vault.changeProtector(slot.id, to: secret, authority: authority)
+                try RecoveryKeyOutput.show(secret)
+            }
+        }
+
+        struct Remove: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Let a secret open the vault no longer.",
+                usage: "keychainctl protect remove <protector> [--erase-items] [<options>]",
+                discussion: """
+                    The last one cannot be removed. Items that nothing else could open would be lost with \
+                    the last passphrase or recovery key: they are erased with --erase-items only.
+
+                    EXAMPLES
+                      keychainctl protect remove device-key
+                      keychainctl protect remove passphrase --erase-items
+                    """)
+
+            @Argument(help: ArgumentHelp("Which: \(ProtectorName.help).", valueName: "protector"))
+            var name: ProtectorName
+
+            @Flag(help: "Give up items that nothing else can open.")
+            var eraseItems = false
+
+            @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
+            @OptionGroup var stray: StrayWords
+
+            func run() throws {
+                let vault = try UserKeychain().vault
+                let slot = try name.slot(in: vault)
+                let openedByItself = try vault.opensByItself
+                let authority = try options.authority(vault)
+                try vault.removeProtector(slot.id, erasingItems: eraseItems, authority: authority)
+                if openedByItself { try LockNotice.tell(vault) }
+            }
+        }
+
+        struct Adopt: ParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Bind a vault from another machine to this one.",
+                usage: "keychainctl protect adopt [<options>]",
+                discussion: """
+                    For a vault that was copied here, or has lost its device key. Items that were for the \
+                    other device alone stay closed for good. A device key is made if there is none; it \
+                    opens the vault only after `protect add device-key`.
+
+                    EXAMPLES
+                      keychainctl protect adopt
+                      keychainctl protect adopt --recovery-key
+                    """)
+
+            @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
+            @OptionGroup var stray: StrayWords
+
+            func run() throws {
+                let vault = try UserKeychain().vault
+                try options.unlock(vault) { (secret) throws(KeychainFailure) in try vault.adoptDevice(authority: secret)
+                }
+            }
+        }
+    }
+}
+
+extension KeychainFailure {
+    fileprivate static let unknownKind = KeychainFailure(
+        .unsupported, "This protector was made by a newer version of keychainctl. Use that to change it.")
+}
+
+/// The table of protectors for people.
+struct ProtectorListing {
+    let slots: [VaultStatus.Slot]
+
+    var text: String {
+        guard !slots.isEmpty else { return "" }
+        let rows = slots.map { [$0.kind?.word ?? "unknown", $0.id.uuidString.lowercased(), $0.added] }
+        return TextTable(header: ["KIND", "ID", "ADDED"], rows: rows).text
+    }
+}
+
+extension VaultStatus.Slot {
+    /// When it was added, for people.
+    var added: String { created.timestamp(withFraction: false) }
+}

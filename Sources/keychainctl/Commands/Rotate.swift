@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl rotate: new class keys.
+
+import ArgumentParser
+import KeychainEngine
+import KeychainVault
+
+extension Keychainctl {
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Seal every item anew under new keys, and destroy the old ones.",
+            usage: "keychainctl rotate [<options>]",
+            discussion: """
+                Other programs go on reading and writing meanwhile. It may be broken off at any \
+                moment: running it again goes on with it. Damaged items are set aside.
+
+                EXAMPLES
+                  keychainctl rotate
+                  keychainctl rotate --passphrase-fd 3 3< passphrase
+                """)
+
+        @OptionGroup(title: "Secret that opens the vault") var options: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain().vault
+            let authority = try options.authority(vault)
+            var hasShown = false
+            try vault.rotate(authority: authority) { count in
+                Output.showProgress("\(count) items")
+                hasShown = true
+            }
+            if hasShown { Output.showProgress("\n") }
+        }
+    }
+}

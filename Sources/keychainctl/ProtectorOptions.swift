@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets that are to open the vault from now on, and which protector is meant.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+
+struct NewSecretOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the new passphrase from this open descriptor.", valueName: "number"))
+    var newPassphraseFd: String?
+
+    @Option(help: ArgumentHelp("The new key file: 32 to 4096 random bytes.", valueName: "path"))
+    var newKeyFile: String?
+
+    @Option(help: ArgumentHelp("Read the new key of a key file from this open descriptor.", valueName: "number"))
+    var newKeyFd: String?
+
+    func validate() throws {
+        try Descriptors.check(["--new-passphrase-fd": newPassphraseFd, "--new-key-fd": newKeyFd])
+        guard newKeyFile == nil || newKeyFd == nil else {
+            throw ValidationError("--new-key-file and --new-key-fd exclude each other.")
+        }
+    }
+
+    /// - Throws: If an option is about another kind.
+    func check(for kind: ProtectorKind) throws {
+        guard kind == .passphrase || newPassphraseFd == nil else {
+            throw ValidationError("--new-passphrase-fd goes with 'passphrase'.")
+        }
+        let isKeyGiven = newKeyFile != nil || newKeyFd != nil
+        guard (kind == .keyFile) == isKeyGiven else {
+            throw ValidationError(
+                isKeyGiven
+                    ? "--new-key-file and --new-key-fd go with 'key-file'." : "Give --new-key-file or --new-key-fd.")
+        }
+    }
+
+    /// The secret to set, asked for or made if it was not given.
+    func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainFailure) -> ProtectorSecret {
+        switch kind.input {
+        case .found: return ProtectorSecret(kind)
+        case .generated: return ProtectorSecret(kind, Vault.makeRecoveryKey())
+        case .typed: return ProtectorSecret(kind, try NewPassphrase.read(newPassphraseFd.flatMap(Descriptors.number)))
+        case .bytes:
+            let source = newKeyFd.flatMap(Descriptors.number).map { SecretSource.descriptor($0) }
+            return try (source ?? .file(newKeyFile ?? "")).secret(of: kind, vault, question: "")
+        }
+    }
+}
+
+enum NewPassphrase {
+    private static let short = 8
+
+    /// - Parameter descriptor: `nil` to ask on the terminal, twice.
+    static func read(_ descriptor: Int32?) throws(KeychainFailure) -> SecretBytes {
+        let secret: SecretBytes
+        if let descriptor {
+            secret = try SecretInput.read(descriptor).withoutFinalNewline()
+        } else {
+            secret = try SecretInput.askTwice("New passphrase of the keychain: ")
+        }
+        if secret.count < short {
+            Output.note(
+                "This passphrase is short: whoever gets a copy of the vault may guess it. Several words are better.")
+        }
+        return secret
+    }
+}
+
+enum RecoveryKeyOutput {
+    /// On standard output and nowhere else, so that it can be printed on paper without being seen.
+    static func show(_ secret: ProtectorSecret) throws(KeychainFailure) {
+        guard secret.kind == .recoveryKey, let text = secret.secret else { return }
+        try Output.write(text)
+        try Output.write("\n")
+        Output.note(
+            "This is the recovery key. It is shown this once: write it down, and keep it away from this machine. "
+                + "Whoever has it opens the vault.")
+    }
+}
+
+/// A kind of protector, or the identity of one.
+enum ProtectorName: ExpressibleByArgument {
+    case kind(ProtectorKind)
+    case id(UUID)
+
+    init?(argument: String) {
+        if let kind = ProtectorKind(word: argument) {
+            self = .kind(kind)
+        } else if let id = UUID(uuidString: argument) {
+            self = .id(id)
+        } else {
+            return nil
+        }
+    }
+
+    static let help = "passphrase, recovery-key, credential, key-file, device-key, or an id"
+
+    /// The one that is meant.
+    ///
+    /// - Throws: `itemNotFound`, or `duplicateItem` if there are several of the kind.
+    func slot(in vault: Vault) throws(KeychainFailure) -> VaultStatus.Slot {
+        let found = try vault.protectors.filter { slot in
+            switch self {
+            case .kind(let kind): slot.kind == kind
+            case .id(let id): slot.id == id
+            }
+        }
+        guard let slot = found.first else {
+            throw KeychainFailure(.itemNotFound, "There is no such protector. List them: keychainctl protect list")
+        }
+        guard found.count == 1 else {
+            throw KeychainFailure(
+                .duplicateItem, "There are \(found.count) of that kind. Give the id of one: keychainctl protect list")
+        }
+        return slot
+    }
+}
+
+/// A kind of protector by its word.
+struct KindName: ExpressibleByArgument {
+    let kind: ProtectorKind
+
+    init?(argument: String) {
+        guard let kind = ProtectorKind(word: argument) else { return nil }
+        self.kind = kind
+    }
+
+    static let help = "passphrase, recovery-key, credential, key-file or device-key"
+}
+
+extension UnlockOptions {
+    /// The secret that vouches for a change, if one is needed: given, or asked for.
+    ///
+    /// - Parameter kind: What is to be added or changed; a person's secret is vouched for by a person's only.
+    func authority(_ vault: Vault, for kind: ProtectorKind? = nil) throws(KeychainFailure) -> ProtectorSecret? {
+        if given == nil, try vault.opensByItself {
+            let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
+            guard hasPerson, kind?.holder == .person else { return nil }
+        }
+        return try secret(vault)
+    }
+}

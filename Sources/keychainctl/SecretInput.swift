@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where what opens the vault comes from: the terminal, a descriptor, a file. It goes straight into secret memory.
+
+import Foundation
+import KeychainAuthenticators
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+
+enum SecretInput {
+    private static let tries = 3
+    /// More than any passphrase or key has; what is longer is refused where it is known what it should be.
+    private static let limit = 8192
+
+    // MARK: - A person
+
+    /// - Throws: `interactionNotAllowed` without a terminal, `cancelled`.
+    static func ask(_ question: String) throws(KeychainFailure) -> SecretBytes {
+        try onTerminal { (terminal) throws(KeychainFailure) in try line(terminal, question) }
+    }
+
+    /// A secret that is to be set: asked for until two entries are the same.
+    static func askTwice(_ question: String) throws(KeychainFailure) -> SecretBytes {
+        try onTerminal { (terminal) throws(KeychainFailure) in
+            for _ in 1...tries {
+                let secret = try line(terminal, question)
+                if try line(terminal, "The same again: ").holdsSameBytes(as: secret) { return secret }
+                terminal.say("The two differ.\n")
+            }
+            throw KeychainFailure(.cancelled, "The two entries differed \(tries) times; nothing was changed.")
+        }
+    }
+
+    private static func line(_ terminal: Terminal, _ question: String) throws(KeychainFailure) -> SecretBytes {
+        guard let line = try terminal.line(question) else {
+            throw KeychainFailure(.cancelled, "Nothing was entered; nothing was changed.")
+        }
+        return line
+    }
+
+    private static func onTerminal<Answer>(
+        _ dialogue: (Terminal) throws(KeychainFailure) -> Answer
+    ) throws(KeychainFailure) -> Answer {
+        do throws(KeychainFailure) {
+            return try Terminal.ask(dialogue)
+        } catch {
+            guard error.reason == .interactionNotAllowed else { throw error }
+            throw KeychainFailure(
+                .interactionNotAllowed,
+                "There is no terminal to ask on. Give the secret through a descriptor, for example --passphrase-fd 3.")
+        }
+    }
+
+    // MARK: - A descriptor
+
+    /// All bytes of an open descriptor.
+    static func read(_ descriptor: Int32) throws(KeychainFailure) -> SecretBytes {
+        guard !Terminal.isTerminal(descriptor) else {
+            throw KeychainFailure(
+                .invalidParameter,
+                "Descriptor \(descriptor) is a terminal, which would show the secret. Leave the option out to be asked."
+            )
+        }
+        var (count, failure): (Int, KeychainFailure?) = (0, nil)
+        let buffer = SecretBytes(count: limit + 1) { buffer in
+            do throws(KeychainFailure) {
+                count = try fill(buffer, descriptor)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        guard count > 0 else {
+            throw KeychainFailure(
+                .invalidParameter, "Nothing came through descriptor \(descriptor); nothing was changed.")
+        }
+        guard count <= limit else {
+            throw KeychainFailure(
+                .tooLarge, "What came through descriptor \(descriptor) is longer than \(limit) bytes.")
+        }
+        return buffer.first(count)
+    }
+
+    private static func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, _ descriptor: Int32
+    ) throws(KeychainFailure) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            let got = Foundation.read(descriptor, rest.baseAddress, rest.count)
+            if got == 0 { break }
+            if got > 0 { count += got } else { try Descriptors.recover(from: errno, descriptor) }
+        }
+        return count
+    }
+}
+
+extension SecretBytes {
+    /// Without the newline that `echo` and editors put at the end.
+    func withoutFinalNewline() throws(KeychainFailure) -> SecretBytes {
+        let hasNewline = withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
+        guard hasNewline else { return self }
+        guard count > 1 else {
+            throw KeychainFailure(.invalidParameter, "An empty line came in place of a secret; nothing was changed.")
+        }
+        return first(count - 1)
+    }
+
+    fileprivate func first(_ length: Int) -> SecretBytes {
+        withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `doctor` looks at beside the vault: variables, memory, swap, the kernel's keyring.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+
+enum Surroundings {
+    static func findings(_ environment: [String: String]) -> [Finding] {
+        settings(environment) + entitlements(environment) + asking(environment) + [keyring(environment), memory] + swap
+    }
+
+    // MARK: - Variables
+
+    private static func settings(_ environment: [String: String]) -> [Finding] {
+        do throws(KeychainFailure) {
+            _ = try VaultSettings.fromEnvironment(environment)
+            return []
+        } catch {
+            return [Finding("environment", .problem, error.message)]
+        }
+    }
+
+    private static func entitlements(_ environment: [String: String]) -> [Finding] {
+        guard let path = environment["KEYCHAIN_ENTITLEMENTS"] else { return [] }
+        do throws(KeychainFailure) {
+            _ = try Caller.ofEnvironment(environment)
+            return [
+                Finding("entitlements", .ok, "Programs that use the library are held to '\(path)'; this tool is not.")
+            ]
+        } catch {
+            return [Finding("entitlements", .problem, error.message)]
+        }
+    }
+
+    /// What programs that use the library ask a person by.
+    private static func asking(_ environment: [String: String]) -> [Finding] {
+        var found: [Finding] = []
+        let words = ["terminal", "pinentry", "askpass", "none"]
+        if let word = environment["KEYCHAIN_AUTHENTICATOR"], !word.isEmpty, !words.contains(word) {
+            let known = words.joined(separator: ", ")
+            found.append(
+                Finding(
+                    "environment", .problem, "KEYCHAIN_AUTHENTICATOR takes one of: \(known). Correct it or unset it."))
+        }
+        for name in ["KEYCHAIN_PINENTRY", "KEYCHAIN_ASKPASS"] {
+            guard let path = environment[name], !path.isEmpty else { continue }
+            guard !path.hasPrefix("/") || access(path, X_OK) != 0 else { continue }
+            found.append(
+                Finding("environment", .problem, "\(name) names no program: '\(path)'. Give the full path of one."))
+        }
+        return found
+    }
+
+    // MARK: - The system
+
+    private static func keyring(_ environment: [String: String]) -> Finding {
+        if environment["KEYCHAIN_UNLOCK_CACHE"] == "process" {
+            return Finding(
+                "kernel-keyring", .ok, "Not used (KEYCHAIN_UNLOCK_CACHE=process): each process unlocks for itself.")
+        }
+        if VaultSettings().cacheInUse == .kernel {
+            return Finding(
+                "kernel-keyring", .ok, "The kernel keeps the keys of an unlocked vault for all your processes.")
+        }
+        return Finding(
+            "kernel-keyring", .warning,
+            "The kernel keeps no keys for this process, as in many containers: a locked vault has to be unlocked by each "
+                + "process for itself. Let the container use keyctl and add_key, or give secrets to each command.")
+    }
+
+    private static var memory: Finding {
+        guard SecretBytes.protection == .swappable else {
+            return Finding("key-memory", .ok, "Keys in memory: \(SecretBytes.protection.text).")
+        }
+        return Finding(
+            "key-memory", .warning,
+            "Keys in memory may be swapped out: no memory may be locked. Raise the limit (ulimit -l).")
+    }
+
+    /// Values pass through ordinary memory too, which may be swapped out.
+    private static var swap: [Finding] {
+        let open = swapAreas.filter { !isEncryptedOrInMemory($0) }
+        guard !open.isEmpty else { return [Finding("swap", .ok, "No swap that shows what was in memory.")] }
+        return [
+            Finding(
+                "swap", .warning,
+                "Values may get into swap that does not look encrypted: \(open.joined(separator: ", ")). Encrypt it.")
+        ]
+    }
+
+    private static var swapAreas: [String] {
+        lines("/proc/swaps").dropFirst().compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    private static func isEncryptedOrInMemory(_ path: String) -> Bool {
+        guard let resolved = realpath(path, nil) else { return false }
+        defer { free(resolved) }
+        guard let name = String(cString: resolved).split(separator: "/").last else { return false }
+        if name.hasPrefix("zram") { return true }
+        return lines("/sys/class/block/\(name)/dm/uuid").first?.hasPrefix("CRYPT-") ?? false
+    }
+
+    private static func lines(_ path: String) -> [Substring] {
+        guard let file = fopen(path, "re") else { return [] }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that give a secret which opens the vault, and unlocking with it.
+
+import ArgumentParser
+import Foundation
+import KeychainAuthenticators
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+
+/// Where a secret is to be had.
+enum SecretSource: Equatable {
+    case terminal
+    case descriptor(Int32)
+    case file(String)
+    /// The library finds it on this machine.
+    case machine
+
+    /// - Parameter question: What the person at a terminal is asked.
+    func secret(
+        of kind: ProtectorKind, _ vault: Vault, question: String
+    ) throws(KeychainFailure) -> ProtectorSecret {
+        switch self {
+        case .terminal: return ProtectorSecret(kind, try SecretInput.ask(question))
+        case .file(let path): return ProtectorSecret(kind, try vault.readKeyFile(path))
+        case .machine: return ProtectorSecret(kind)
+        case .descriptor(let descriptor):
+            let bytes = try SecretInput.read(descriptor)
+            return ProtectorSecret(kind, kind.input == .bytes ? bytes : try bytes.withoutFinalNewline())
+        }
+    }
+}
+
+struct UnlockOptions: ParsableArguments {
+    /// Text, not a number, in these: the parser would quote what is no number in its message, and that might be a secret.
+    @Option(help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "number"))
+    var passphraseFd: String?
+
+    @Flag(help: "Ask for the recovery key instead of the passphrase.")
+    var recoveryKey = false
+
+    @Option(help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "number"))
+    var recoveryKeyFd: String?
+
+    @Option(help: ArgumentHelp("Use the key in this file.", valueName: "path"))
+    var keyFile: String?
+
+    @Option(help: ArgumentHelp("Read the key of a key file from this open descriptor.", valueName: "number"))
+    var keyFd: String?
+
+    @Flag(help: "Use the credential that systemd gave to this service.")
+    var credential = false
+
+    func validate() throws {
+        try Descriptors.check(["--passphrase-fd": passphraseFd, "--recovery-key-fd": recoveryKeyFd, "--key-fd": keyFd])
+        guard all.count < 2 else { throw ValidationError("Give one secret that opens the vault, not several.") }
+    }
+
+    /// What was given, and where it is to be had; `nil` if nothing was.
+    var given: (kind: ProtectorKind, source: SecretSource)? { all.first }
+
+    private var all: [(kind: ProtectorKind, source: SecretSource)] {
+        let found: [(kind: ProtectorKind, source: SecretSource?)] = [
+            (.passphrase, passphraseFd.flatMap(Descriptors.number).map { .descriptor($0) }),
+            (.recoveryKey, recoveryKey ? .terminal : nil),
+            (.recoveryKey, recoveryKeyFd.flatMap(Descriptors.number).map { .descriptor($0) }),
+            (.keyFile, keyFile.map { .file($0) }),
+            (.keyFile, keyFd.flatMap(Descriptors.number).map { .descriptor($0) }),
+            (.credential, credential ? .machine : nil),
+        ]
+        return found.compactMap { kind, source in source.map { (kind, $0) } }
+    }
+
+    /// Whether it comes through this descriptor.
+    func uses(_ descriptor: Int32) -> Bool { given?.source == .descriptor(descriptor) }
+}
+
+/// Numbers of descriptors on the command line.
+enum Descriptors {
+    static func number(_ text: String) -> Int32? { Int32(text).flatMap { $0 < 0 ? nil : $0 } }
+
+    static func check(_ options: [String: String?]) throws {
+        for (option, text) in options where text.map({ number($0) == nil }) ?? false {
+            throw ValidationError("\(option) takes the number of an open descriptor.")
+        }
+    }
+}
+
+// MARK: - Unlocking
+
+extension UnlockOptions {
+    private static let tries = 3
+
+    /// The secret that was given, or that the person is asked for.
+    func secret(_ vault: Vault) throws(KeychainFailure) -> ProtectorSecret {
+        let (kind, source): (ProtectorKind, SecretSource)
+        if let given { (kind, source) = given } else { (kind, source) = (try Self.kindToAskFor(vault), .terminal) }
+        return try source.secret(of: kind, vault, question: Self.question(kind))
+    }
+
+    /// Tries with the secret that was given; a person gets three tries.
+    func unlock(
+        _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainFailure) -> Void
+    ) throws(KeychainFailure) {
+        for attempt in 1...Self.tries {
+            do throws(KeychainFailure) {
+                return try body(try secret(vault))
+            } catch {
+                // A recovery key typed wrong is told by its checksum, as a mistake in the input.
+                let isWrong = [.authenticationFailed, .invalidParameter].contains(error.reason)
+                guard isWrong, attempt < Self.tries, given?.source ?? .terminal == .terminal else { throw error }
+                Output.note("That does not open the vault. Try again.")
+            }
+        }
+    }
+
+    /// Runs what needs the vault open: after unlocking it for this process, if a secret was given; else, if it turns out
+    /// to be locked and somebody is at the terminal, with asking.
+    func unlocking<Result>(
+        _ vault: Vault, _ body: () throws(KeychainFailure) -> Result
+    ) throws(KeychainFailure) -> Result {
+        if given != nil { try unlockForThisProcess(vault) }
+        do throws(KeychainFailure) {
+            return try body()
+        } catch {
+            guard error.reason == .locked, given == nil else { throw error }
+            guard Terminal.isTerminal(STDIN_FILENO) else { throw Self.locked(vault, error) }
+            try unlockForThisProcess(vault)
+            return try body()
+        }
+    }
+
+    private func unlockForThisProcess(_ vault: Vault) throws(KeychainFailure) {
+        try unlock(vault) { (secret) throws(KeychainFailure) in try vault.unlock(secret, keepingKeysIn: .process) }
+    }
+
+    /// Where each process has to unlock for itself, the usual advice would not help.
+    private static func locked(_ vault: Vault, _ failure: KeychainFailure) -> KeychainFailure {
+        guard vault.unlockCacheInUse == .process else { return failure }
+        return KeychainFailure(
+            .locked,
+            "The keychain is locked, and here each process has to unlock it for itself. Give the passphrase to "
+                + "this one: --passphrase-fd")
+    }
+
+    private static func kindToAskFor(_ vault: Vault) throws(KeychainFailure) -> ProtectorKind {
+        let kinds = try vault.protectors.compactMap(\.kind)
+        if let kind = [ProtectorKind.passphrase, .recoveryKey].first(where: kinds.contains) { return kind }
+        let names = kinds.map(\.name).joined(separator: ", ")
+        throw KeychainFailure(
+            .interactionNotAllowed,
+            "There is nothing to ask for: this vault opens with \(names.isEmpty ? "nothing known" : names). "
+                + "Give that (see --help).")
+    }
+
+    private static func question(_ kind: ProtectorKind) -> String {
+        (kind == .recoveryKey ? "Recovery key" : "Passphrase") + " of the keychain: "
+    }
+}

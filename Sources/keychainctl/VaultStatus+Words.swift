@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the state of a vault means, in plain words.
+
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+
+extension VaultStatus {
+    /// What keeps strangers out: any protector opens the vault, so the weakest counts. `nil` if there is no vault.
+    var strength: String? {
+        let kinds = Set(slots.compactMap(\.kind)).sorted { $0.number < $1.number }
+        let others = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")
+        guard !kinds.isEmpty else { return nil }
+        if kinds.contains(.deviceKey) {
+            return "as strong as the device key's file: who reads it has everything"
+                + (others.isEmpty ? "" : ", whatever else there is (\(others))")
+        }
+        return kinds.count == 1 ? "as strong as the \(others)" : "as strong as the weakest of: \(others)"
+    }
+
+    var lockStateText: String {
+        if let openedBy { return "always unlocked: the \(openedBy.name) opens it without asking anybody" }
+        return switch lockState {
+        case .beforeFirstUnlock: "locked, and never unlocked since the system started"
+        case .locked: "locked; what is open after the first unlock is open"
+        case .unlocked: "unlocked"
+        }
+    }
+
+    var unlockCacheText: String {
+        switch unlockCache {
+        case .kernel: "in the kernel: one unlock serves all your processes, and programs that run as you can read it"
+        case .process: "in each process: unlocking serves only the command that does it (the kernel keeps no keys here)"
+        }
+    }
+
+    var bindingText: String {
+        isOfThisDevice
+            ? "the vault's own"
+            : "not the vault's own: items for its device alone stay closed (keychainctl protect adopt)"
+    }
+}
+
+extension MemoryProtection {
+    /// The word in JSON; it never changes.
+    var word: String {
+        switch self {
+        case .secretMemory: "secretMemory"
+        case .locked: "locked"
+        case .swappable: "swappable"
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .secretMemory: "secret: kept out of swap, and unreadable through the kernel"
+        case .locked: "kept out of swap"
+        case .swappable: "not locked: may be swapped out (ulimit -l)"
+        }
+    }
+}
