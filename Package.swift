@@ -107,7 +107,7 @@ var targets: [Target] = [
         .executableTarget(
             name: "keychain-benchmarks",
             dependencies: [
-                "KeychainServices", "KeychainEngine", "KeychainVault",
+                "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks"),

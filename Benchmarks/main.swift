@@ -143,6 +143,7 @@ func report(_ timing: Timing) {
 }
 
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
+try measureUnlocking(size: 1000, parent: parent)
 let small = try measure(size: 1000, parent: parent)
 let large = try measure(size: 100_000, parent: parent)
 print("100,000 items beside 1,000")

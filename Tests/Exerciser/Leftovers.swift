@@ -65,7 +65,7 @@ enum Leftovers {
     }
 
     @inline(never)
-    private static func use(_ command: String) -> [SecretBytes] {
+    private static func use(_ command: String) -> [[UInt8]] {
         do {
             return try steps(command)
         } catch {
@@ -73,9 +73,10 @@ enum Leftovers {
         }
     }
 
-    private static func steps(_ command: String) throws -> [SecretBytes] {
+    private static func steps(_ command: String) throws -> [[UInt8]] {
         switch command {
-        case "kept": return try derive(Planted.passphrase(1))
+        // In ordinary memory: what the search has to be able to find.
+        case "kept": return try derive(Planted.passphrase(1)).map { $0.withUnsafeBytes { Array($0) } }
         case "passphrase": _ = try derive(Planted.passphrase(1))
         case "passphrase-among-freed-blocks":
             leaveFreedBlocks()
