@@ -36,7 +36,6 @@ public final class AuthenticationContext: Sendable {
         /// Set by the program, which then answers for it: a wrong one is not asked for again.
         var applicationPassword: SecretBytes?
         var running: [ObjectIdentifier: AuthenticationCancellation] = [:]
-        var attempt = 1
     }
 
     private let state = Mutex(State())
@@ -86,39 +85,35 @@ public final class AuthenticationContext: Sendable {
 
     /// Gets what is missing, asking if it must.
     func obtain(
-        _ needs: Proofs.Needs, for verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool
+        _ needs: Proofs.Needs, for verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool,
+        attempt: Int = 1
     ) throws(KeychainFailure) {
         try checkValid()
         if needs.contains(.user) { try obtainUserKey(verifier, authorization) }
-        if needs.contains(.applicationPassword) { try obtainApplicationKey(verifier, authorization, isNew: isNew) }
-    }
-
-    /// Proves the user, without any item: what evaluating a policy does.
-    public func evaluate(
-        _ verifier: any UserVerifier, reason: String, mayAsk: Bool = true
-    ) throws(KeychainFailure) {
-        try obtain(.user, for: verifier, Authorization(self, mayAsk: mayAsk, prompt: reason), isNew: false)
+        if needs.contains(.applicationPassword) {
+            try obtainApplicationKey(verifier, authorization, isNew: isNew, attempt: attempt)
+        }
     }
 
     /// Drops proofs that did not fit.
     ///
-    /// - Throws: `authenticationFailed` if the program gave it, or it was asked for often enough.
-    func forget(_ refused: Proofs.Needs, for verifier: any UserVerifier) throws(KeychainFailure) {
+    /// - Throws: `authenticationFailed` if the program gave the password, or there are no more tries.
+    func forget(
+        _ refused: Proofs.Needs, for verifier: any UserVerifier, mayTryAgain: Bool
+    ) throws(KeychainFailure) {
         let id = ObjectIdentifier(verifier)
         let isFinal = state.withLock { state in
             if refused.contains(.user) { state.userKeys[id] = nil }
             guard refused.contains(.applicationPassword) else { return false }
             state.applicationKeys[id] = nil
-            state.attempt += 1
-            return state.applicationPassword != nil || state.attempt > Self.tries
+            return state.applicationPassword != nil || !mayTryAgain
         }
         if refused.contains(.user) { RecentProof.forget(verifier) }
         guard isFinal else { return }
-        state.withLock { $0.attempt = 1 }
         throw KeychainFailure(.authenticationFailed, "The application password is not the one of this item.")
     }
 
-    private func checkValid() throws(KeychainFailure) {
+    func checkValid() throws(KeychainFailure) {
         guard isInvalidated else { return }
         throw KeychainFailure(.authenticationFailed, "The authentication context has been invalidated. Make a new one.")
     }
@@ -169,14 +164,13 @@ public final class AuthenticationContext: Sendable {
     // MARK: - The application password
 
     private func obtainApplicationKey(
-        _ verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool
+        _ verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool, attempt: Int
     ) throws(KeychainFailure) {
-        let given = state.withLock { (password: $0.applicationPassword, attempt: $0.attempt) }
         let password: SecretBytes
-        if let known = given.password {
-            password = known
+        if let given = state.withLock({ $0.applicationPassword }) {
+            password = given
         } else {
-            password = try ask(.applicationPassword, authorization, attempt: given.attempt, isNew: isNew)
+            password = try ask(.applicationPassword, authorization, attempt: attempt, isNew: isNew)
         }
         let key = try verifier.applicationKey(from: password)
         state.withLock { if !$0.isInvalidated { $0.applicationKeys[ObjectIdentifier(verifier)] = key } }
@@ -187,14 +181,13 @@ public final class AuthenticationContext: Sendable {
     private func ask(
         _ method: AuthenticationMethod, _ authorization: Authorization, attempt: Int, isNew: Bool = false
     ) throws(KeychainFailure) -> SecretBytes {
-        let settings = settings
-        guard authorization.mayAsk, !settings.isInteractionNotAllowed else { throw .interactionNotAllowed }
-        guard let authenticator = try authenticator(), authenticator.methods.contains(method) else {
-            throw .interactionNotAllowed
-        }
+        guard authorization.mayAsk else { throw .interactionNotAllowed }
+        let (authenticator, settings) = (try authenticator(for: method), settings)
+        let reason = authorization.reason ?? settings.reason ?? authorization.prompt ?? Self.usualReason
         let question = AuthenticationQuestion(
-            method, isNew: isNew, reason: settings.reason ?? authorization.prompt ?? Self.usualReason,
-            attempt: attempt, cancelTitle: settings.cancelTitle, fallbackTitle: settings.fallbackTitle)
+            method, isNew: isNew, reason: reason, attempt: attempt, cancelTitle: settings.cancelTitle,
+            fallbackTitle: settings.fallbackTitle,
+            cancellation: authorization.cancellation ?? AuthenticationCancellation())
         let answer = try whileRunning(question.cancellation) { () throws(KeychainFailure) in
             try authenticator.ask(question)
         }
@@ -204,7 +197,15 @@ public final class AuthenticationContext: Sendable {
         return secret
     }
 
-    /// Lets ``invalidate()`` break the question off.
+    /// Who can ask for this; `interactionNotAllowed` if nobody may or can.
+    func authenticator(for method: AuthenticationMethod) throws(KeychainFailure) -> any Authenticator {
+        guard !settings.isInteractionNotAllowed, let authenticator = try authenticator(),
+            authenticator.methods.contains(method)
+        else { throw .interactionNotAllowed }
+        return authenticator
+    }
+
+    /// Lets ``invalidate()`` break the question off; what it breaks off has failed, and was not cancelled by the person.
     private func whileRunning<Answer>(
         _ cancellation: AuthenticationCancellation, _ body: () throws(KeychainFailure) -> Answer
     ) throws(KeychainFailure) -> Answer {
@@ -212,7 +213,15 @@ public final class AuthenticationContext: Sendable {
         state.withLock { $0.running[id] = cancellation }
         defer { state.withLock { $0.running[id] = nil } }
         try checkValid()
-        return try body()
+        guard !cancellation.isCancelled else {
+            throw KeychainFailure(.cancelled, "The question was cancelled before it was asked.")
+        }
+        do throws(KeychainFailure) {
+            return try body()
+        } catch {
+            if error.reason == .cancelled { try checkValid() }
+            throw error
+        }
     }
 
     private static let usualReason = "use an item of your keychain"

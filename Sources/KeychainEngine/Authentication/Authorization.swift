@@ -8,6 +8,10 @@ public struct Authorization: Sendable {
     public let mayAsk: Bool
     /// What the request says it is for; the context's own reason wins.
     public let prompt: String?
+    /// What a person is told whatever the context says.
+    var reason: String?
+    /// Ends the questions of this request alone.
+    var cancellation: AuthenticationCancellation?
 
     public init(_ context: AuthenticationContext, mayAsk: Bool = true, prompt: String? = nil) {
         self.context = context
@@ -30,12 +34,19 @@ public struct Authorization: Sendable {
         _ verifier: any UserVerifier, isNew: Bool = false,
         _ body: (Proofs) throws(KeychainFailure) -> Attempt<Result>
     ) throws(KeychainFailure) -> Result {
+        // How often this request has come by an application password; one of an earlier request is no wrong answer to
+        // this.
+        var attempts = 0
         for _ in 1...Self.rounds {
             let proofs = context.proofs(for: verifier)
             switch try body(proofs) {
             case .done(let result): return result
-            case .needs(let needs): try context.obtain(proofs.missing(needs), for: verifier, self, isNew: isNew)
-            case .refused(let refused): try context.forget(refused, for: verifier)
+            case .needs(let needs):
+                let missing = proofs.missing(needs)
+                if missing.contains(.applicationPassword) { attempts += 1 }
+                try context.obtain(missing, for: verifier, self, isNew: isNew, attempt: max(attempts, 1))
+            case .refused(let refused):
+                try context.forget(refused, for: verifier, mayTryAgain: attempts < AuthenticationContext.tries)
             }
         }
         throw KeychainFailure(.authenticationFailed, "The items kept asking for the user. Try again.")

@@ -20,7 +20,7 @@ extension Vault {
         let surroundings = try surroundings()
         var protectors: [any Protector] = []
         if case .key(let key) = RecoveryKey.read(secret) { protectors.append(RecoveryKeyProtector(secret: key)) }
-        if let passphrase = try PassphraseProtector.make(secret, surroundings) { protectors.append(passphrase) }
+        if let passphrase = try Self.passphrase(secret, surroundings) { protectors.append(passphrase) }
         for protector in protectors {
             let authority = try session.firstOpening { (keybag) throws(KeychainFailure) in
                 try keybag.authority(protector, surroundings.deviceKey)
@@ -28,6 +28,18 @@ extension Vault {
             if let key = authority?.userKey { return key }
         }
         throw KeychainFailure(.authenticationFailed, "That is neither a passphrase of this vault nor its recovery key.")
+    }
+
+    /// - Returns: `nil` for what cannot be a passphrase: a person has mistyped, and may try again.
+    private static func passphrase(
+        _ secret: SecretBytes, _ surroundings: Surroundings
+    ) throws(KeychainFailure) -> (any Protector)? {
+        do throws(KeychainFailure) {
+            return try PassphraseProtector.make(secret, surroundings)
+        } catch {
+            guard error.reason == .invalidParameter else { throw error }
+            return nil
+        }
     }
 
     public func applicationKey(from password: SecretBytes) throws(KeychainFailure) -> SecretBytes {
