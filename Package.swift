@@ -93,7 +93,7 @@ var targets: [Target] = [
     targets += [
         .target(name: "Security", dependencies: ["KeychainServices"]),
         .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
-        .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault"]),
+        .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault", "SecretMemory"]),
         .testTarget(
             name: "KeychainServicesTests",
             dependencies: [

@@ -36,7 +36,6 @@ struct QueryParser {
     private var classValue: Any?
     var authenticationUI: Query.AuthenticationUI?
     var refusesInteraction = false
-    var hasContext = false
     var hasCredential = false
 
     init(operation: ItemOperation, dialect: Engine.Dialect) {
@@ -107,7 +106,7 @@ struct QueryParser {
             guard let name = try className(classValue) else { return result.forIdentities }
             result.itemClass = name
         }
-        guard !(hasContext && hasCredential) else {
+        guard query.context == nil || !hasCredential else {
             throw KeychainFailure(
                 .invalidParameter, "Give an authentication context or a credential reference, not both.")
         }

@@ -88,18 +88,25 @@ extension QueryParser {
         switch name {
         case "u_AuthUI": authenticationUI = Self.authenticationUI(value)
         case "u_NoAuthUI": refusesInteraction = exactBool(value) ?? false
-        case "u_AuthCtx": hasContext = true
+        case "u_AuthCtx": query.context = try authenticationContext(value)
+        case "u_OpPrompt": query.operationPrompt = Self.prompt(value)
         case "u_CredRef":
             guard value is Data else { throw .invalidValue("u_CredRef", "data") }
             hasCredential = true
         case "u_ItemList": query.usesItemList = true
-        // Texts for the user, and how Apple's own daemons keep deleted items.
-        case "u_OpPrompt", "u_CallerName", "u_TokenRawItems", "u_Tomb": break
+        // For Apple's own daemons.
+        case "u_CallerName", "u_TokenRawItems", "u_Tomb": break
         case "u_Keychain" where dialect == .lenient: break
         case "u_SystemKeychain", "u_SystemKeychainAlways":
             throw KeychainFailure(.missingEntitlement, "The system keychain needs an entitlement no program here has.")
         default: throw .unknownKey(name)
         }
+    }
+
+    /// Text to show; anything else says nothing.
+    private static func prompt(_ value: Any) -> String? {
+        guard let text = value as? String, !text.isEmpty else { return nil }
+        return text
     }
 
     /// Anything but the two constants that restrict, of whatever type, allows interaction.

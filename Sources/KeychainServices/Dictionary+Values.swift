@@ -57,6 +57,14 @@ extension AccessControl {
     }
 }
 
+/// What the user has proven to an `LAContext`.
+func authenticationContext(_ entry: Any) throws(KeychainFailure) -> AuthenticationContext {
+    guard let context = entry as? LAContext else {
+        throw .invalidValue("kSecUseAuthenticationContext", "an LAContext")
+    }
+    return context.authentication
+}
+
 extension PersistentReference {
     init(entry: Any) throws(KeychainFailure) {
         guard let bytes = entry as? Data else { throw .invalidValue("kSecValuePersistentRef", "data") }

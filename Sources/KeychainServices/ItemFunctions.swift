@@ -22,8 +22,9 @@ public import Foundation
 ///   - result: gets what was asked for; `nil` if nothing was, or on failure.
 /// - Returns: `errSecSuccess`; `errSecDuplicateItem` if an item with the same primary key exists, which is then left as it
 ///   is; `errSecParam`, `errSecNoSuchClass` or `errSecNoSuchAttr` for a bad dictionary; `errSecMissingEntitlement` for a
-///   foreign access group; `errSecInteractionNotAllowed` if the keychain is locked; `errSecUnimplemented` for object
-///   references and for access control with constraints. The rules are listed in `Docs/SEMANTICS.md`.
+///   foreign access group; `errSecInteractionNotAllowed` if the keychain is locked; `errSecNotAvailable` for an access
+///   control that asks for the user where no passphrase is set, or for biometry; `errSecUnimplemented` for object references.
+///   The rules are listed in `Docs/SEMANTICS.md`.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     Services.shared.add(attributes, result)
@@ -48,8 +49,10 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 ///     what to return of each (`kSecReturn…`).
 ///   - result: gets one object, or an array of them if the limit is not one; `nil` if nothing was asked for, or on failure.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound` only if the keychain was readable and nothing matches; `errSecDecode` if
-///   the only match is damaged; `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecInteractionNotAllowed` and `errSecUnimplemented` as `SecItemAdd`. The rules are listed in `Docs/SEMANTICS.md`.
+///   the only match is damaged; for items that ask for the user, for whom this thread then waits, `errSecUserCanceled`,
+///   `errSecAuthFailed`, or `errSecInteractionNotAllowed` if nobody may be asked; `errSecParam`, `errSecNoSuchClass`,
+///   `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecInteractionNotAllowed` and `errSecUnimplemented` as
+///   `SecItemAdd`. The rules are listed in `Docs/SEMANTICS.md`.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     Services.shared.copyMatching(query, result)
@@ -70,8 +73,9 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 ///   - query: which items, as for `SecItemCopyMatching`, without limit.
 ///   - attributesToUpdate: attributes and perhaps `kSecValueData`; any other key is `errSecNoSuchAttr`.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound` if nothing matches; `errSecDuplicateItem` if the changed primary key is
-///   taken; `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecInteractionNotAllowed` and `errSecUnimplemented` as `SecItemAdd`. The rules are listed in `Docs/SEMANTICS.md`.
+///   taken; for items that ask for the user the same as `SecItemCopyMatching`; `errSecParam`, `errSecNoSuchClass`,
+///   `errSecNoSuchAttr`, `errSecMissingEntitlement`, `errSecInteractionNotAllowed` and `errSecUnimplemented` as
+///   `SecItemAdd`. The rules are listed in `Docs/SEMANTICS.md`.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     Services.shared.update(query, attributesToUpdate)

@@ -8,6 +8,7 @@ extension Services {
     /// Made at the first call: what a program sets in its environment before counts.
     static let shared = {
         let keychain = DefaultKeychain.ofEnvironment()
-        return Services(engine: Engine(store: keychain.store), caller: keychain.caller)
+        let engine = Engine(store: keychain.store, authenticator: SharedAuthentication.forItems)
+        return Services(engine: engine, caller: keychain.caller)
     }()
 }
