@@ -24,7 +24,7 @@ struct GrammarTests {
         Row("attribute that needs an entitlement", ["sysb": 1], errSecMissingEntitlement),
         Row("sharing group", ["ggrp": "family"], errSecMissingEntitlement),
         Row("sharing group and synchronizable", ["ggrp": "family", "sync": true], errSecParam),
-        Row("context and credential", ["u_AuthCtx": NSObject(), "u_CredRef": Data()], errSecParam),
+        Row("context and credential", ["u_AuthCtx": LAContext(), "u_CredRef": Data()], errSecParam),
         Row("credential that is not data", ["u_CredRef": "x"], errSecParam),
         Row("issuer that is not data", ["class": "cert", "issr": "x"], errSecParam),
     ]
@@ -44,7 +44,7 @@ struct GrammarTests {
         Row("prompt", ["u_OpPrompt": "Please"], ()), Row("caller", ["u_CallerName": "me"], ()),
         Row("UI allowed", ["u_AuthUI": "u_AuthUIA"], ()), Row("UI refused", ["u_AuthUI": "u_AuthUIF"], ()),
         Row("UI garbage", ["u_AuthUI": 5], ()), Row("no UI", ["u_NoAuthUI": true], ()),
-        Row("no UI of another type", ["u_NoAuthUI": "x"], ()), Row("context", ["u_AuthCtx": NSObject()], ()),
+        Row("no UI of another type", ["u_NoAuthUI": "x"], ()), Row("context", ["u_AuthCtx": LAContext()], ()),
         Row("credential", ["u_CredRef": Data([1])], ()), Row("tombstones", ["u_Tomb": true], ()),
         Row("raw token items", ["u_TokenRawItems": true], ()),
     ]

@@ -20,7 +20,7 @@ struct UpdateTests {
         Row("class", ["class": "genp"], errSecNoSuchAttr), Row("return key", ["r_Data": true], errSecNoSuchAttr),
         Row("match key", ["m_Limit": "m_LimitOne"], errSecNoSuchAttr),
         Row("UI", ["u_AuthUI": "u_AuthUIF"], errSecNoSuchAttr),
-        Row("context", ["u_AuthCtx": NSObject()], errSecNoSuchAttr),
+        Row("context", ["u_AuthCtx": LAContext()], errSecNoSuchAttr),
         Row("object", ["v_Ref": NSObject()], errSecNoSuchAttr),
         Row("reference", ["v_PersistentRef": Data()], errSecNoSuchAttr),
         Row("four unknown letters", ["zzzz": "x"], errSecNoSuchAttr), Row("one letter", ["x": "x"], errSecNoSuchAttr),

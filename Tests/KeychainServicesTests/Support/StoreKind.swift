@@ -25,46 +25,18 @@ enum StoreKind: String, CaseIterable, Sendable {
         case .vault: try TemporaryVault()
         }
     }
-}
 
-/// A vault that lives as long as the services over it.
-private final class TemporaryVault: ItemStore {
-    private let root: String
-    private let vault: Vault
-
-    init() throws {
-        // The rules are about meaning, not about disks: memory spares thousands of waits for one.
-        let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
-        root = parent + "keychain-rules-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/key/device.key"))
+    /// A fresh, empty store that knows a passphrase.
+    func store(passphrase: String) throws -> any LockableStore {
+        switch self {
+        case .memory:
+            return MemoryStore(passphrase: passphrase)
+        case .vault:
+            let vault = try TemporaryVault()
+            try vault.setPassphrase(passphrase)
+            return vault
+        }
     }
-
-    deinit {
-        do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
-    }
-
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainFailure) -> SelectedItems {
-        try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
-        try vault.insert(item, authorization)
-    }
-
-    func update(
-        _ selection: Selection, _ authorization: Authorization,
-        _ change: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems {
-        try vault.update(selection, authorization, change)
-    }
-
-    func delete(_ selection: Selection) throws(KeychainFailure) -> Int { try vault.delete(selection) }
-
-    var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }
 
 extension Services {
