@@ -93,13 +93,17 @@ var targets: [Target] = [
     targets += [
         .target(name: "Security", dependencies: ["KeychainServices"]),
         .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
-        .target(name: "KeychainServices", dependencies: ["KeychainEngine", "KeychainVault", "SecretMemory"]),
+        .target(
+            name: "KeychainServices",
+            dependencies: ["KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory"]),
         .testTarget(
             name: "KeychainServicesTests",
             dependencies: [
                 "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
-                "LocalAuthentication", "entitled-app", "entitled-widget",
+                "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget",
             ]),
+        .executableTarget(
+            name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),
         .executableTarget(name: "entitled-app", dependencies: ["Security"], path: "Tests/Entitled/App"),
         .executableTarget(name: "entitled-widget", dependencies: ["Security"], path: "Tests/Entitled/Widget"),
 

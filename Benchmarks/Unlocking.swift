@@ -44,7 +44,7 @@ final class ProtectedBench {
 }
 
 func measureUnlocking(size: Int, parent: String) throws {
-    print("locking and unlocking, \(size) items, kernel keyring: \(try VaultSettings().cacheInUse)")
+    print("locking and unlocking, \(size) items, keys kept in: \(VaultSettings().cacheInUse.rawValue)")
     let open = try Bench(size: size, parent: parent)
     let protected = try ProtectedBench(size: size, parent: parent)
     var timing = Timing()

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who asks the user, for the public functions.
 
+import KeychainAuthenticators
 import KeychainEngine
 
 /// The one place where it is decided who asks, if the program has handed over nobody.
 enum SharedAuthentication {
-    /// For requests without a context: the program did not ask for anybody to be asked.
-    static func forItems() throws(KeychainFailure) -> (any Authenticator)? { nil }
+    /// For requests without a context, which ask only where that was configured.
+    static func forItems() throws(KeychainFailure) -> (any Authenticator)? { try Authenticators.current() }
 
     /// For an `LAContext`: with it the program does ask for the user to be asked.
-    static func forContexts() throws(KeychainFailure) -> (any Authenticator)? { nil }
+    static func forContexts() throws(KeychainFailure) -> (any Authenticator)? {
+        try Authenticators.forExplicitRequest()
+    }
 }

@@ -2,6 +2,7 @@
 // What `doctor` looks at beside the vault: variables, memory, swap, the kernel's keyring.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 import KeychainVault
 import SecretMemory
@@ -36,21 +37,12 @@ enum Surroundings {
 
     /// What programs that use the library ask a person by.
     private static func asking(_ environment: [String: String]) -> [Finding] {
-        var found: [Finding] = []
-        let words = ["terminal", "pinentry", "askpass", "none"]
-        if let word = environment["KEYCHAIN_AUTHENTICATOR"], !word.isEmpty, !words.contains(word) {
-            let known = words.joined(separator: ", ")
-            found.append(
-                Finding(
-                    "environment", .problem, "KEYCHAIN_AUTHENTICATOR takes one of: \(known). Correct it or unset it."))
+        do throws(KeychainFailure) {
+            _ = try Authenticators.configured(by: environment)
+            return []
+        } catch {
+            return [Finding("environment", .problem, error.message)]
         }
-        for name in ["KEYCHAIN_PINENTRY", "KEYCHAIN_ASKPASS"] {
-            guard let path = environment[name], !path.isEmpty else { continue }
-            guard !path.hasPrefix("/") || access(path, X_OK) != 0 else { continue }
-            found.append(
-                Finding("environment", .problem, "\(name) names no program: '\(path)'. Give the full path of one."))
-        }
-        return found
     }
 
     // MARK: - The system

@@ -2,6 +2,7 @@
 // The keychain of the user who runs the tool: what the verbs ask of the engine.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 import KeychainVault
 
@@ -13,7 +14,12 @@ struct UserKeychain {
     init() throws(KeychainFailure) {
         let environment = ProcessInfo.processInfo.environment
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-        engine = Engine(store: vault)
+        engine = Engine(
+            store: vault,
+            authenticator: { () throws(KeychainFailure) in
+                // Whoever runs the tool asked for the item, so they may be asked for a proof.
+                try Authenticators.forExplicitRequest()
+            })
     }
 
     /// Adds the item, or changes the one that is there in place: at every moment there is the old value or the new.

@@ -19,8 +19,7 @@ extension AuthenticationContext {
         _ verifier: any UserVerifier, needs: Proofs.Needs = .user, isNew: Bool = false, reason: String,
         mayAsk: Bool = true, cancellation: AuthenticationCancellation? = nil
     ) throws(KeychainFailure) {
-        var authorization = Authorization(self, mayAsk: mayAsk)
-        authorization.reason = reason
+        var authorization = Authorization(self, mayAsk: mayAsk, prompt: reason)
         authorization.cancellation = cancellation
         let missing = proofs(for: verifier).missing(needs)
         try obtain(missing, for: verifier, authorization, isNew: isNew)

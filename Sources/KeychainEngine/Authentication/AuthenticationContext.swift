@@ -183,7 +183,7 @@ public final class AuthenticationContext: Sendable {
     ) throws(KeychainFailure) -> SecretBytes {
         guard authorization.mayAsk else { throw .interactionNotAllowed }
         let (authenticator, settings) = (try authenticator(for: method), settings)
-        let reason = authorization.reason ?? settings.reason ?? authorization.prompt ?? Self.usualReason
+        let reason = authorization.prompt ?? settings.reason ?? Self.usualReason
         let question = AuthenticationQuestion(
             method, isNew: isNew, reason: reason, attempt: attempt, cancelTitle: settings.cancelTitle,
             fallbackTitle: settings.fallbackTitle,

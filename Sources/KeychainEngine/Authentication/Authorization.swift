@@ -6,10 +6,8 @@ public struct Authorization: Sendable {
     public let context: AuthenticationContext
     /// `false` for requests that must not wait for a person.
     public let mayAsk: Bool
-    /// What the request says it is for; the context's own reason wins.
+    /// What the request says it is for; it wins over the context's own reason (Apple's rule).
     public let prompt: String?
-    /// What a person is told whatever the context says.
-    var reason: String?
     /// Ends the questions of this request alone.
     var cancellation: AuthenticationCancellation?
 

@@ -202,14 +202,14 @@ struct AuthenticationContextTests {
         #expect(keychain.questions.map(\.reason) == [row.expected])
     }
 
-    @Test func reasonOfAContext_besideAPrompt_wins() throws {
+    @Test func prompt_besideTheReasonOfAContext_wins() throws {
         let keychain = try ProtectedKeychain(.memory)
         try keychain.add()
         let context = keychain.context()
         context.localizedReason = "Show your diary"
         let query = genp(["u_AuthCtx": context, "u_OpPrompt": "Show your notes"])
         #expect(keychain.services.find(query).status == errSecSuccess)
-        #expect(keychain.questions.map(\.reason) == ["Show your diary"])
+        #expect(keychain.questions.map(\.reason) == ["Show your notes"])
     }
 
     @Test func titlesOfAContext_reachTheUser() throws {
