@@ -11,7 +11,7 @@ readonly project scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 export HOME="$scratch/home"
-mkdir "$HOME"
+mkdir "$HOME" "$scratch/another-home"
 unset XDG_DATA_HOME XDG_CONFIG_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
 
 main() {
@@ -26,7 +26,8 @@ main() {
     cd -- "$scratch/app"
     swift build --product App 2>&1 | without_build_steps
     local output
-    output=$("$(swift build --show-bin-path)/App")
+    # The commands have left their vault locked, which is another thing than what the program shows.
+    output=$(HOME="$scratch/another-home" "$(swift build --show-bin-path)/App")
     echo "$output"
     [[ $output == "bob's secret has 14 bytes" ]]
 }

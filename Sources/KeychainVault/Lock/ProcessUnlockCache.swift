@@ -44,12 +44,14 @@ struct ProcessUnlockCache: UnlockCache {
     }
 
     func isAlive(_ token: UnlockToken) -> Bool {
-        Self.current { content in content.kept.values.contains { .process($0.number) == token } }
+        guard case .process(let number) = token else { return false }
+        return Self.current { content in content.kept.values.contains { $0.number == number } }
     }
 
     func renew(_ token: UnlockToken, _ timeout: Duration) {
+        guard case .process(let number) = token else { return }
         Self.current { content in
-            for place in content.kept.keys where content.kept[place].map({ .process($0.number) }) == token {
+            for place in content.kept.keys where content.kept[place]?.number == number {
                 content.kept[place]?.expiry = .now + timeout
             }
         }

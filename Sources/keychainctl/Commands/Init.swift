@@ -60,7 +60,7 @@ extension Keychainctl {
             guard try vault.create() else { return try checkPresent(vault) }
             try add(secrets, to: vault)
             Output.note("The vault is in '\(vault.location.folder)'.")
-            if noDeviceKey { try removeDeviceKey(vault) }
+            if noDeviceKey { try removeDeviceKey(vault, authority: secrets.first) }
         }
 
         private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainFailure) {
@@ -72,8 +72,10 @@ extension Keychainctl {
             }
         }
 
-        private func removeDeviceKey(_ vault: Vault) throws(KeychainFailure) {
-            for slot in try vault.protectors where slot.kind == .deviceKey { try vault.removeProtector(slot.id) }
+        private func removeDeviceKey(_ vault: Vault, authority: ProtectorSecret?) throws(KeychainFailure) {
+            for slot in try vault.protectors where slot.kind == .deviceKey {
+                try vault.removeProtector(slot.id, authority: authority)
+            }
             try LockNotice.tell(vault)
         }
 

@@ -129,6 +129,9 @@ extension Keychainctl {
                     The last one cannot be removed. Items that nothing else could open would be lost with \
                     the last passphrase or recovery key: they are erased with --erase-items only.
 
+                    On a terminal the passphrase is asked for: with it the vault's keys are wrapped anew, so that \
+                    older copies of the vault and the removed secret open nothing in it any more.
+
                     EXAMPLES
                       keychainctl protect remove device-key
                       keychainctl protect remove passphrase --erase-items
@@ -147,7 +150,7 @@ extension Keychainctl {
                 let vault = try UserKeychain().vault
                 let slot = try name.slot(in: vault)
                 let openedByItself = try vault.opensByItself
-                let authority = try options.authority(vault)
+                let authority = try options.authorityForRemoval(vault)
                 try vault.removeProtector(slot.id, erasingItems: eraseItems, authority: authority)
                 if openedByItself { try LockNotice.tell(vault) }
             }
