@@ -11,6 +11,7 @@ var products: [Product] = [
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
+    .library(name: "SecretMemory", targets: ["SecretMemory"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
 ]
 

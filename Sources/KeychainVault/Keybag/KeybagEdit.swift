@@ -119,7 +119,7 @@ extension Keybag {
 
     /// Bound to this device key instead of another one: what was for that device alone stays closed.
     func adopting(_ deviceKey: DeviceKey, _ authority: Authority, at date: Date) throws(KeychainFailure) -> Keybag {
-        guard let vaultID = Optional(vaultID), !isBound(to: deviceKey) else { return self }
+        guard !isBound(to: deviceKey) else { return self }
         let adopted = Authority(
             rootKey: authority.rootKey, userKey: authority.userKey, deviceKey: deviceKey, vaultID: vaultID)
         var next = self

@@ -77,9 +77,8 @@ struct UnlockEntry: Sendable {
 enum BootID {
     /// - Returns: The zero identity where the system has none; then only the cache itself ends with the system.
     static func read(_ path: String) -> UUID {
-        guard let descriptor = Optional(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)), descriptor >= 0 else {
-            return .zero
-        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return .zero }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 36)
         let count = Foundation.read(descriptor, &bytes, bytes.count)

@@ -107,6 +107,18 @@ struct LockStateConformanceTests {
     }
 
     @Test(arguments: LockableKind.allCases)
+    func addition_afterLockingBetweenTwo_isRefusedAndTheFirstStays(kind: LockableKind) throws {
+        let keychain = try kind.keychain()
+        keychain.services.add(genp(["acct": "first", "v_Data": secret]))
+        try keychain.enter(.locked)
+        #expect(
+            keychain.services.add(genp(["acct": "second", "v_Data": secret])).status == errSecInteractionNotAllowed)
+        try keychain.enter(.unlocked)
+        #expect(keychain.services.find(genp(["acct": "first", "r_Data": true])).data == secret)
+        #expect(keychain.services.find(genp(["acct": "second"])).status == errSecItemNotFound)
+    }
+
+    @Test(arguments: LockableKind.allCases)
     func flagsZeroItem_whileLocked_isInteractionNotAllowedAndThenRead(kind: LockableKind) throws {
         let keychain = try kind.keychain()
         let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil))
