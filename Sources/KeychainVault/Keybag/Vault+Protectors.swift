@@ -135,10 +135,10 @@ extension Vault {
         _ edit: (Keybag, Authority) throws(KeychainFailure) -> Keybag
     ) throws(KeychainFailure) -> Keybag {
         for _ in 1...3 {
-            let base = try currentSession().keybag
+            let (keybags, base) = try currentSession().keybags(vouchedForBy: authority)
             let next = try edit(base, authority)
             let isWritten = try writeAnything(emptyingLog: true) { session, db in
-                guard session.keybag == base else { return false }
+                guard session.keybags == keybags else { return false }
                 try step(base, next, ItemTable(db))
                 try KeybagTable(db).write(next.bytes)
                 return true
@@ -147,7 +147,7 @@ extension Vault {
             try close()
             return next
         }
-        throw KeychainFailure(.busy, "Another process keeps changing what opens this vault. Try again.")
+        throw KeychainFailure.keybagChangedMeanwhile
     }
 
     /// What goes with a slot.
@@ -198,4 +198,22 @@ extension ItemTable {
             return false  // What does not open is damaged, and stays.
         }
     }
+}
+
+extension Session {
+    /// The stored keybags, and the one among them that the authority's root key authenticates. To sign any other would vouch
+    /// for what somebody else wrote, or lock everybody out of a keybag whose root key has changed since.
+    func keybags(
+        vouchedForBy authority: Authority
+    ) throws(KeychainFailure) -> (all: [Keybag], authentic: Keybag) {
+        guard let authentic = keybags.first(where: { $0.isAuthentic(authority.wrappingKeys) }) else {
+            throw .keybagChangedMeanwhile
+        }
+        return (keybags, authentic)
+    }
+}
+
+extension KeychainFailure {
+    fileprivate static let keybagChangedMeanwhile = KeychainFailure(
+        .busy, "Another process has changed what opens this vault meanwhile. Try again.")
 }

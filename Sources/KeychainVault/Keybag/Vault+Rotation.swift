@@ -18,7 +18,7 @@ extension Vault {
         authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }
     ) throws(KeychainFailure) {
         let authority = try self.authority(authority)
-        if try currentSession().keybag.rotatingClasses.isEmpty {
+        if try currentSession().keybags(vouchedForBy: authority).authentic.rotatingClasses.isEmpty {
             try changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
                 try keybag.rotating(authority, at: Date())
             }
@@ -38,10 +38,11 @@ extension Vault {
         after rowID: Int64, _ authority: Authority
     ) throws(KeychainFailure) -> (last: Int64, count: Int)? {
         try writeAnything { session, db in
-            let keys = try ClassKeys(session.keybag, authority.wrappingKeys, .unlocked)
-            let (sealer, table) = (RowSealer(keys, userPublicKey: session.keybag.userKey?.publicKey), ItemTable(db))
+            let keybag = try session.keybags(vouchedForBy: authority).authentic
+            let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+            let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), ItemTable(db))
             let rows = try table.rows(
-                sealedOtherwiseThan: session.keybag.newestGenerations, after: rowID, limit: settings.rotationBatch)
+                sealedOtherwiseThan: keybag.newestGenerations, after: rowID, limit: settings.rotationBatch)
             for row in rows { try Self.rotate(row, sealer, table) }
             return rows.last.map { ($0.rowID, rows.count) }
         }

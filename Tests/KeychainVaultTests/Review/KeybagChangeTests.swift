@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of the keybag that meet other changes, and copies that nobody has vouched for.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+import Testing
+
+@testable import KeychainVault
+
+@Suite struct KeybagChangeTests {
+    /// Locked, with a passphrase and a key file.
+    private static func vault() throws -> TestVault {
+        let test = try TestVault.locked()
+        try test.another().addProtector(.keyFile(), authority: .old)
+        return test
+    }
+
+    /// Between deriving its authority and writing, another process takes a protector away, and the root key changes.
+    @Test func change_byAnAuthorityOverAnEarlierRootKey_isRefusedAndLosesNothing() throws {
+        let test = try TestVault.locked()
+        let (vault, other) = (test.another(), test.another())
+        try other.addProtector(.deviceKey, authority: .old)
+        let authority = try vault.authority(.old)
+        try other.removeProtector(other.slot(DeviceKeyProtector.kind), authority: .old)
+        let outcome = reason {
+            try vault.changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
+                try keybag.rotating(authority, at: Date())
+            }
+        }
+        #expect(outcome == .busy)
+        try test.another().unlock(.old)
+        #expect(try test.another().engine.text(.find(.whenUnlocked)) == "value")
+        try test.forget()
+    }
+
+    /// Somebody who can write the file and has no key puts a keybag of their own in front of the right one.
+    @Test func copy_thatNobodyVouchesFor_isNotSignedByTheNextChange() throws {
+        let test = try TestVault.locked()
+        var spoiled = try test.another().session().keybag
+        let right = spoiled.userKey?.publicKey
+        spoiled.userKey?.publicKey = try UserKey.publicKey(of: UserKey.make())
+        spoiled.sequence += 1
+        try DatabaseQueue(path: test.databaseFile).write {
+            try $0.execute(sql: "UPDATE keybag SET bytes = ?", arguments: [spoiled.bytes])
+        }
+        try test.another().addProtector(.keyFile(), authority: .old)
+        let keybag = try test.another().session().keybag
+        #expect(keybag.userKey?.publicKey == right)
+        #expect(keybag.isAuthentic(try test.another().authority(.old).wrappingKeys))
+    }
+}
