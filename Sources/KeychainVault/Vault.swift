@@ -56,8 +56,10 @@ public final class Vault: ItemStore, UserVerifier {
 
     func close() throws(KeychainFailure) {
         try session.withLock { (session) throws(KeychainFailure) in
+            defer { session = nil }
+            // Where another thread is in the midst of a call, the connections end with that.
+            guard isKnownUniquelyReferenced(&session) else { return }
             try session?.close()
-            session = nil
         }
     }
 
