@@ -17,10 +17,8 @@ final class Session: Sendable {
     let formatVersion: Int32
     /// The stored keybags that are whole, the one that is used first.
     let keybags: [Keybag]
-    /// Whether both stored keybags are this one.
+    /// Whether both stored keybags are this one; else the next write that has keys to authenticate one mends the other.
     let hasTwoKeybags: Bool
-    /// Whether the next write mends the other; only from one that has been authenticated.
-    let needsKeybagRepair: Bool
     /// The first of the two keybags as it was read.
     let storedKeybag: Data?
     /// Whether the vault could be read but not written when it was opened.
@@ -61,7 +59,6 @@ final class Session: Sendable {
         keyState = stored.keyState
         storedKeybag = copies.first ?? nil
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
-        needsKeybagRepair = !hasTwoKeybags && stored.isAuthenticated
         lastLook = Mutex(Look(moment: .now, log: logBefore))
     }
 

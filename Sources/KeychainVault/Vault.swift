@@ -175,7 +175,9 @@ public final class Vault: ItemStore, UserVerifier {
             return try DatabaseFailure.translating(location.databaseFile) {
                 try connection.writeWithoutTransaction { db in
                     try Connection.transaction(db) {
-                        if session.needsKeybagRepair { try KeybagTable(db).write(session.keybag.bytes) }
+                        if !session.hasTwoKeybags, let keybag = session.keyState.authentic {
+                            try KeybagTable(db).write(keybag.bytes)
+                        }
                         if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
                         return try body(session, db)
                     }

@@ -10,8 +10,6 @@ struct StoredKeybag {
     /// That one, and the other copy if it is whole and differs.
     let keybags: [Keybag]
     let keyState: KeyState
-    /// Whether more than its checksum speaks for the keybag.
-    let isAuthenticated: Bool
 
     /// - Throws: `corrupt` if no copy is whole, `unavailable` or `authenticationFailed` if only a device key opens the vault
     ///   and it is missing or another one.
@@ -26,7 +24,6 @@ struct StoredKeybag {
             throw Self.notOpened(surroundings, location)
         }
         keybag = opening.keybag
-        isAuthenticated = opening.permanent != nil
         self.keybags = [opening.keybag] + keybags.filter { $0 != opening.keybag }
         keyState = KeyState(
             self.keybags, deviceKey: surroundings.deviceKey, permanent: opening.permanent, settings.caches,

@@ -13,9 +13,12 @@ final class KeyState: Sendable {
     /// What was built from one entry of the cache.
     private struct Opened {
         let sealer: RowSealer
+        /// The stored one that the entry's keys authenticate.
+        let keybag: Keybag
+        let cache: any UnlockCache
         let token: UnlockToken
-        let idleTimeout: Duration?
-        var renewed: ContinuousClock.Instant
+        var idleTimeout: Duration?
+        var looked: ContinuousClock.Instant
     }
 
     /// What opens the vault without anybody unlocking it.
@@ -93,6 +96,12 @@ final class KeyState: Sendable {
         }
     }
 
+    /// The stored keybag that keys which are open authenticate; `nil` before the first unlock.
+    var authentic: Keybag? {
+        if isAlwaysUnlocked { return keybags[0] }
+        return current.withLock { $0.opened.values.first?.keybag }
+    }
+
     /// Drops, and so wipes, all keys that were opened by unlocking.
     func forget() {
         current.withLock { $0 = Current() }
@@ -109,22 +118,32 @@ final class KeyState: Sendable {
 
     private func cached(_ state: LockState, _ current: inout Current) throws(KeychainFailure) -> RowSealer? {
         if let opened = current.opened[state] {
-            if caches.contains(where: { $0.isAlive(opened.token) }) {
-                renewIfDue(state, &current)
+            if opened.cache.isAlive(opened.token) {
+                try renewIfDue(state, &current)
                 return opened.sealer
             }
             current.opened[state] = nil
         }
-        guard let (entry, token) = try find(state),
+        for cache in caches {
+            guard let opened = try opened(state, by: cache) else { continue }
+            current.opened[state] = opened
+            if let timeout = opened.idleTimeout { cache.renew(opened.token, timeout) }
+            return opened.sealer
+        }
+        return nil
+    }
+
+    /// - Returns: `nil` if the cache has no entry, or one whose keys do not fit: they are those of before a protector was
+    ///   removed.
+    private func opened(_ state: LockState, by cache: any UnlockCache) throws(KeychainFailure) -> Opened? {
+        guard let (entry, token) = try cache.find(state, vaultID: vaultID),
             entry.bootID == BootID.read(bootIDFile),
-            let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID)
+            let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID),
+            let keybag = keybags.first(where: { $0.isAuthentic(keys) })
         else { return nil }
-        // Keys that do not fit are those of before a protector was removed.
-        guard let sealer = try opened(keys, state) else { return nil }
-        current.opened[state] = Opened(
-            sealer: sealer, token: token, idleTimeout: entry.idleTimeout, renewed: .now)
-        if let timeout = entry.idleTimeout { renew(token, timeout) }
-        return sealer
+        let sealer = RowSealer(try ClassKeys(keybag, keys, state), userPublicKey: keybag.userKey?.publicKey)
+        return Opened(
+            sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout, looked: .now)
     }
 
     func find(_ state: LockState) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)? {
@@ -134,22 +153,16 @@ final class KeyState: Sendable {
         return nil
     }
 
-    private func renew(_ token: UnlockToken, _ timeout: Duration) {
-        for cache in caches { cache.renew(token, timeout) }
-    }
-
-    private func opened(_ keys: WrappingKeys, _ state: LockState) throws(KeychainFailure) -> RowSealer? {
-        guard let keybag = keybags.first(where: { $0.isAuthentic(keys) }) else { return nil }
-        return RowSealer(try ClassKeys(keybag, keys, state), userPublicKey: keybag.userKey?.publicKey)
-    }
-
     /// Use puts the timeout off; not at each call, which would be another call of the system.
-    private func renewIfDue(_ state: LockState, _ current: inout Current) {
-        guard let opened = current.opened[state], let timeout = opened.idleTimeout else { return }
-        let now = ContinuousClock.now
-        guard now - opened.renewed > min(timeout / 8, .seconds(10)) else { return }
-        current.opened[state]?.renewed = now
-        renew(opened.token, timeout)
+    private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainFailure) {
+        guard let opened = current.opened[state] else { return }
+        let (now, longest) = (ContinuousClock.now, Duration.seconds(10))
+        guard now - opened.looked > min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest) else { return }
+        // Unlocking anew may have given the same entry another timeout.
+        guard let (entry, token) = try opened.cache.find(state, vaultID: vaultID), token == opened.token else { return }
+        current.opened[state]?.looked = now
+        current.opened[state]?.idleTimeout = entry.idleTimeout
+        if let timeout = entry.idleTimeout { opened.cache.renew(token, timeout) }
     }
 
     // MARK: - Without

@@ -51,4 +51,15 @@ import Testing
         #expect(keybag.userKey?.publicKey == right)
         #expect(keybag.isAuthentic(try test.another().authority(.old).wrappingKeys))
     }
+
+    @Test func damagedCopy_ofAVaultUnlockedByAPassphrase_isMendedByTheNextWrite() throws {
+        let test = try TestVault.locked()
+        try DatabaseQueueForTests(test.databaseFile).run("UPDATE keybag SET bytes = zeroblob(100)")
+        let vault = test.another()
+        try vault.unlock(.old)
+        #expect(try vault.status().isKeybagCopyDamaged)
+        try vault.engine.update(.find(.whenUnlocked), value: "another")
+        #expect(try !test.another().status().isKeybagCopyDamaged)
+        try test.forget()
+    }
 }

@@ -10,6 +10,37 @@ import Testing
 @testable import KeychainVault
 
 @Suite struct UnlockCacheTests {
+    /// Another process has removed a protector since this one unlocked for itself.
+    @Test func entryOfTheProcess_thatFitsNoLonger_doesNotHideTheKernels() throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let vaultID = try vault.session().keybag.vaultID
+        let keys = WrappingKeys(rootKey: .random(count: 32), deviceKey: nil, vaultID: vaultID)
+        let entry = UnlockEntry(
+            bootID: BootID.read(vault.settings.bootIDFile), idleTimeout: nil, keys: keys.bytes)
+        for state in [LockState.locked, .unlocked] { _ = ProcessUnlockCache().store(entry, state, vaultID: vaultID) }
+        try vault.unlock(.old)
+        #expect(try vault.lockState == .unlocked)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        try test.forget()
+    }
+
+    /// Who has read the entry of before must not renew it by the time of before.
+    @Test func idleTimeout_madeShorter_holdsForWhoHasReadTheLongerOne() throws {
+        let test = try TestVault.locked()
+        let (vault, reading) = (test.another(), test.another())
+        try vault.unlock(.old, idleTimeout: .seconds(8))
+        #expect(try reading.lockState == .unlocked)
+        spin(.milliseconds(1100))
+        try vault.unlock(.old, idleTimeout: .seconds(1))
+        let deadline = ContinuousClock.now + .seconds(4)
+        #expect(try reading.lockState == .unlocked)
+        while try vault.session().keyState.isUnlockedByCache, .now < deadline { sched_yield() }
+        #expect(.now < deadline)
+        #expect(try reading.lockState == .locked)
+        try test.forget()
+    }
+
     private func spin(_ duration: Duration) {
         let end = ContinuousClock.now + duration
         while .now < end { sched_yield() }
