@@ -45,14 +45,14 @@ extension Keybag {
     /// secret that was removed then lead to keys that open nothing any more.
     ///
     /// - Parameter atHand: Protectors that open without asking.
-    /// - Throws: `unsupported` for the last slot that this version can open.
+    /// - Throws: `unsupported` for the last slot that can be opened here.
     func removing(
         _ id: UUID, _ authority: Authority, _ atHand: [any Protector], at date: Date
     ) throws(KeychainFailure) -> Keybag {
         guard let slot = slots.first(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         next.slots.removeAll { $0.id == id }
-        guard next.slots.contains(where: { ProtectorKind(number: $0.kind) != nil }) else {
+        guard try next.isOpenable(by: atHand) else {
             throw KeychainFailure(
                 .unsupported,
                 "This is the only way to open the vault; without it everything would be lost. Add another protector first."
@@ -64,6 +64,16 @@ extension Keybag {
         if !next.hasPerson { next.userKey = nil }
         if let renewed = try next.renewingRoot(authority, atHand, at: date) { return renewed }
         return try next.signed(authority)
+    }
+
+    /// Whether a slot is left that somebody can open here: the device key of another machine is none.
+    private func isOpenable(by atHand: [any Protector]) throws(KeychainFailure) -> Bool {
+        for slot in slots {
+            guard let kind = ProtectorKind(number: slot.kind) else { continue }
+            if kind != DeviceKeyProtector.kind { return true }
+            if try atHand.first(opening: slot, vaultID) != nil { return true }
+        }
+        return false
     }
 
     /// - Returns: `nil` if a slot is held by somebody who is not here, or a class is bound to another device.

@@ -62,4 +62,16 @@ import Testing
         #expect(try !test.another().status().isKeybagCopyDamaged)
         try test.forget()
     }
+
+    /// The device key that is left is another machine's: nothing here opens the vault then.
+    @Test func lastProtectorBesideAnotherMachinesDeviceKey_removed_isRefused() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.item(.whenUnlocked))
+        try test.vault.addProtector(.old)
+        try test.vault.close()
+        try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
+        let vault = test.another()
+        let slot = try vault.slot(PassphraseProtector.kind)
+        #expect(reason { try vault.removeProtector(slot, erasingItems: true, authority: .old) } == .unsupported)
+    }
 }
