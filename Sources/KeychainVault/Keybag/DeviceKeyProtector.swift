@@ -24,10 +24,10 @@ struct DeviceKeyProtector: Protector {
 
     static func make(_: SecretBytes, _: Surroundings) -> (any Protector)? { nil }
 
-    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         return try SlotSealing(deviceKey.secret, salt: salt)
-            .wrap(key, Self.kind, parameters: salt + deviceKey.id.bytes, vaultID: vaultID, at: date)
+            .wrap(key, Self.kind, as: id, parameters: salt + deviceKey.id.bytes, vaultID: vaultID, at: date)
     }
 
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {

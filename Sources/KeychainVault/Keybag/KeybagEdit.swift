@@ -36,7 +36,7 @@ extension Keybag {
         guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         let key = try type(of: protector).kind.holder == .machine ? authority.rootKey : next.prepareUserKey(authority)
-        next.slots[index] = try protector.wrap(key, vaultID: vaultID, at: date)
+        next.slots[index] = try protector.wrap(key, as: id, vaultID: vaultID, at: date)
         return try next.signed(authority)
     }
 
@@ -89,7 +89,7 @@ extension Keybag {
         }
         for (index, slot) in slots.enumerated() where ProtectorKind(number: slot.kind)?.holder != .person {
             guard let protector = try atHand.first(opening: slot, vaultID) else { return nil }
-            next.slots[index] = try protector.wrap(renewed.rootKey, vaultID: vaultID, at: date)
+            next.slots[index] = try protector.wrap(renewed.rootKey, as: slot.id, vaultID: vaultID, at: date)
         }
         for (index, entry) in keys.enumerated() {
             guard let key = try authority.wrappingKeys.unwrap(entry) else { return nil }

@@ -35,11 +35,11 @@ struct PassphraseProtector: Protector {
         }
     }
 
-    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         let cost = try settings.scryptCost.calibrated()
         return try sealing(salt, cost)
-            .wrap(key, Self.kind, parameters: Self.parameters(salt, cost), vaultID: vaultID, at: date)
+            .wrap(key, Self.kind, as: id, parameters: Self.parameters(salt, cost), vaultID: vaultID, at: date)
     }
 
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {

@@ -21,8 +21,9 @@ protocol Protector: Sendable {
     /// - Throws: `invalidParameter` if the secret cannot be one of this kind.
     static func make(_ secret: SecretBytes, _ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)?
 
+    /// - Parameter id: The slot's identity, to which the wrap is bound.
     /// - Returns: A slot that holds the key.
-    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot
 
     /// - Returns: The key; `nil` if the slot was made by another kind of protector or another secret of the same kind: "not
     ///   mine".
@@ -35,6 +36,11 @@ protocol Protector: Sendable {
 
 extension Protector {
     func shouldRewrap(_: Keybag.Slot) -> Bool { false }
+
+    /// A new slot that holds the key.
+    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+        try wrap(key, as: UUID(), vaultID: vaultID, at: date)
+    }
 }
 
 /// What protectors may look at to find their secret.

@@ -28,10 +28,10 @@ struct SlotSealing {
     static let saltLength = 32
 
     func wrap(
-        _ key: SecretBytes, _ kind: ProtectorKind, parameters: Data, vaultID: UUID, at date: Date
+        _ key: SecretBytes, _ kind: ProtectorKind, as id: UUID, parameters: Data, vaultID: UUID, at date: Date
     ) throws(KeychainFailure) -> Keybag.Slot {
         var slot = Keybag.Slot(
-            kind: kind.number, id: UUID(), created: date.timeIntervalSinceReferenceDate, parameters: parameters,
+            kind: kind.number, id: id, created: date.timeIntervalSinceReferenceDate, parameters: parameters,
             commitment: Data(), wrappedKey: Data())
         let context = slot.context(vaultID: vaultID)
         slot.commitment = Authentication.code(for: context, key: commitment)
@@ -65,10 +65,10 @@ protocol KeyProtector: Protector {
 }
 
 extension KeyProtector {
-    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         return try SlotSealing(secret, salt: salt)
-            .wrap(key, Self.kind, parameters: salt, vaultID: vaultID, at: date)
+            .wrap(key, Self.kind, as: id, parameters: salt, vaultID: vaultID, at: date)
     }
 
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {

@@ -123,15 +123,18 @@ extension Vault {
     }
 
     /// An old slot may ask for less work than is right today; who unlocks with it has what it takes to make it anew.
-    private func rewrapIfWeak(_ opening: Opening) throws(KeychainFailure) {
+    func rewrapIfWeak(_ opening: Opening) throws(KeychainFailure) {
         guard opening.protector.shouldRewrap(opening.slot) else { return }
         do throws(KeychainFailure) {
             try changeKeybag(opening.authority) { (keybag, authority) throws(KeychainFailure) in
-                try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
+                // It may hold another secret by now, which must not give way to the one of before.
+                guard keybag.slots.contains(opening.slot) else { throw .noSuchSlot }
+                return try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
             }
         } catch {
-            // The vault is open all the same, and the next unlock tries again.
-            guard [.readOnly, .busy, .diskFull].contains(error.reason) else { throw error }
+            // The vault is open all the same, and the next unlock tries again. A slot that is gone was made anew by another
+            // process that has just unlocked.
+            guard [.readOnly, .busy, .diskFull, .unavailable, .itemNotFound].contains(error.reason) else { throw error }
         }
     }
 }

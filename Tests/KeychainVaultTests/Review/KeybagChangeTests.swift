@@ -63,6 +63,30 @@ import Testing
         try test.forget()
     }
 
+    /// Both have opened the slot before one of them makes it anew.
+    @Test func weakSlot_unlockedByTwoAtOnce_unlocksForBoth() throws {
+        let test = try TestVault.locked()
+        var settings = VaultSettings.cheap
+        settings.scryptCost.floor.rounds = 1 << 16
+        let vaults = [test.another(settings), test.another(settings)]
+        let openings = try vaults.map { try $0.open($0.session(), .old) }
+        for (vault, opening) in zip(vaults, openings) { #expect(reason { try vault.rewrapIfWeak(opening) } == nil) }
+        try test.another(settings).unlock(.old)
+        try test.forget()
+    }
+
+    /// It is changed by another process between opening the slot and making it anew.
+    @Test func weakSlot_whosePassphraseHasChanged_keepsTheNewOne() throws {
+        let test = try TestVault.locked()
+        var settings = VaultSettings.cheap
+        settings.scryptCost.floor.rounds = 1 << 16
+        let (vault, other) = (test.another(settings), test.another())
+        let opening = try vault.open(vault.session(), .old)
+        try other.changeProtector(other.slot(PassphraseProtector.kind), to: .new, authority: .old)
+        #expect(reason { try vault.rewrapIfWeak(opening) } == nil)
+        #expect(reason { try test.another().unlock(.old) } == .authenticationFailed)
+    }
+
     /// The device key that is left is another machine's: nothing here opens the vault then.
     @Test func lastProtectorBesideAnotherMachinesDeviceKey_removed_isRefused() throws {
         let test = try TestVault(.cheap)
@@ -73,5 +97,21 @@ import Testing
         let vault = test.another()
         let slot = try vault.slot(PassphraseProtector.kind)
         #expect(reason { try vault.removeProtector(slot, erasingItems: true, authority: .old) } == .unsupported)
+    }
+
+    @Test func protector_changed_keepsItsIdentity() throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let slot = try vault.slot(PassphraseProtector.kind)
+        try vault.changeProtector(slot, to: .new, authority: .old)
+        #expect(try vault.slot(PassphraseProtector.kind) == slot)
+    }
+
+    @Test func deviceKeysSlot_whenAnotherIsRemoved_keepsItsIdentity() throws {
+        let test = try TestVault(.cheap)
+        try test.vault.addProtector(.old)
+        let slots = try test.vault.status().slots
+        try test.vault.removeProtector(slots[1].id, authority: .old)
+        #expect(try test.vault.slot(DeviceKeyProtector.kind) == slots[0].id)
     }
 }
