@@ -50,7 +50,8 @@ public protocol UserVerifier: AnyObject, Sendable {
     /// Wrong answers count here, whoever asked.
     var rateLimit: RateLimit { get }
 
-    /// Whether there is a passphrase at all; without one nothing can be stored that asks for the user.
+    /// Whether there is a passphrase, or another secret of the user, at all; without one nothing can be stored that asks
+    /// for the user.
     func isPasscodeSet() throws(KeychainFailure) -> Bool
 
     /// The key that a passphrase, or the recovery key as text, unwraps. Takes about half a second.

@@ -9,9 +9,10 @@ public import SecretMemory
 extension Vault {
     public var userVerifier: (any UserVerifier)? { self }
 
+    /// A recovery key counts: it proves the user, and is all that does if the last passphrase is removed.
     public func isPasscodeSet() throws(KeychainFailure) -> Bool {
         guard try openSession() != nil else { return false }
-        return try currentSession().keybag.hasPassphrase
+        return try currentSession().keybag.hasPerson
     }
 
     public func userKey(provenBy secret: SecretBytes) throws(KeychainFailure) -> SecretBytes {

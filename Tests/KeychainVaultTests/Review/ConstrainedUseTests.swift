@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constrained items through the engine: who is asked for what, and how often.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SecretMemory
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+/// Answers with what it was given, and remembers what it was asked.
+private final class Answers: Authenticator {
+    let methods: Set<AuthenticationMethod> = [.passphrase, .applicationPassword]
+    private let answers: Mutex<[String]>
+    let asked = Mutex<[AuthenticationQuestion]>([])
+
+    init(_ answers: [String]) { self.answers = Mutex(answers) }
+
+    func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+        asked.withLock { $0.append(question) }
+        guard let next = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+            throw KeychainFailure(.cancelled, "No more answers.")
+        }
+        return .secret(SecretBytes(text: next))
+    }
+}
+
+@Suite struct ConstrainedUseTests {
+    private static func item(
+        _ account: String, _ flags: AccessControl.Flags, _ accessibility: Accessibility = .whenUnlocked
+    ) throws -> Query {
+        var item = Query.genericPassword("s", account, value: account)
+        item.accessControl = try AccessControl(accessibility, flags: flags)
+        return item
+    }
+
+    private static func query(_ account: String, _ context: AuthenticationContext) -> Query {
+        var query = Query.genericPassword("s", account)
+        query.context = context
+        return query
+    }
+
+    private static func context(_ answers: [String]) -> (AuthenticationContext, Answers) {
+        let answers = Answers(answers)
+        return (AuthenticationContext { answers }, answers)
+    }
+
+    /// The recovery key proves the user as the passphrase does; what it can store it must be able to read.
+    @Test func userItem_whereARecoveryKeyIsTheOnlySecretOfAPerson_isReadWithIt() throws {
+        let test = try TestVault(.cheap)
+        let text = Vault.makeRecoveryKey()
+        try test.vault.addProtector(.recoveryKey(text))
+        try test.engine.add(Self.item("a", .userPresence))
+        let (context, _) = Self.context([String(decoding: text.bytes, as: UTF8.self)])
+        #expect(try test.engine.text(Self.query("a", context)) == "a")
+    }
+
+    @Test func userItem_thatOutlivesThePassphraseByARecoveryKey_isReadWithIt() throws {
+        let test = try TestVault(.cheap)
+        let text = Vault.makeRecoveryKey()
+        try test.vault.addProtector(.old)
+        try test.vault.addProtector(.recoveryKey(text), authority: .old)
+        try test.engine.add(Self.item("a", .userPresence))
+        try test.vault.removeProtector(test.vault.slot(PassphraseProtector.kind), authority: .recoveryKey(text))
+        let (context, _) = Self.context([String(decoding: text.bytes, as: UTF8.self)])
+        #expect(try test.engine.text(Self.query("a", context)) == "a")
+    }
+}
