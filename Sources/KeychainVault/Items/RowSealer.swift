@@ -102,6 +102,8 @@ struct RowSealer: Sendable {
                     padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             }
         }
+        // Before the first unlock nothing vouches for the key that stands in the keybag.
+        if needs.contains(.user), userPublicKey == nil, keys.state == .beforeFirstUnlock { throw .locked }
         return try constrainedKey(needs, pair, place).seal(padded, proofs)
     }
 

@@ -67,4 +67,19 @@ private final class Answers: Authenticator {
         let (context, _) = Self.context([String(decoding: text.bytes, as: UTF8.self)])
         #expect(try test.engine.text(Self.query("a", context)) == "a")
     }
+
+    /// Nothing is vouched for before the first unlock; but a passphrase is set.
+    @Test func alwaysOpenUserItem_addedWhileLocked_isLockedAndNotWithoutPassphrase() throws {
+        let test = try TestVault.locked()
+        #expect(reason { try test.another().engine.add(Self.item("a", .userPresence, .always)) } == .locked)
+    }
+
+    @Test func alwaysOpenUserItem_changedWhileLocked_isLockedAndNotWithoutPassphrase() throws {
+        let test = try TestVault.locked()
+        try test.another().unlock(.old)
+        try test.another().engine.add(Self.item("a", .userPresence, .always))
+        try test.forget()
+        let (context, _) = Self.context(["the old passphrase"])
+        #expect(reason { try test.another().engine.update(Self.query("a", context), value: "w") } == .locked)
+    }
 }
