@@ -9,6 +9,7 @@ package enum RecentProof {
     private struct Entry {
         let key: SecretBytes
         let moment: ContinuousClock.Instant
+        let expiry: ContinuousClock.Instant
     }
 
     /// Apple's limit: five minutes.
@@ -19,12 +20,14 @@ package enum RecentProof {
     /// Kept only if the context that proved it asks for reuse itself, so that others leave no key behind.
     package static func remember(_ key: SecretBytes, _ verifier: any UserVerifier, keptFor duration: Duration) {
         guard duration > .zero else { return }
-        entries.withLock { $0[ObjectIdentifier(verifier)] = Entry(key: key, moment: .now) }
+        let now = ContinuousClock.now
+        let entry = Entry(key: key, moment: now, expiry: now + min(duration, longest))
+        entries.withLock { $0[ObjectIdentifier(verifier)] = entry }
     }
 
     package static func key(_ verifier: any UserVerifier, within duration: Duration) -> SecretBytes? {
         entries.withLock { entries in
-            entries = entries.filter { .now - $0.value.moment < longest }
+            entries = entries.filter { .now < $0.value.expiry }
             guard let entry = entries[ObjectIdentifier(verifier)], .now - entry.moment < duration else { return nil }
             return entry.key
         }

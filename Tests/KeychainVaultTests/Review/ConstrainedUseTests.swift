@@ -82,4 +82,20 @@ private final class Answers: Authenticator {
         let (context, _) = Self.context(["the old passphrase"])
         #expect(reason { try test.another().engine.update(Self.query("a", context), value: "w") } == .locked)
     }
+
+    /// A proof that may be used for a second is not kept for five minutes.
+    @Test func recentProof_olderThanItsContextAllows_isGone() throws {
+        let (one, other) = (MemoryStore(passphrase: "p"), MemoryStore(passphrase: "p"))
+        weak var kept: SecretBytes?
+        do {
+            let key = SecretBytes.random(count: 32)
+            kept = key
+            RecentProof.remember(key, one, keptFor: .milliseconds(20))
+        }
+        #expect(kept != nil)
+        let end = ContinuousClock.now + .milliseconds(30)
+        while .now < end { sched_yield() }
+        #expect(RecentProof.key(other, within: .seconds(300)) == nil)
+        #expect(kept == nil)
+    }
 }
