@@ -61,11 +61,11 @@ public final class MemoryStore: ItemStore, UserVerifier {
     }
 
     public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
-        try authorization.satisfying(self, isNew: true) { (proofs) throws(KeychainFailure) in
+        try authorization.satisfying(self) { (proofs) throws(KeychainFailure) in
             try content.withLock { (content) throws(KeychainFailure) in
                 let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
                 try content.checkStorable(item)
-                guard missing.isEmpty else { return .needs(missing) }
+                guard missing.isEmpty else { return .needsNew(missing) }
                 let stored = StoredItem(id: UUID(), version: 1, item: item)
                 try Self.place(stored, in: &content.items)
                 content.protect(stored, proofs)
@@ -88,7 +88,7 @@ public final class MemoryStore: ItemStore, UserVerifier {
                     let item = try change(stored)
                     try content.checkStorable(item)
                     let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
-                    guard missing.isEmpty else { return .needs(missing) }
+                    guard missing.isEmpty else { return .needsNew(missing) }
                     let next = StoredItem(id: stored.id, version: stored.version + 1, item: item)
                     try Self.place(next, in: &changed.items)
                     changed.protect(next, proofs)

@@ -37,11 +37,11 @@ extension Vault {
     }
 
     public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
-        try authorization.satisfying(self, isNew: true) { (proofs) throws(KeychainFailure) in
+        try authorization.satisfying(self) { (proofs) throws(KeychainFailure) in
             let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
             if !missing.isEmpty {
                 try checkStorable(item.accessControl)
-                return .needs(missing)
+                return .needsNew(missing)
             }
             return .done(
                 try write { sealer, table in
@@ -77,7 +77,7 @@ extension Vault {
                 let needs = changes.reduce(into: Proofs.Needs()) { $0.formUnion($1.1.accessControl.needs) }
                 let missing = proofs.missing(needs.intersection(.applicationPassword))
                 guard missing.isEmpty else {
-                    unsatisfied = .needs(missing)
+                    unsatisfied = .needsNew(missing)
                     return SelectedItems(items: [])
                 }
                 for (stored, item) in changes { try Self.replace(stored, by: item, sealer, table, proofs) }

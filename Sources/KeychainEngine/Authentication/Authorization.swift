@@ -26,10 +26,9 @@ public struct Authorization: Sendable {
     /// Runs `body` with what has been proven so far. As long as it needs more, gets that and runs it again, so that no
     /// person is waited for while a transaction is open or a file is locked.
     ///
-    /// - Parameter isNew: Whether an application password is to be set rather than proven.
     /// - Throws: What `body` throws; `interactionNotAllowed`, `cancelled`, `authenticationFailed`.
     public func satisfying<Result>(
-        _ verifier: any UserVerifier, isNew: Bool = false,
+        _ verifier: any UserVerifier,
         _ body: (Proofs) throws(KeychainFailure) -> Attempt<Result>
     ) throws(KeychainFailure) -> Result {
         // How often this request has come by an application password; one of an earlier request is no wrong answer to
@@ -42,7 +41,9 @@ public struct Authorization: Sendable {
             case .needs(let needs):
                 let missing = proofs.missing(needs)
                 if missing.contains(.applicationPassword) { attempts += 1 }
-                try context.obtain(missing, for: verifier, self, isNew: isNew, attempt: max(attempts, 1))
+                try context.obtain(missing, for: verifier, self, isNew: false, attempt: max(attempts, 1))
+            case .needsNew(let needs):
+                try context.obtain(proofs.missing(needs), for: verifier, self, isNew: true)
             case .refused(let refused):
                 try context.forget(refused, for: verifier, mayTryAgain: attempts < AuthenticationContext.tries)
             }

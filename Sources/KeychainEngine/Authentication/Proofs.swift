@@ -39,6 +39,8 @@ public enum Attempt<Result> {
     case done(Result)
     /// Nothing has happened; with these it may.
     case needs(Proofs.Needs)
+    /// Nothing has happened; with these, which are to be set and not proven, it may.
+    case needsNew(Proofs.Needs)
     /// Nothing has happened; these were given and do not fit.
     case refused(Proofs.Needs)
 }

@@ -47,6 +47,53 @@ private final class Answers: Authenticator {
         return (AuthenticationContext { answers }, answers)
     }
 
+    /// A secret mistyped once would close the item for good.
+    @Test func update_thatGivesAnItemAPassword_asksForANewOne() throws {
+        let engine = Engine(store: MemoryStore())
+        try engine.add(.genericPassword("s", "a", value: "v"))
+        let (context, answers) = Self.context(["password"])
+        var changes = Changes(value: nil)
+        changes.accessControl = try AccessControl(.whenUnlocked, flags: .applicationPassword)
+        try engine.update(Self.query("a", context), with: changes, caller: .unrestricted)
+        #expect(answers.asked.withLock { $0.map(\.isNew) } == [true])
+    }
+
+    @Test func update_ofAnItemWithAPassword_asksForTheOneItHas() throws {
+        let engine = Engine(store: MemoryStore())
+        let (adding, _) = Self.context(["password"])
+        var item = try Self.item("a", .applicationPassword)
+        item.context = adding
+        try engine.add(item)
+        let (context, answers) = Self.context(["password"])
+        try engine.update(Self.query("a", context), value: "w")
+        #expect(answers.asked.withLock { $0.map(\.isNew) } == [false])
+    }
+
+    /// An answer that was right for one item is not a wrong one for the next.
+    @Test func twoItemsWithPasswords_readInTurnWithOneContext_areEachAskedForAnew() throws {
+        let engine = Engine(store: MemoryStore())
+        for account in ["a", "b"] {
+            var item = try Self.item(account, .applicationPassword)
+            item.context = Self.context([account]).0
+            try engine.add(item)
+        }
+        let order = ["a", "b", "a", "b", "a"]
+        let (context, answers) = Self.context(order)
+        for account in order { #expect(try engine.text(Self.query(account, context)) == account) }
+        #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 1, 1, 1, 1])
+    }
+
+    @Test func password_givenWrongThreeTimes_isRefused() throws {
+        let engine = Engine(store: MemoryStore())
+        var item = try Self.item("a", .applicationPassword)
+        item.context = Self.context(["right"]).0
+        try engine.add(item)
+        let (context, answers) = Self.context(["x", "y", "z", "right"])
+        #expect(reason { _ = try engine.text(Self.query("a", context)) } == .authenticationFailed)
+        #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 2, 3])
+        #expect(try engine.text(Self.query("a", context)) == "a")
+    }
+
     /// The recovery key proves the user as the passphrase does; what it can store it must be able to read.
     @Test func userItem_whereARecoveryKeyIsTheOnlySecretOfAPerson_isReadWithIt() throws {
         let test = try TestVault(.cheap)
