@@ -148,8 +148,10 @@ extension RowSealer {
         do throws(UnreadableRow) {
             return try isWhole(row)
         } catch {
-            if case .locked = error { return true }
-            return false
+            switch error {
+            case .locked, .ofAnotherDevice: return true
+            case .damaged, .unknownKey, .refused: return false
+            }
         }
     }
 }

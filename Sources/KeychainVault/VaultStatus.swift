@@ -74,12 +74,13 @@ extension Vault {
     /// Looks at the whole vault: opens the metadata of every item, so it takes about 10 µs for each.
     public func status() throws(KeychainFailure) -> VaultStatus {
         guard let session = try openSession() else { return VaultStatus(absentAt: location, unlockCacheInUse) }
+        let deviceKey = try surroundings().deviceKey
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
                 let table = ItemTable(db)
                 let counts = try ItemCounts(session.keyState, table)
                 return try VaultStatus(
-                    session, counts, try DeviceKey.load(location.deviceKeyFile), quarantined: table.quarantineCount(),
+                    session, counts, deviceKey, quarantined: table.quarantineCount(),
                     settings)
             }
         }

@@ -34,6 +34,8 @@ public struct Authorization: Sendable {
         // How often this request has come by an application password; one of an earlier request is no wrong answer to
         // this.
         var attempts = 0
+        // Likewise for the user; a key that was proven for this request and does not fit is not the item's fault alone.
+        var isUserProven = false
         for _ in 1...Self.rounds {
             let proofs = context.proofs(for: verifier)
             switch try body(proofs) {
@@ -41,10 +43,12 @@ public struct Authorization: Sendable {
             case .needs(let needs):
                 let missing = proofs.missing(needs)
                 if missing.contains(.applicationPassword) { attempts += 1 }
+                if missing.contains(.user) { isUserProven = true }
                 try context.obtain(missing, for: verifier, self, isNew: false, attempt: max(attempts, 1))
             case .needsNew(let needs):
                 try context.obtain(proofs.missing(needs), for: verifier, self, isNew: true)
             case .refused(let refused):
+                guard !refused.contains(.user) || !isUserProven else { throw .damagedItem }
                 try context.forget(refused, for: verifier, mayTryAgain: attempts < AuthenticationContext.tries)
             }
         }

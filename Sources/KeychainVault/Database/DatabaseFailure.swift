@@ -24,6 +24,9 @@ enum DatabaseFailure {
         return switch error.resultCode {
         case .SQLITE_FULL:
             KeychainFailure(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
+        // The index of the log is a file of fixed size, so growing it fails for one reason.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+            KeychainFailure(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         case .SQLITE_READONLY:
             KeychainFailure(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:

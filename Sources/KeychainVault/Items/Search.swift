@@ -73,13 +73,18 @@ struct Search {
     private mutating func note(_ failure: UnreadableRow, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
         switch failure {
         case .locked: closed.append(row.rowID)
+        // Whole, and as good as damaged to who wants to read it; who deletes it need not read it.
+        case .ofAnotherDevice where isDeleting: closed.append(row.rowID)
         case .refused(let needs): refused.formUnion(needs)
-        // To this device the same as damaged: nothing here can open it, and it stays.
         case .damaged, .ofAnotherDevice, .unknownKey:
             if case .unknownKey = failure { metUnknownKey = true }
             found.damaged += 1
             if isDecided(by: candidates) { damagedByKey.append(row.rowID) }
         }
+    }
+
+    private var isDeleting: Bool {
+        if case .deleting = purpose { true } else { false }
     }
 
     private mutating func withValue(_ stored: StoredItem, _ row: SealedRow) throws(UnreadableRow) -> StoredItem {

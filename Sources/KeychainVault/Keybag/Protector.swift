@@ -49,6 +49,24 @@ struct Surroundings: Sendable {
     /// `nil` if there is none.
     let deviceKey: DeviceKey?
     let settings: VaultSettings
+
+    init(location: VaultLocation, deviceKey: DeviceKey?, settings: VaultSettings) {
+        (self.location, self.deviceKey, self.settings) = (location, deviceKey, settings)
+    }
+
+    /// - Parameter canDoWithoutDeviceKey: Whether a damaged device key is as good as none: a passphrase must not be of no use
+    ///   because of a file that it does not need. Doctor tells of the damage.
+    init(
+        _ location: VaultLocation, _ settings: VaultSettings, canDoWithoutDeviceKey: Bool
+    ) throws(KeychainFailure) {
+        do throws(KeychainFailure) {
+            self.init(
+                location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
+        } catch {
+            guard error.reason == .corrupt, canDoWithoutDeviceKey else { throw error }
+            self.init(location: location, deviceKey: nil, settings: settings)
+        }
+    }
 }
 
 /// The registration table.

@@ -16,9 +16,8 @@ struct StoredKeybag {
     init(
         _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
     ) throws(KeychainFailure) {
-        let surroundings = Surroundings(
-            location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
         let keybags = try Self.whole(copies, location)
+        let surroundings = try Surroundings(location, settings, canDoWithoutDeviceKey: keybags[0].canBeUnlocked)
         let opening = try Self.open(keybags, surroundings)
         guard opening.permanent != nil || opening.keybag.canBeUnlocked else {
             throw Self.notOpened(surroundings, location)
@@ -104,7 +103,7 @@ struct StoredKeybag {
 
 extension Keybag {
     /// Whether there is a slot that somebody may open later.
-    fileprivate var canBeUnlocked: Bool { slots.contains { $0.kind != DeviceKeyProtector.kind.number } }
+    var canBeUnlocked: Bool { slots.contains { $0.kind != DeviceKeyProtector.kind.number } }
 }
 
 extension VaultSettings {

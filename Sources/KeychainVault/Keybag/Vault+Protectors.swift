@@ -43,7 +43,8 @@ extension Vault {
 
     /// Puts another secret of the same kind in the place of one. Both open the vault at no moment, and at every moment one.
     ///
-    /// Does not protect older copies of the vault: they open with the older secret.
+    /// Does not protect older copies of the vault: they open with the older secret. With a person's secret they lead to the key that all
+    /// persons' secrets unwrap, also today's.
     public func changeProtector(
         _ id: UUID, to secret: ProtectorSecret, authority: ProtectorSecret? = nil
     ) throws(KeychainFailure) {
@@ -58,8 +59,12 @@ extension Vault {
 
     /// Takes a way to open the vault away. Where the vault had been unlocked it is locked afterwards.
     ///
-    /// Older copies of the vault still open with the secret. What they lead to opens nothing in the vault as it is from now on,
-    /// provided that the secrets of all other protectors are here: the device key, and the one given as authority.
+    /// Older copies of the vault still open with the secret. If it was a machine's, what they lead to opens nothing in the vault
+    /// as it is from now on, provided that the secrets of all other protectors are here: the device key, a credential, and a
+    /// person's as authority. The class keys are rotated for that, so it takes time in a large vault.
+    ///
+    /// Does not protect against an older copy of the vault together with a passphrase or recovery key that was removed or changed:
+    /// the key that persons' secrets unwrap stays the same.
     ///
     /// - Parameter erasingItems: Whether items may go that can be opened in no other way: with the last passphrase those that
     ///   exist only while one is set, with the last secret of a person those that ask for the user.
@@ -70,6 +75,10 @@ extension Vault {
         let authority = try self.authority(authority)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
         let atHand = try Protectors.atHand(surroundings())
+        let base = try currentSession().keybags(vouchedForBy: authority).authentic
+        let next = try base.removing(id, authority, atHand, at: Date())
+        // With the old root key go the class keys that it led to; else it would still open what an older copy wraps.
+        if !next.isAuthentic(authority.wrappingKeys) { try rotate(by: authority) }
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainFailure) in
             try keybag.removing(id, authority, atHand, at: Date())
         }

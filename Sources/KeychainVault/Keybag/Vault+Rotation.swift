@@ -17,7 +17,10 @@ extension Vault {
     public func rotate(
         authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }
     ) throws(KeychainFailure) {
-        let authority = try self.authority(authority)
+        try rotate(by: try self.authority(authority), progress: progress)
+    }
+
+    func rotate(by authority: Authority, progress: (Int) -> Void = { _ in }) throws(KeychainFailure) {
         if try currentSession().keybags(vouchedForBy: authority).authentic.rotatingClasses.isEmpty {
             try changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
                 try keybag.rotating(authority, at: Date())

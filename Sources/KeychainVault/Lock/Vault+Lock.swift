@@ -53,18 +53,19 @@ extension Vault {
     /// - Parameter forgettingFirstUnlock: Whether to close as well what stays open after the first unlock.
     /// - Throws: `unsupported` if a protector at hand opens the vault without anybody being asked.
     public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainFailure) {
-        guard let session = try openSession(), !session.keyState.isAlwaysUnlocked else {
+        let session = try openSession()
+        // Those of this process go even if the cache cannot be reached, and what was cached earlier goes even if the vault
+        // opens by itself now.
+        session?.keyState.forget()
+        RecentProof.forget(self)
+        try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])
+        guard let session, !session.keyState.isAlwaysUnlocked else {
             throw KeychainFailure(
                 .unsupported,
                 "This vault opens without asking anybody, so locking it would change nothing. Give it a passphrase and "
                     + "take the device key away: keychainctl protect add passphrase; keychainctl protect remove device-key"
             )
         }
-        let states: [LockState] = forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked]
-        // Those of this process go even if the cache cannot be reached.
-        session.keyState.forget()
-        RecentProof.forget(self)
-        try session.keyState.removeEntries(states)
     }
 
     /// The session, with the keybag as it is stored now.
@@ -108,7 +109,8 @@ extension Vault {
     }
 
     func surroundings() throws(KeychainFailure) -> Surroundings {
-        Surroundings(location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
+        let canDoWithout = try openSession()?.keybag.canBeUnlocked ?? false
+        return try Surroundings(location, settings, canDoWithoutDeviceKey: canDoWithout)
     }
 
     private func store(

@@ -87,6 +87,28 @@ import Testing
         #expect(reason { try test.another().unlock(.old) } == .authenticationFailed)
     }
 
+    /// The class keys of an older copy are those of today.
+    @Test func deviceKeySlot_removed_opensNoItemLaterByTheClassKeysOfAnOlderCopy() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.item(.whenUnlocked))
+        let keys = try ClassKeys(test.vault.session().keybag, test.vault.authority(nil).wrappingKeys, .unlocked)
+        try test.protect()
+        let vault = test.another()
+        try vault.unlock(.old)
+        try vault.engine.update(.find(.whenUnlocked), value: "written after the removal")
+        var opened: [String] = []
+        try vault.session().reader.read { db in
+            try ItemTable(db).forEach(.all, .metadataAndValue) { row in
+                do throws(UnreadableRow) {
+                    opened.append(String(decoding: try RowSealer(keys).openValue(row) ?? Data(), as: UTF8.self))
+                } catch {}
+                return true
+            }
+        }
+        #expect(opened == [])
+        try test.forget()
+    }
+
     /// The device key that is left is another machine's: nothing here opens the vault then.
     @Test func lastProtectorBesideAnotherMachinesDeviceKey_removed_isRefused() throws {
         let test = try TestVault(.cheap)
@@ -97,6 +119,16 @@ import Testing
         let vault = test.another()
         let slot = try vault.slot(PassphraseProtector.kind)
         #expect(reason { try vault.removeProtector(slot, erasingItems: true, authority: .old) } == .unsupported)
+    }
+
+    @Test func passphrase_whereTheDeviceKeysFileIsDamaged_stillUnlocks() throws {
+        let test = try TestVault.locked()
+        try Data("damaged".utf8).write(to: URL(fileURLWithPath: test.location.deviceKeyFile))
+        chmod(test.location.deviceKeyFile, 0o600)
+        let vault = test.another()
+        #expect(reason { try vault.unlock(.old) } == nil)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        try test.forget()
     }
 
     @Test func protector_changed_keepsItsIdentity() throws {
