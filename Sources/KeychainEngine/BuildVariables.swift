@@ -8,7 +8,8 @@ struct BuildVariables {
     /// The team, without the dot that the prefixes end in.
     let team: String?
 
-    /// The entry with every variable replaced.
+    /// The entry with every variable replaced. A dot right behind one is the prefix's own: people who take the prefix for
+    /// the bare team write it once more, and mean one dot.
     ///
     /// - Throws: `unavailable` for a variable without a value: a group that is named after the variable itself would be
     ///   shared by nobody, or by everybody who makes the same mistake.
@@ -18,6 +19,7 @@ struct BuildVariables {
         while let variable = rest.firstRange(of: /\$[({][^)}]*[)}]?/) {
             expanded += rest[..<variable.lowerBound] + (try value(of: rest[variable], in: entry))
             rest = rest[variable.upperBound...]
+            if rest.first == "." { rest.removeFirst() }
         }
         return expanded + rest
     }

@@ -76,14 +76,18 @@ struct EntitlementTests {
         ("$(AppIdentifierPrefix)com.example.app", "A1B2C3D4E5.com.example.app"),
         ("$(TeamIdentifierPrefix)com.example.app", "A1B2C3D4E5.com.example.app"),
         ("${AppIdentifierPrefix}com.example.app", "A1B2C3D4E5.com.example.app"),
-        // The prefix brings its dot, as in Xcode.
-        ("$(AppIdentifierPrefix).com.example.app", "A1B2C3D4E5..com.example.app"),
+        // The prefix brings its dot; who writes one more means the same group.
+        ("$(AppIdentifierPrefix).com.example.app", "A1B2C3D4E5.com.example.app"),
+        ("${TeamIdentifierPrefix}.com.example.app", "A1B2C3D4E5.com.example.app"),
+        ("$(AppIdentifierPrefix)..com.example.app", "A1B2C3D4E5..com.example.app"),
+        ("$(AppIdentifierPrefix).", "A1B2C3D4E5."),
         ("x$(AppIdentifierPrefix)$(TeamIdentifierPrefix)", "xA1B2C3D4E5.A1B2C3D4E5."),
+        ("$(AppIdentifierPrefix).$(TeamIdentifierPrefix).a", "A1B2C3D4E5.A1B2C3D4E5.a"),
         ("$5 (five) $", "$5 (five) $"),
     ]
 
     @Test(arguments: variables)
-    func prefix_isExpandedToTheTeamAndADot(row: (entry: String, expected: String)) throws {
+    func prefix_isExpandedToTheTeamAndOneDot(row: (entry: String, expected: String)) throws {
         #expect(try groups([Self.accessGroups: [row.entry]], team: "A1B2C3D4E5") == [row.expected])
         #expect(try groups([Self.accessGroups: [row.entry], Self.team: "A1B2C3D4E5"]) == [row.expected])
     }
