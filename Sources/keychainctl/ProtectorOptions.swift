@@ -71,11 +71,27 @@ enum NewPassphrase {
 }
 
 enum RecoveryKeyOutput {
-    /// On standard output and nowhere else, so that it can be printed on paper without being seen.
-    static func show(_ secret: ProtectorSecret) throws(KeychainFailure) {
-        guard secret.kind == .recoveryKey, let text = secret.secret else { return }
-        try Output.write(text)
-        try Output.write("\n")
+    /// Writes the key, and only then lets it open the vault: in the other order, a full disk or a closed output would take
+    /// away the one way to open the vault.
+    ///
+    /// It goes to standard output and nowhere else, so that it can be printed on paper without being seen.
+    ///
+    /// - Parameter secrets: Those of other kinds are not shown.
+    static func showing(
+        _ secrets: [ProtectorSecret], while change: () throws(KeychainFailure) -> Void
+    ) throws(KeychainFailure) {
+        let keys = secrets.filter { $0.kind == .recoveryKey }.compactMap(\.secret)
+        for key in keys {
+            try Output.write(key)
+            try Output.write("\n")
+        }
+        do throws(KeychainFailure) {
+            try change()
+        } catch {
+            if !keys.isEmpty { Output.note("The recovery key that was shown may open nothing. Throw it away.") }
+            throw error
+        }
+        guard !keys.isEmpty else { return }
         Output.note(
             "This is the recovery key. It is shown this once: write it down, and keep it away from this machine. "
                 + "Whoever has it opens the vault.")

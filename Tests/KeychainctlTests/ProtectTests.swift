@@ -136,6 +136,35 @@ struct ProtectTests {
         #expect(try vault.withKey("list").status == 0)
     }
 
+    /// The key would be lost, and with it the vault.
+    @Test(arguments: [">/dev/full", ">&-"])
+    func recoveryKey_thatCannotBeShown_isNotChanged(output: String) throws {
+        let run = try tool.shell(
+            "\"$CTL\" protect change recovery-key --recovery-key-fd 3 3< paper \(output)")
+        #expect(run.status == 17)
+        #expect(try vault.withKey("unlock").status == 0)
+    }
+
+    @Test(arguments: [">/dev/full", ">&-"])
+    func recoveryKey_thatCannotBeShown_isNotAdded(output: String) throws {
+        #expect(try tool.shell("\"$CTL\" protect add recovery-key --recovery-key-fd 3 3< paper \(output)").status == 17)
+        #expect(try tool.words() == ["recovery-key"])
+    }
+
+    @Test(arguments: [">/dev/full", ">&-"])
+    func init_withARecoveryKeyThatCannotBeShown_makesNoVault(output: String) throws {
+        let other = try Tool()
+        #expect(try other.shell("\"$CTL\" init --recovery-key --no-device-key \(output)").status == 17)
+        #expect(try other.status()["exists"] as? Bool == false)
+    }
+
+    @Test func recoveryKey_thatWasShownAndIsRefused_isToThrowAway() throws {
+        let run = try vault.withOtherKey("protect add recovery-key")
+        #expect(run.status == 7)
+        #expect(!run.text.isEmpty)
+        #expect(run.errors.contains("Throw it away"))
+    }
+
     @Test func credential_opensTheVaultForTheService() throws {
         try vault.store()
         try FileManager.default.createDirectory(

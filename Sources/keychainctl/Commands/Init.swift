@@ -57,8 +57,10 @@ extension Keychainctl {
                 secrets.append(ProtectorSecret(.passphrase, text))
             }
             if recoveryKey { secrets.append(ProtectorSecret(.recoveryKey, Vault.makeRecoveryKey())) }
-            guard try vault.create() else { return try checkPresent(vault) }
-            try add(secrets, to: vault)
+            try RecoveryKeyOutput.showing(secrets) { () throws(KeychainFailure) in
+                guard try vault.create() else { throw opensOtherwise(vault) }
+                try add(secrets, to: vault)
+            }
             Output.note("The vault is in '\(vault.location.folder)'.")
             if noDeviceKey { try removeDeviceKey(vault, authority: secrets.first) }
         }
@@ -68,7 +70,6 @@ extension Keychainctl {
             for secret in secrets {
                 let isFirst = try !vault.protectors.contains { $0.kind?.holder == .person }
                 try vault.addProtector(secret, authority: isFirst ? nil : secrets.first)
-                try RecoveryKeyOutput.show(secret)
             }
         }
 
@@ -84,13 +85,15 @@ extension Keychainctl {
             let isAsAsked =
                 (!wantsPassphrase || kinds.contains(.passphrase)) && (!recoveryKey || kinds.contains(.recoveryKey))
                 && (!noDeviceKey || !kinds.contains(.deviceKey))
-            guard isAsAsked else {
-                throw KeychainFailure(
-                    .duplicateItem,
-                    "There is a vault already in '\(vault.location.folder)', and it opens otherwise. Nothing was changed. "
-                        + "To change what opens it: keychainctl protect --help")
-            }
+            guard isAsAsked else { throw opensOtherwise(vault) }
             Output.note("There is a vault already in '\(vault.location.folder)'; nothing was changed.")
+        }
+
+        private func opensOtherwise(_ vault: Vault) -> KeychainFailure {
+            KeychainFailure(
+                .duplicateItem,
+                "There is a vault already in '\(vault.location.folder)', and it opens otherwise. Nothing was changed. "
+                    + "To change what opens it: keychainctl protect --help")
         }
     }
 }

@@ -74,8 +74,9 @@ extension Keychainctl {
                 try vault.create()
                 let authority = try options.authority(vault, for: name.kind)
                 let secret = try new.secret(of: name.kind, vault)
-                try vault.addProtector(secret, authority: authority)
-                try RecoveryKeyOutput.show(secret)
+                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainFailure) in
+                    try vault.addProtector(secret, authority: authority)
+                }
                 if try vault.opensByItself { advise(try vault.status()) }
             }
 
@@ -116,8 +117,9 @@ extension Keychainctl {
                 try new.check(for: kind)
                 let authority = try options.authority(vault, for: kind)
                 let secret = try new.secret(of: kind, vault)
-                try vault.changeProtector(slot.id, to: secret, authority: authority)
-                try RecoveryKeyOutput.show(secret)
+                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainFailure) in
+                    try vault.changeProtector(slot.id, to: secret, authority: authority)
+                }
             }
         }
 

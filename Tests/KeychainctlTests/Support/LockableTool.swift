@@ -32,6 +32,12 @@ final class LockableTool {
         try tool.shell("\"$CTL\" \(line) --recovery-key-fd 3 3< paper", input: input)
     }
 
+    /// Runs a verb with the recovery key of another vault.
+    func withOtherKey(_ line: String) throws -> Tool.Run {
+        let other = try LockableTool()
+        return try tool.shell("\"$CTL\" \(line) --recovery-key-fd 3 3< '\(other.keyOnPaper.path)'")
+    }
+
     func unlock() throws {
         let run = try withKey("unlock")
         try #require(run.status == 0, "\(run.errors)")
