@@ -57,7 +57,7 @@ struct DoctorTests {
         ("KEYCHAIN_UNLOCK_CACHE=never", "environment", "problem", "KEYCHAIN_UNLOCK_CACHE"),
         ("KEYCHAIN_ENTITLEMENTS=/nowhere", "entitlements", "problem", "/nowhere"),
         ("KEYCHAIN_AUTHENTICATOR=crystal-ball", "environment", "problem", "KEYCHAIN_AUTHENTICATOR"),
-        ("KEYCHAIN_PINENTRY=pinentry", "environment", "problem", "full path"),
+        ("KEYCHAIN_AUTHENTICATOR=pinentry KEYCHAIN_PINENTRY=pinentry", "environment", "problem", "full path"),
         ("unset HOME;", "location", "problem", "HOME"),
         ("true;", "set-up", "warning", "keychainctl protect remove device-key"),
     ])
