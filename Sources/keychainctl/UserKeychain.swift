@@ -22,6 +22,18 @@ struct UserKeychain {
             })
     }
 
+    /// The vault, for verbs that make none.
+    ///
+    /// - Throws: `unavailable` if there is none yet.
+    static func existingVault() throws(KeychainFailure) -> Vault {
+        let vault = try UserKeychain().vault
+        guard try !vault.protectors.isEmpty else {
+            throw KeychainFailure(
+                .unavailable, "There is no vault in '\(vault.location.folder)' yet. Make one: keychainctl init")
+        }
+        return vault
+    }
+
     /// Adds the item, or changes the one that is there in place: at every moment there is the old value or the new.
     func set(
         _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data

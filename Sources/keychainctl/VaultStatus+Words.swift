@@ -21,7 +21,7 @@ extension VaultStatus {
     var lockStateText: String {
         if let openedBy { return "always unlocked: the \(openedBy.name) opens it without asking anybody" }
         return switch lockState {
-        case .beforeFirstUnlock: "locked, and never unlocked since the system started"
+        case .beforeFirstUnlock: "locked, with what is open after the first unlock"
         case .locked: "locked; what is open after the first unlock is open"
         case .unlocked: "unlocked"
         }

@@ -101,7 +101,7 @@ struct DoctorTests {
         let run = try vault.tool.run("doctor")
         #expect(run.status == 0)
         #expect(run.text.contains("ok       opening: The vault is locked."))
-        #expect(run.text.contains("1 are locked"))
+        #expect(run.text.contains("0 items open. 1 is locked and not looked at."))
     }
 
     @Test func vault_withAPassphraseAndNoRecoveryKey_isWarnedOf() throws {
@@ -115,6 +115,16 @@ struct DoctorTests {
         let run = try vault.tool.run("doctor")
         #expect(run.status == 0)
         #expect(run.text.contains("warning  device-binding"))
+    }
+
+    @Test func items_ofAnotherDevice_areCounted() throws {
+        let vault = try LockableTool()
+        try vault.store("--accessibility when-unlocked-this-device-only")
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        try vault.unlock()
+        #expect(try vault.tool.run("doctor").text.contains("1 is for another device alone."))
+        #expect(try vault.tool.run("status").text.contains("items         1 for another device alone"))
+        #expect(try vault.tool.status()["ofAnotherDevice"] as? Int == 1)
     }
 
     /// With a log, whose index readers share and keep, and with a log alone: what a copy, or a crash of the system, leaves.

@@ -130,6 +130,16 @@ struct LockTests {
         #expect(run.errors.contains("keychainctl init"))
     }
 
+    @Test(arguments: [
+        "lock", "lock --all", "unlock", "rotate", "protect adopt", "protect change passphrase",
+        "protect remove device-key",
+    ])
+    func verb_withoutAVault_saysHowToMakeOne(line: String) throws {
+        let run = try Tool().shell("setsid --wait \"$CTL\" \(line)")
+        #expect(run.status == 13)
+        #expect(run.errors.contains("keychainctl init"), "\(run.errors)")
+    }
+
     @Test func vault_thatOpensByItself_cannotBeLocked() throws {
         let other = try Tool()
         try other.store()
@@ -204,5 +214,14 @@ struct WithoutKeyringTests {
         let run = try tool.shell("\(Self.refusing) \"$CTL\" doctor")
         #expect(run.status == 0)
         #expect(run.text.contains("warning  kernel-keyring"))
+    }
+
+    /// `unlock` would be of no use.
+    @Test(arguments: ways)
+    func advice_forALockedVault_isAnother(way: String) throws {
+        #expect(try !tool.shell("\(way) \"$CTL\" doctor").text.contains("keychainctl unlock"))
+        let made = try Tool().shell("\(way) \"$CTL\" init --recovery-key --no-device-key")
+        #expect(made.status == 0)
+        #expect(!made.errors.contains("keychainctl unlock"), "\(made.errors)")
     }
 }

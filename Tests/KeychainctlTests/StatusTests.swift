@@ -36,7 +36,8 @@ struct StatusTests {
         #expect(
             try tool.status().keys.sorted() == [
                 "damaged", "deviceKeyFile", "deviceKeyFits", "exists", "formatVersion", "items", "keyMemoryLocked",
-                "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "openedBy", "opensByItself",
+                "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "ofAnotherDevice", "openedBy",
+                "opensByItself",
                 "protectors",
                 "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",
             ])
@@ -60,7 +61,7 @@ struct StatusTests {
         try vault.store()
         #expect(try vault.tool.status()["locked"] as? Int == 1)
         #expect(try vault.tool.status()["strength"] as? String == "as strong as the recovery key")
-        #expect(try vault.tool.run("status").text.contains("state         locked, and never unlocked"))
+        #expect(try vault.tool.run("status").text.contains("state         locked, with what is open after"))
     }
 
     @Test func json_ofAVault_countsItemsByClass() throws {

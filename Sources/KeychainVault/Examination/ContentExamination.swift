@@ -134,8 +134,7 @@ struct ContentExamination {
             } else {
                 let isOpen = try keyState.state == .unlocked
                 note(
-                    "opening", .ok,
-                    isOpen ? "The vault is unlocked." : "The vault is locked. To unlock: keychainctl unlock")
+                    "opening", .ok, isOpen ? "The vault is unlocked." : "The vault is locked. " + settings.unlockAdvice)
             }
         } catch {
             note("opening", .problem, error.message)
@@ -144,11 +143,15 @@ struct ContentExamination {
 
     private mutating func note(_ counts: ItemCounts) {
         if counts.damaged > 0 {
-            note("items", .problem, "\(counts.damaged) items do not open and were left as they are. Restore a backup.")
+            let are =
+                counts.damaged == 1 ? "1 item does not open and was" : "\(counts.damaged) items do not open and were"
+            note("items", .problem, are + " left alone. Restore a backup.")
         }
         let open = counts.byClass.values.reduce(0, +)
-        let locked = counts.locked > 0 ? " \(counts.locked) are locked and were not looked at." : ""
-        note("items", .ok, "\(open) items open." + locked)
+        let others = [
+            (counts.locked, "locked and not looked at"), (counts.ofAnotherDevice, "for another device alone"),
+        ].filter { $0.0 > 0 }.map { " \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)." }
+        note("items", .ok, (open == 1 ? "1 item opens." : "\(open) items open.") + others.joined())
     }
 }
 

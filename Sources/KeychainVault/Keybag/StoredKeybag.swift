@@ -115,6 +115,13 @@ extension VaultSettings {
     /// Where unlocking keeps the keys: as asked for, unless the kernel refuses.
     public var cacheInUse: UnlockCacheKind { cache is KernelUnlockCache ? .kernel : .process }
 
+    /// What a person is told about a locked vault.
+    package var unlockAdvice: String {
+        cacheInUse == .kernel
+            ? "To unlock it: keychainctl unlock"
+            : "Here each process has to unlock it for itself, for example: keychainctl get --passphrase-fd 3 …"
+    }
+
     /// All that are looked at.
     var caches: [any UnlockCache] {
         cache is ProcessUnlockCache ? [ProcessUnlockCache()] : [ProcessUnlockCache(), cache]

@@ -104,6 +104,6 @@ enum LockNotice {
         guard try !vault.opensByItself else { return }
         // It may have been unlocked while the device key was there.
         try vault.lock()
-        Output.note("The vault is locked now. To unlock it: keychainctl unlock")
+        Output.note("The vault is locked now. " + vault.settings.unlockAdvice)
     }
 }

@@ -26,7 +26,7 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            try UserKeychain().vault.lock(forgettingFirstUnlock: all)
+            try UserKeychain.existingVault().lock(forgettingFirstUnlock: all)
         }
     }
 
@@ -59,7 +59,7 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            let vault = try UserKeychain().vault
+            let vault = try UserKeychain.existingVault()
             try checkServesOthers(vault)
             if options.given == nil, try opensAnyway(vault) { return }
             try options.unlock(vault) { (secret) throws(KeychainFailure) in
@@ -68,7 +68,7 @@ extension Keychainctl {
         }
 
         private func opensAnyway(_ vault: Vault) throws(KeychainFailure) -> Bool {
-            guard try !vault.protectors.isEmpty, try vault.opensByItself else { return false }
+            guard try vault.opensByItself else { return false }
             Output.note("This vault opens without asking anybody, so there is nothing to unlock.")
             return true
         }

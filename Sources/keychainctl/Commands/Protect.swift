@@ -111,7 +111,7 @@ extension Keychainctl {
             @OptionGroup var stray: StrayWords
 
             func run() throws {
-                let vault = try UserKeychain().vault
+                let vault = try UserKeychain.existingVault()
                 let slot = try name.slot(in: vault)
                 guard let kind = slot.kind else { throw KeychainFailure.unknownKind }
                 try new.check(for: kind)
@@ -149,7 +149,7 @@ extension Keychainctl {
             @OptionGroup var stray: StrayWords
 
             func run() throws {
-                let vault = try UserKeychain().vault
+                let vault = try UserKeychain.existingVault()
                 let slot = try name.slot(in: vault)
                 let openedByItself = try vault.opensByItself
                 let authority = try options.authorityForRemoval(vault)
@@ -176,7 +176,7 @@ extension Keychainctl {
             @OptionGroup var stray: StrayWords
 
             func run() throws {
-                let vault = try UserKeychain().vault
+                let vault = try UserKeychain.existingVault()
                 try options.unlock(vault) { (secret) throws(KeychainFailure) in try vault.adoptDevice(authority: secret)
                 }
             }

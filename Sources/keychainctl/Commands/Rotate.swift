@@ -23,7 +23,7 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            let vault = try UserKeychain().vault
+            let vault = try UserKeychain.existingVault()
             let authority = try options.authority(vault)
             var hasShown = false
             try vault.rotate(authority: authority) { count in

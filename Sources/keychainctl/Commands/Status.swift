@@ -18,7 +18,7 @@ extension Keychainctl {
                 (a count for each class), damaged, quarantined, keybagCopyDamaged, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
-                rotationPending, locked (a count) and memoryProtection (secretMemory, locked, swappable).
+                rotationPending, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
 
                 EXAMPLES
                   keychainctl status
@@ -80,6 +80,7 @@ extension VaultStatus {
             itemCounts[itemClass].map { "\(itemClass.name) \($0)" }
         }
         if lockedCount > 0 { counts.append("\(lockedCount) locked") }
+        if ofAnotherDeviceCount > 0 { counts.append("\(ofAnotherDeviceCount) for another device alone") }
         return counts.isEmpty ? "none" : counts.joined(separator: ", ")
     }
 
