@@ -12,7 +12,8 @@ extension VaultStatus {
         let others = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")
         guard !kinds.isEmpty else { return nil }
         if kinds.contains(.deviceKey) {
-            return "as strong as the device key's file: who reads it has everything"
+            let exception = kinds.contains { $0.holder == .person } ? " but the values of items that ask for you" : ""
+            return "as strong as the device key's file: who reads it has everything" + exception
                 + (others.isEmpty ? "" : ", whatever else there is (\(others))")
         }
         return kinds.count == 1 ? "as strong as the \(others)" : "as strong as the weakest of: \(others)"

@@ -56,6 +56,17 @@ struct StatusTests {
         #expect(text.contains("strength      as strong as the device key's file"))
     }
 
+    @Test func strength_withAPassphraseBesideTheDeviceKey_exceptsWhatThatOneKeeps() throws {
+        let other = try Tool()
+        #expect(try other.run("init", "--recovery-key").status == 0)
+        let strength = try #require(try other.status()["strength"] as? String)
+        #expect(strength.contains("everything but the values of items that ask for you"), "\(strength)")
+        try tool.store()
+        #expect(
+            try tool.status()["strength"] as? String
+                == "as strong as the device key's file: who reads it has everything")
+    }
+
     @Test func status_ofALockedVault_countsWhatIsLocked() throws {
         let vault = try LockableTool()
         try vault.store()
