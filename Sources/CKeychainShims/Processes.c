@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes and descriptors of other programs.
+// Pipes, descriptors of other programs, and threads.
 
 #define _GNU_SOURCE
 #include "CKeychainShims.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 int keychain_pipe(int ends[2]) {
@@ -23,4 +24,11 @@ int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first) 
     (void)actions, (void)first;
     return ENOSYS;
 #endif
+}
+
+int keychain_thread_start(void *(*body)(void *), void *argument) {
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, body, argument);
+    if (code == 0) pthread_detach(thread);
+    return code;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking from asynchronous code.
 
-import Foundation
 public import KeychainEngine
 
 extension Authenticator {
@@ -18,7 +17,11 @@ extension Authenticator {
     ) async throws(KeychainFailure) -> AuthenticationAnswer {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
-                Thread.detachNewThread { continuation.resume(returning: outcome(of: question)) }
+                do throws(KeychainFailure) {
+                    try WaitingThread.start { continuation.resume(returning: outcome(of: question)) }
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
             }
         } onCancel: {
             question.cancellation.cancel()

@@ -5,7 +5,7 @@ import Foundation
 import LocalAuthentication
 import Security
 
-// asking-app add | read | read-with-context | delete
+// asking-app add | read | read-with-context | evaluate | delete
 
 func account() -> [CFString: Any] {
     [kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.asking", kSecAttrAccount: "alice"]
@@ -34,10 +34,27 @@ func readWithContext() -> OSStatus {
     return first == errSecSuccess ? read([kSecUseAuthenticationContext: context]) : first
 }
 
+/// Prints what the reply says, as it may come on another thread.
+func evaluate() -> Int {
+    let code = LastCode()
+    let replied = DispatchSemaphore(value: 0)
+    LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "see the secret of alice") { _, error in
+        code.value = (error as NSError?)?.code ?? 0
+        replied.signal()
+    }
+    // Never so long, unless no reply comes at all.
+    return replied.wait(timeout: .now() + 120) == .success ? code.value : 1
+}
+
+final class LastCode: @unchecked Sendable {
+    var value = 1
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "add": print(add())
 case "read": print(read())
 case "read-with-context": print(readWithContext())
+case "evaluate": print(evaluate())
 case "delete": print(SecItemDelete(account() as CFDictionary))
 default: exit(64)
 }

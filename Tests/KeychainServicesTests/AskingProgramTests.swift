@@ -20,13 +20,16 @@ struct AskingProgramTests {
         try Vault(location, settings).addProtector(ProtectorSecret(.passphrase, SecretBytes(text: "tell nobody")))
     }
 
-    /// - Parameter askpass: What the program in the place of ssh-askpass does.
-    private func run(_ command: String, askpass: String? = nil) throws -> [String] {
+    /// - Parameters:
+    ///   - askpass: What the program in the place of ssh-askpass does.
+    ///   - limits: What the shell is told before it becomes the program.
+    private func run(_ command: String, askpass: String? = nil, limits: String = "true") throws -> [String] {
         let process = Process()
         let output = Pipe()
         let built = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        process.executableURL = built.deletingLastPathComponent().appendingPathComponent("asking-app")
-        process.arguments = [command]
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let app = built.deletingLastPathComponent().appendingPathComponent("asking-app").path
+        process.arguments = ["-c", limits + #"; exec "$0" "$1""#, app, command]
         process.environment = [
             "HOME": folder.path, "KEYCHAIN_VAULT": folder.path + "/vault", "PATH": "/usr/bin:/bin",
             "KEYCHAIN_DEVICE_KEY": folder.path + "/key/device.key",
@@ -83,6 +86,23 @@ struct AskingProgramTests {
         #expect(try run("read-with-context", askpass: Self.right) == ["protected", "protected", "0"])
         #expect(try questions.count == 1)
         #expect(try questions.first?.contains("see the secret of alice") == true)
+    }
+
+    @Test(arguments: ["KEYCHAIN_AUTHENTICATOR=terminl", "KEYCHAIN_ASKPASS=askpass"])
+    func item_readWithAMistakeInTheEnvironment_isNotAvailable(variable: String) throws {
+        #expect(try run("add") == ["0"])
+        #expect(try run("read", askpass: Self.right, limits: "export \(variable)") == ["-25291"])
+        #expect(try run("read-with-context", askpass: Self.right, limits: "export \(variable)") == ["-25291"])
+    }
+
+    @Test func evaluation_withTheRightAnswer_isReplied() throws {
+        #expect(try run("evaluate", askpass: Self.right) == ["0"])
+    }
+
+    /// No thread can have a stack of 256 TiB. The reply comes all the same, and does not keep the program waiting for ever.
+    @Test(.timeLimit(.minutes(5))) func evaluation_whereNoThreadCanBeMade_isSystemCancel() throws {
+        #expect(try run("evaluate", askpass: Self.right, limits: "ulimit -s 274877906944") == ["-4"])
+        #expect(try questions.isEmpty)
     }
 
     @Test func item_deleted_asksNobody() throws {

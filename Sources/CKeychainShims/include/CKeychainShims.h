@@ -47,6 +47,9 @@ int keychain_pipe(int ends[2]);
 /// Has a program that is started get no descriptor from `first` on. Returns an errno; ENOSYS if the C library cannot.
 int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first);
 
+/// Runs `body(argument)` on a thread of its own, which nobody has to join. Returns an errno; `body` is not run then.
+int keychain_thread_start(void *(*body)(void *), void *argument);
+
 /// A descriptor for memory that the kernel itself cannot reach by its own mappings; closed when a program is executed.
 long keychain_secret_memory(void);
 

@@ -2,6 +2,7 @@
 // One evaluation of a policy or an access control, from its checks to the one error it ends with.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainEngine
 
 /// One evaluation: all that it takes, and not the object it came from, which its owner may go on changing.
@@ -39,7 +40,7 @@ struct Evaluation: Sendable {
     ) {
         // What is invalidated from here on was so while this ran.
         let wasInvalidated = authentication.isInvalidated
-        Thread.detachNewThread {
+        let evaluating: @Sendable () -> Void = {
             do throws(LAError) {
                 guard !wasInvalidated else { throw .invalidated }
                 guard !reason.isEmpty else { throw .missingReason }
@@ -48,6 +49,11 @@ struct Evaluation: Sendable {
             } catch {
                 reply(false, error)
             }
+        }
+        do throws(KeychainFailure) {
+            try WaitingThread.start(evaluating)
+        } catch {
+            reply(false, LAError(.systemCancel, error.message))
         }
     }
 

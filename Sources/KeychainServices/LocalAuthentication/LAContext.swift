@@ -137,7 +137,7 @@ open class LAContext: NSObject {
     /// - Parameters:
     ///   - localizedReason: What for, shown to the user. Not empty: Apple's framework ends the program then, this one
     ///     replies `authenticationFailed`.
-    ///   - reply: Called once, on a thread of its own. If it did not work, the error is an ``LAError``.
+    ///   - reply: Called once, on a thread of its own; on this one if the system makes no more. If it did not work, the error is an ``LAError``.
     @preconcurrency
     open func evaluatePolicy(
         _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
