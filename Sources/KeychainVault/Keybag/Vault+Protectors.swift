@@ -104,7 +104,8 @@ extension Vault {
         try session.keyState.removeEntries([.unlocked, .locked])
     }
 
-    private func protector(_ secret: ProtectorSecret) throws(KeychainFailure) -> any Protector {
+    /// The protector around a secret: one that was given, or that is found here.
+    func protector(_ secret: ProtectorSecret) throws(KeychainFailure) -> any Protector {
         guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
         let surroundings = try surroundings()
         let made: (any Protector)?
@@ -114,7 +115,8 @@ extension Vault {
             made = try type.probe(surroundings)
         }
         guard let made else {
-            throw KeychainFailure(.unavailable, "There is no \(secret.kind.name) here that could be added.")
+            throw KeychainFailure(
+                .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
         }
         return made
     }

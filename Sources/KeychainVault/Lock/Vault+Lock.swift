@@ -86,21 +86,11 @@ extension Vault {
     }
 
     func open(_ session: Session, _ secret: ProtectorSecret) throws(KeychainFailure) -> Opening {
-        let surroundings = try surroundings()
-        guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
-        let protector: (any Protector)?
-        if let bytes = secret.secret {
-            protector = try type.make(bytes, surroundings)
-        } else {
-            protector = try type.probe(surroundings)
-        }
-        guard let protector else {
-            throw KeychainFailure(
-                .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
-        }
+        let protector = try protector(secret)
+        let deviceKey = try surroundings().deviceKey
         guard session.keybag.slots.contains(where: { $0.kind == secret.kind.number }) else { throw .noSuchSlot }
         let opened = try session.firstOpening { (keybag) throws(KeychainFailure) in
-            try keybag.opening(protector, surroundings.deviceKey)
+            try keybag.opening(protector, deviceKey)
         }
         guard let opened else {
             throw KeychainFailure(.authenticationFailed, "The \(secret.kind.name) is not one that opens this vault.")
