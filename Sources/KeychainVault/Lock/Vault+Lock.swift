@@ -28,7 +28,7 @@ extension Vault {
     /// Unlocks the vault, for all of the user's processes if the kernel keeps keys for it, else for this process.
     ///
     /// ```swift
-    /// try vault.unlock(ProtectorSecret(ProtectorKind(word: "passphrase")!, passphrase), idleTimeout: .seconds(900))
+    /// try vault.unlock(ProtectorSecret(.passphrase, passphrase), idleTimeout: .seconds(900))
     /// ```
     ///
     /// - Parameters:
