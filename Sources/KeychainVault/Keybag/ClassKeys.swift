@@ -76,9 +76,6 @@ struct ClassKeys: Sendable {
         guard hasPassphrase || accessibility != .whenPasscodeSetThisDeviceOnly else { return nil }
         return newest[accessibility.number]
     }
-
-    /// Whether all key memory is locked against swapping.
-    var isMemoryLocked: Bool { pairs.values.allSatisfy { $0.metadata.isLocked && $0.value.isLocked } }
 }
 
 extension ClassKeys.Pair {

@@ -78,7 +78,11 @@ extension Vault {
         let base = try currentSession().keybags(vouchedForBy: authority).authentic
         let next = try base.removing(id, authority, atHand, at: Date())
         // With the old root key go the class keys that it led to; else it would still open what an older copy wraps.
-        if !next.isAuthentic(authority.wrappingKeys) { try rotate(by: authority) }
+        if !next.isAuthentic(authority.wrappingKeys) {
+            // Asked before as well: a removal that is refused must not have rotated anything.
+            try writeAnything { _, db in try erasure.check(from: base, to: next, ItemTable(db)) }
+            try rotate(by: authority)
+        }
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainFailure) in
             try keybag.removing(id, authority, atHand, at: Date())
         }
@@ -166,26 +170,34 @@ extension Vault {
         let isAllowed: Bool
         let authority: Authority
 
+        private static let passcodeClass = Accessibility.whenPasscodeSetThisDeviceOnly.number
+
         /// - Throws: `unsupported` if something would go and must not.
         func perform(from old: Keybag, to new: Keybag, _ table: ItemTable) throws {
+            try check(from: old, to: new, table)
+            if old.hasPassphrase, !new.hasPassphrase { try table.deleteAll(of: Self.passcodeClass) }
+            for rowID in try doomedByUserKey(old, new, table) { try table.deleteClosed(rowID) }
+        }
+
+        /// - Throws: The same, and nothing is erased.
+        func check(from old: Keybag, to new: Keybag, _ table: ItemTable) throws {
             if old.hasPassphrase, !new.hasPassphrase {
-                let number = Accessibility.whenPasscodeSetThisDeviceOnly.number
-                try check(try table.count(of: number), "exist only while a passphrase is set")
-                try table.deleteAll(of: number)
+                try check(try table.count(of: Self.passcodeClass), "exist only while a passphrase is set")
             }
-            if old.userKey != nil, new.userKey == nil {
-                let keys = try ClassKeys(old, authority.wrappingKeys, .unlocked)
-                let doomed = try table.rowsAskingForTheUser(RowSealer(keys))
-                try check(doomed.count, "ask for the user")
-                for rowID in doomed { try table.deleteClosed(rowID) }
-            }
+            try check(try doomedByUserKey(old, new, table).count, "ask for the user")
+        }
+
+        /// The rows that ask for the user, if the key goes that they are sealed to.
+        private func doomedByUserKey(_ old: Keybag, _ new: Keybag, _ table: ItemTable) throws -> [Int64] {
+            guard old.userKey != nil, new.userKey == nil else { return [] }
+            return try table.rowsAskingForTheUser(RowSealer(ClassKeys(old, authority.wrappingKeys, .unlocked)))
         }
 
         private func check(_ count: Int, _ what: String) throws(KeychainFailure) {
             guard count == 0 || isAllowed else {
                 throw KeychainFailure(
                     .unsupported,
-                    "\(count) items \(what), and nothing else could open them. Nothing was changed. To give them up: "
+                    "Items that \(what), and that nothing else could open: \(count). Nothing was changed. To give them up: "
                         + "--erase-items")
             }
         }

@@ -139,6 +139,17 @@ import Testing
         #expect(reason { _ = try vault.engine.text(.find(.whenPasscodeSetThisDeviceOnly)) } == .itemNotFound)
     }
 
+    @Test func removal_thatIsRefusedForItsItems_changesNothing() throws {
+        let test = try TestVault()
+        let vault = test.another()
+        try vault.addProtector(.old)
+        try vault.engine.add(.item(.whenPasscodeSetThisDeviceOnly))
+        let before = try vault.session().keybag
+        let slot = try vault.slot(PassphraseProtector.kind)
+        #expect(reason { try vault.removeProtector(slot) } == .unsupported)
+        #expect(try vault.session().keybag == before)
+    }
+
     @Test func passcodeClass_underALaterPassphrase_hasAnotherKey() throws {
         let test = try TestVault()
         let vault = test.another()
