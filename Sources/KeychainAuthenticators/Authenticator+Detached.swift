@@ -14,10 +14,10 @@ extension Authenticator {
     /// - Throws: What `ask` throws.
     public func askDetached(
         _ question: AuthenticationQuestion
-    ) async throws(KeychainFailure) -> AuthenticationAnswer {
+    ) async throws(KeychainError) -> AuthenticationAnswer {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
-                do throws(KeychainFailure) {
+                do throws(KeychainError) {
                     try WaitingThread.start { continuation.resume(returning: outcome(of: question)) }
                 } catch {
                     continuation.resume(returning: .failure(error))
@@ -30,8 +30,8 @@ extension Authenticator {
     }
 
     private func outcome(of question: AuthenticationQuestion) -> Outcome {
-        Outcome { () throws(KeychainFailure) in try ask(question) }
+        Outcome { () throws(KeychainError) in try ask(question) }
     }
 }
 
-private typealias Outcome = Result<AuthenticationAnswer, KeychainFailure>
+private typealias Outcome = Result<AuthenticationAnswer, KeychainError>

@@ -38,7 +38,7 @@ public enum Authenticators {
     ///   program is not there, `unsafeLocation` if everybody may change it.
     public static func configured(
         by environment: [String: String]
-    ) throws(KeychainFailure) -> (any Authenticator)? {
+    ) throws(KeychainError) -> (any Authenticator)? {
         switch try Word(environment) {
         case nil, .none?: nil
         case .terminal?: TerminalAuthenticator()
@@ -52,7 +52,7 @@ public enum Authenticators {
     /// - Throws: What `configured(by:)` throws.
     public static func current(
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(KeychainFailure) -> (any Authenticator)? {
+    ) throws(KeychainError) -> (any Authenticator)? {
         if let shared { return shared }
         return try configured(by: environment)
     }
@@ -63,7 +63,7 @@ public enum Authenticators {
     /// - Throws: What `configured(by:)` throws.
     public static func forExplicitRequest(
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(KeychainFailure) -> (any Authenticator)? {
+    ) throws(KeychainError) -> (any Authenticator)? {
         if let current = try current(environment: environment) { return current }
         if try Word(environment) != nil { return nil }
         return ControllingTerminal.exists ? TerminalAuthenticator() : nil
@@ -71,7 +71,7 @@ public enum Authenticators {
 
     // MARK: - Programs
 
-    private static func pinentry(_ environment: [String: String]) throws(KeychainFailure) -> String {
+    private static func pinentry(_ environment: [String: String]) throws(KeychainError) -> String {
         if let path = environment.value("KEYCHAIN_PINENTRY") {
             try Program(path: path).check()
             return path
@@ -80,15 +80,15 @@ public enum Authenticators {
             ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(name)" }
         }
         if let path = paths.first(where: { access($0, X_OK) == 0 }) { return path }
-        throw KeychainFailure(
+        throw KeychainError(
             .unavailable,
             "There is no pinentry program: none of \(paths.joined(separator: ", ")). Install one, or set KEYCHAIN_PINENTRY."
         )
     }
 
-    private static func askpass(_ environment: [String: String]) throws(KeychainFailure) -> String {
+    private static func askpass(_ environment: [String: String]) throws(KeychainError) -> String {
         guard let path = environment.value("KEYCHAIN_ASKPASS") else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "KEYCHAIN_AUTHENTICATOR is askpass. Set KEYCHAIN_ASKPASS to the full path of a program.")
         }
@@ -102,7 +102,7 @@ private enum Word: String, CaseIterable {
     case terminal, pinentry, askpass, none
 
     /// - Returns: `nil` if nothing is set.
-    init?(_ environment: [String: String]) throws(KeychainFailure) {
+    init?(_ environment: [String: String]) throws(KeychainError) {
         guard let word = environment.value("KEYCHAIN_AUTHENTICATOR") else {
             guard environment.value("KEYCHAIN_ASKPASS") != nil else { return nil }
             self = .askpass
@@ -110,7 +110,7 @@ private enum Word: String, CaseIterable {
         }
         guard let known = Word(rawValue: word) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "KEYCHAIN_AUTHENTICATOR is \"\(word.escapingControls())\". It can be one of: \(words).")
         }

@@ -6,7 +6,7 @@ public import KeychainEngine
 /// Asks by calling a closure of the program, on the thread of the question.
 ///
 /// ```swift
-/// Authenticators.shared = ClosureAuthenticator(methods: [.passphrase]) { question throws(KeychainFailure) in
+/// Authenticators.shared = ClosureAuthenticator(methods: [.passphrase]) { question throws(KeychainError) in
 ///     .secret(try window.passphrase(for: question.reason))
 /// }
 /// ```
@@ -14,7 +14,7 @@ public import KeychainEngine
 /// The closure may be called on several threads at once. It has to watch `question.cancellation` itself.
 public struct ClosureAuthenticator: Authenticator {
     public typealias Asking =
-        @Sendable (AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer
+        @Sendable (AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer
 
     public let methods: Set<AuthenticationMethod>
     private let asking: Asking
@@ -26,10 +26,10 @@ public struct ClosureAuthenticator: Authenticator {
 
     /// - Throws: `cancelled` if the question is cancelled already, `unavailable` for a method that this one has not, else what
     ///   the closure throws.
-    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         guard !question.cancellation.isCancelled else { throw .cancelledQuestion }
         guard methods.contains(question.method) else {
-            throw KeychainFailure(.unavailable, "The program does not ask for this kind of proof.")
+            throw KeychainError(.unavailable, "The program does not ask for this kind of proof.")
         }
         return try asking(question)
     }

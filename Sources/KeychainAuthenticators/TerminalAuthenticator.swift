@@ -22,11 +22,11 @@ public struct TerminalAuthenticator: Authenticator {
 
     /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` without a terminal or in its background, `tooLarge` for a
     ///   line above 4094 bytes, `unavailable`.
-    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         try Terminal.ask(
             cancellation: question.cancellation, timeout: timeout, isPassingOn: true
-        ) { (terminal) throws(KeychainFailure) in
-            try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+        ) { (terminal) throws(KeychainError) in
+            try question.settle(methods: methods) { (prompt) throws(KeychainError) in
                 if let complaint = prompt.complaint { terminal.say(complaint + "\n") }
                 let reason = prompt.isRepetition ? "" : prompt.reason + "\n"
                 terminal.say(reason)

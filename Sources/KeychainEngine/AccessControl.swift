@@ -42,30 +42,30 @@ public struct AccessControl: Hashable, Sendable {
     ///
     /// - Throws: `invalidParameter` for `or` with `and`, for both biometry flags, and for `userPresence` with anything
     ///   but `applicationPassword` and `privateKeyUsage`.
-    public init(_ accessibility: Accessibility, flags: Flags) throws(KeychainFailure) {
+    public init(_ accessibility: Accessibility, flags: Flags) throws(KeychainError) {
         try Self.check(flags)
         self.accessibility = accessibility
         self.flags = Self.normalised(flags)
     }
 
     /// The names of both may stand in one dictionary only if they say the same.
-    func checkAgrees(with accessibility: Accessibility) throws(KeychainFailure) {
+    func checkAgrees(with accessibility: Accessibility) throws(KeychainError) {
         guard self == AccessControl(accessibility) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "Accessibility and access control say different things. Give only one of them.")
         }
     }
 
-    private static func check(_ flags: Flags) throws(KeychainFailure) {
+    private static func check(_ flags: Flags) throws(KeychainError) {
         let allowedWithPresence: Flags = [.userPresence, .applicationPassword, .privateKeyUsage]
         if flags.isSuperset(of: [.or, .and]) {
-            throw KeychainFailure(.invalidParameter, "Access control flags `or` and `and` exclude each other.")
+            throw KeychainError(.invalidParameter, "Access control flags `or` and `and` exclude each other.")
         }
         if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) {
-            throw KeychainFailure(.invalidParameter, "Access control takes one of the two biometry flags, not both.")
+            throw KeychainError(.invalidParameter, "Access control takes one of the two biometry flags, not both.")
         }
         if flags.contains(.userPresence), !flags.subtracting(allowedWithPresence).isEmpty {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "Access control flag `userPresence` goes only with `applicationPassword` and `privateKeyUsage`.")
         }

@@ -31,7 +31,7 @@ extension AttributeKind {
     /// Converts a given value into what an attribute of this kind stores.
     ///
     /// - Throws: `invalidParameter` for a type that the kind does not take. The message names the attribute, not the value.
-    func convert(_ value: AttributeValue, for attribute: Attribute) throws(KeychainFailure) -> AttributeValue {
+    func convert(_ value: AttributeValue, for attribute: Attribute) throws(KeychainError) -> AttributeValue {
         let converted: AttributeValue? =
             switch self {
             case .blob: Self.blob(value)
@@ -43,7 +43,7 @@ extension AttributeKind {
             case .uuid: if case .data(let bytes) = value, [0, 16].contains(bytes.count) { value } else { nil }
             }
         guard let converted else {
-            throw KeychainFailure(.invalidParameter, "Attribute '\(attribute)' does not take a value of this type.")
+            throw KeychainError(.invalidParameter, "Attribute '\(attribute)' does not take a value of this type.")
         }
         return converted
     }

@@ -13,7 +13,7 @@ struct BuildVariables {
     ///
     /// - Throws: `unavailable` for a variable without a value: a group that is named after the variable itself would be
     ///   shared by nobody, or by everybody who makes the same mistake.
-    func expanded(_ entry: EntitlementEntry) throws(KeychainFailure) -> String {
+    func expanded(_ entry: EntitlementEntry) throws(KeychainError) -> String {
         var expanded = ""
         var rest = Substring(entry.text)
         while let variable = rest.firstRange(of: /\$[({][^)}]*[)}]?/) {
@@ -25,7 +25,7 @@ struct BuildVariables {
     }
 
     /// - Parameter variable: Spelled `$(name)` or `${name}`.
-    private func value(of variable: Substring, in entry: EntitlementEntry) throws(KeychainFailure) -> String {
+    private func value(of variable: Substring, in entry: EntitlementEntry) throws(KeychainError) -> String {
         let prefixes = ["AppIdentifierPrefix", "TeamIdentifierPrefix"]
         guard prefixes.contains(where: { variable == "$(\($0))" || variable == "${\($0)}" }) else {
             throw unusable(entry, "holds a variable that has a value only in Xcode", "Write the value in its place.")
@@ -43,9 +43,9 @@ struct BuildVariables {
         !text.isEmpty && text.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic || "0"..."9" ~= $0 }
     }
 
-    private func unusable(_ entry: EntitlementEntry, _ what: String, _ remedy: String) -> KeychainFailure {
+    private func unusable(_ entry: EntitlementEntry, _ what: String, _ remedy: String) -> KeychainError {
         let text = entry.text.count > 100 ? entry.text.prefix(100) + "…" : entry.text[...]
-        return KeychainFailure(
+        return KeychainError(
             .unavailable, "In the entitlements '\(path)', the entry '\(text)' of \(entry.key) \(what). \(remedy)")
     }
 }

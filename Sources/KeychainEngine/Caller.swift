@@ -28,36 +28,36 @@ public struct Caller: Hashable, Sendable {
     }
 
     /// The groups that a search without a group goes through; `nil` means all.
-    func readableGroups() throws(KeychainFailure) -> [String]? {
+    func readableGroups() throws(KeychainError) -> [String]? {
         guard groups?.isEmpty != true else { throw Self.noGroups }
         return groups
     }
 
     /// The same, less the group that is never written to.
-    func writableGroups() throws(KeychainFailure) -> [String]? {
+    func writableGroups() throws(KeychainError) -> [String]? {
         let writable = groups?.filter { !$0.isIdentical(to: Self.tokenGroup) }
         guard writable?.isEmpty != true else { throw Self.noGroups }
         return writable
     }
 
     /// The group of an item that is added without one.
-    func groupForNewItems() throws(KeychainFailure) -> String {
+    func groupForNewItems() throws(KeychainError) -> String {
         _ = try writableGroups()
         return defaultGroup
     }
 
-    func checkMayRead(_ group: String) throws(KeychainFailure) {
+    func checkMayRead(_ group: String) throws(KeychainError) {
         guard groups?.contains(where: { $0.isIdentical(to: group) }) != false else { throw Self.foreign }
     }
 
-    func checkMayWrite(_ group: String) throws(KeychainFailure) {
+    func checkMayWrite(_ group: String) throws(KeychainError) {
         try checkMayRead(group)
         guard !group.isIdentical(to: Self.tokenGroup) else { throw Self.foreign }
     }
 
-    static let foreign = KeychainFailure(
+    static let foreign = KeychainError(
         .missingEntitlement,
         "This program may not use that access group. Name one of its own, or list the group in its entitlements.")
-    private static let noGroups = KeychainFailure(
+    private static let noGroups = KeychainError(
         .missingEntitlement, "This program has no access group. List one in its entitlements.")
 }

@@ -9,7 +9,7 @@ struct Edit {
     private let accessControl: AccessControl?
     private let value: Data?
 
-    init(_ changes: Changes, itemClass: ItemClass, caller: Caller) throws(KeychainFailure) {
+    init(_ changes: Changes, itemClass: ItemClass, caller: Caller) throws(KeychainError) {
         let converted = try Self.converted(changes, itemClass.schema)
         try Query.checkStorable(converted)
         if case .string(let group) = converted[.accessGroup] { try caller.checkMayWrite(group) }
@@ -30,13 +30,13 @@ struct Edit {
         return result
     }
 
-    private static func converted(_ changes: Changes, _ schema: Schema) throws(KeychainFailure) -> Attributes {
+    private static func converted(_ changes: Changes, _ schema: Schema) throws(KeychainError) -> Attributes {
         var converted = Attributes()
         // Apple leaves the view of the user as it is, whatever is given for it.
         for (attribute, value) in changes.attributes where attribute != .multiUser {
             let rule = try schema.rule(for: attribute)
             if attribute == .sharingGroup {
-                throw KeychainFailure(.invalidParameter, "The sharing group of an item cannot be changed.")
+                throw KeychainError(.invalidParameter, "The sharing group of an item cannot be changed.")
             }
             converted[attribute] = try rule.kind.convert(value, for: attribute)
         }
@@ -45,7 +45,7 @@ struct Edit {
 
     private static func accessControl(
         _ changes: Changes, _ attributes: Attributes
-    ) throws(KeychainFailure) -> AccessControl? {
+    ) throws(KeychainError) -> AccessControl? {
         let plain = try attributes[.accessible]?.storableAccessibility()
         guard let accessControl = changes.accessControl else { return plain.map { AccessControl($0) } }
         if let plain { try accessControl.checkAgrees(with: plain) }

@@ -24,13 +24,13 @@ public struct Engine: Sendable {
     public let dialect: Dialect
     /// The time that creation and modification dates are taken from.
     private let now: @Sendable () -> Date
-    private let authenticator: @Sendable () throws(KeychainFailure) -> (any Authenticator)?
+    private let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)?
 
     /// - Parameter authenticator: Who asks the user for items that want it, in requests that bring no context of their own;
     ///   looked up when it is needed. By default nobody is asked.
     public init(
         store: any ItemStore, dialect: Dialect = .lenient,
-        authenticator: @escaping @Sendable () throws(KeychainFailure) -> (any Authenticator)? = { nil },
+        authenticator: @escaping @Sendable () throws(KeychainError) -> (any Authenticator)? = { nil },
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
@@ -39,67 +39,68 @@ public struct Engine: Sendable {
         self.now = now
     }
 
+    /// The calls on the store, each a transaction of its own.
+    public var requests: Requests { Requests(engine: self, items: store) }
+
     /// Adds one item. Missing attributes of the primary key get their defaults; dates are set by the engine.
     ///
     /// - Throws: `duplicateItem` if the primary key is taken, `noSuchAttribute`, `invalidParameter`, `missingEntitlement`,
     ///   `unsupported` for object references, `unavailable` for biometry and for the user where no passphrase is set, and
     ///   whatever the store reports.
-    public func add(_ query: Query, caller: Caller) throws(KeychainFailure) -> Outcome {
-        let item = try query.newItem(caller: caller, dialect: dialect, at: now())
-        let stored = try store.insert(item, authorization(query))
+    public func add(_ query: Query, caller: Caller) throws(KeychainError) -> Outcome {
+        let stored = try requests.add(query, caller: caller)
         return OutcomeShape(returns: query.returns).added(stored, givenAccessControl: query.accessControl)
     }
 
     /// Searches. Conditions hold exactly; without `synchronizable` only items that are not synchronizable are searched.
     ///
     /// - Throws: `itemNotFound` if nothing matches, `corrupt` if the only match cannot be opened, and as ``add(_:caller:)``.
-    public func copyMatching(_ query: Query, caller: Caller) throws(KeychainFailure) -> Outcome {
-        let selection = try query.searchSelection(caller: caller, dialect: dialect)
-        let limit = query.limit ?? .one
-        if let count = limit.count, count < 0 {
-            throw KeychainFailure(.invalidParameter, "A search cannot be limited to less than no result.")
-        }
-        let found = try store.select(
-            selection, limit: limit.count, includingValues: query.returns.contains(.value), authorization(query))
-        try Self.checkFound(found)
-        return OutcomeShape(returns: query.returns).found(found.items, limit: limit)
+    public func copyMatching(_ query: Query, caller: Caller) throws(KeychainError) -> Outcome {
+        let found = try requests.find(query, caller: caller)
+        guard !found.isEmpty else { throw Self.notFound }
+        return OutcomeShape(returns: query.returns).found(found, limit: query.limit ?? .one)
     }
 
     /// Changes every item that matches `query`, or none if one of them cannot be changed.
     ///
     /// - Throws: `itemNotFound`, `duplicateItem` if a changed primary key is taken, and as ``add(_:caller:)``.
-    public func update(_ query: Query, with changes: Changes, caller: Caller) throws(KeychainFailure) {
-        let selection = try query.updateSelection(caller: caller, dialect: dialect)
-        let edit = try Edit(changes, itemClass: query.resolvedClass(), caller: caller)
-        let date = now()
-        let updated = try store.update(selection, authorization(query)) {
-            (stored: StoredItem) throws(KeychainFailure) -> Item in
-            edit.applied(to: stored.item, at: date)
-        }
-        try Self.checkFound(updated)
+    public func update(_ query: Query, with changes: Changes, caller: Caller) throws(KeychainError) {
+        guard try requests.update(query, with: changes, caller: caller) > 0 else { throw Self.notFound }
     }
 
     /// Removes every item that matches `query`; a query with a class alone removes all of that class.
     ///
     /// - Throws: `itemNotFound` if there was none, and as ``add(_:caller:)``.
-    public func delete(_ query: Query, caller: Caller) throws(KeychainFailure) {
-        let selection = try query.deleteSelection(caller: caller, dialect: dialect)
-        guard try store.delete(selection) > 0 else { throw Self.notFound }
+    public func delete(_ query: Query, caller: Caller) throws(KeychainError) {
+        guard try requests.delete(query, caller: caller) > 0 else { throw Self.notFound }
     }
 
-    private func authorization(_ query: Query) -> Authorization {
-        Authorization(
+    /// Makes one transaction of all requests that `body` makes.
+    ///
+    /// - Parameters:
+    ///   - query: Whose context, prompt and leave to ask hold for all of it.
+    ///   - body: Must not use the store but through what it is given; may run again after a person was asked.
+    /// - Throws: `unsupported` if the store has no transactions, and what `body` throws.
+    public func transaction<Result>(
+        as query: Query, _ body: (Requests) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try store.transaction(authorization(query)) { (items) throws(KeychainError) in
+            try body(Requests(engine: self, items: items))
+        }
+    }
+
+    func authorization(_ query: Query) -> Authorization {
+        var authorization = Authorization(
             query.context ?? AuthenticationContext(authenticator), mayAsk: query.authenticationUI == .allow,
             prompt: query.operationPrompt)
+        authorization.cancellation = query.questions?.cancellation
+        authorization.onQuestion = query.questions?.onQuestion
+        return authorization
     }
 
-    private static func checkFound(_ found: SelectedItems) throws(KeychainFailure) {
-        guard found.items.isEmpty else { return }
-        guard found.damaged == 0 else { throw .damagedItem }
-        throw notFound
-    }
+    func date() -> Date { now() }
 
-    private static let notFound = KeychainFailure(.itemNotFound, "No item matches.")
+    private static let notFound = KeychainError(.itemNotFound, "No item matches.")
 }
 
 extension Query.Limit {

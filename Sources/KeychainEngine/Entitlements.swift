@@ -27,7 +27,7 @@ public struct Entitlements: Hashable, Sendable {
     ///     `com.apple.developer.team-identifier`.
     /// - Throws: `unavailable` if this is no property list, has no dictionary at its top, is too large or nested too deeply,
     ///   or if an entry holds a variable that cannot be expanded.
-    public init(_ bytes: Data, path: String, team: String? = nil) throws(KeychainFailure) {
+    public init(_ bytes: Data, path: String, team: String? = nil) throws(KeychainError) {
         let listed = try ListedEntitlements.read(bytes, path)
         let variables = BuildVariables(path: path, team: listed.team ?? team)
         var groups: [String] = []
@@ -91,7 +91,7 @@ private struct ListedEntitlements: Decodable {
         return []
     }
 
-    static func read(_ bytes: Data, _ path: String) throws(KeychainFailure) -> ListedEntitlements {
+    static func read(_ bytes: Data, _ path: String) throws(KeychainError) -> ListedEntitlements {
         guard bytes.count <= Entitlements.sizeLimit else { throw unusable(path, "is larger than 64 KiB") }
         guard mayBeParsed(bytes) else { throw unusable(path, "holds more lists than entitlements do") }
         // Nothing but blanks is an empty list to the parser, and more likely a file that was never written to its end.
@@ -114,8 +114,8 @@ private struct ListedEntitlements: Decodable {
         return tags <= 256
     }
 
-    private static func unusable(_ path: String, _ what: String) -> KeychainFailure {
-        KeychainFailure(
+    private static func unusable(_ path: String, _ what: String) -> KeychainError {
+        KeychainError(
             .unavailable,
             "The entitlements '\(path)' say which access groups the program may use, but the file \(what). "
                 + "Until it is corrected or removed, the program has no keychain.")

@@ -69,11 +69,11 @@ public struct PersistentReference: Hashable, Sendable {
     /// Reads the 20-byte form, or the older 12-byte form that other systems made.
     ///
     /// - Throws: `noSuchClass` for AppleShare, `unsupported` for identities and token items, else `invalidParameter`.
-    public init(_ bytes: Data) throws(KeychainFailure) {
+    public init(_ bytes: Data) throws(KeychainError) {
         let className = String(decoding: bytes.prefix(4), as: UTF8.self)
-        if className == "tkpr" { throw KeychainFailure(.unsupported, "References to token items are not supported.") }
+        if className == "tkpr" { throw KeychainError(.unsupported, "References to token items are not supported.") }
         guard [12, 20].contains(bytes.count) else {
-            throw KeychainFailure(.invalidParameter, "A persistent reference has 20 bytes.")
+            throw KeychainError(.invalidParameter, "A persistent reference has 20 bytes.")
         }
         itemClass = try Self.itemClass(named: className)
         id = bytes.count == 20 ? Self.uuid(bytes.dropFirst(4)) : nil
@@ -84,12 +84,12 @@ public struct PersistentReference: Hashable, Sendable {
         Data(itemClass.rawValue.utf8) + (id.map { withUnsafeBytes(of: $0.uuid) { Data($0) } } ?? Data())
     }
 
-    private static func itemClass(named name: String) throws(KeychainFailure) -> ItemClass {
+    private static func itemClass(named name: String) throws(KeychainError) -> ItemClass {
         if let known = ItemClass(rawValue: name) { return known }
         switch name {
-        case "idnt": throw KeychainFailure(.unsupported, "Identities are not supported yet.")
-        case "apls": throw KeychainFailure(.noSuchClass, "AppleShare passwords are not a class of this keychain.")
-        default: throw KeychainFailure(.invalidParameter, "These bytes are not a persistent reference.")
+        case "idnt": throw KeychainError(.unsupported, "Identities are not supported yet.")
+        case "apls": throw KeychainError(.noSuchClass, "AppleShare passwords are not a class of this keychain.")
+        default: throw KeychainError(.invalidParameter, "These bytes are not a persistent reference.")
         }
     }
 

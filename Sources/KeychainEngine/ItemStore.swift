@@ -66,26 +66,26 @@ public struct SelectedItems: Sendable {
     }
 }
 
-/// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
+/// The calls on items that a store answers, and within a transaction the transaction.
 ///
-/// Conformers keep the primary key unique (``Schema/primaryKey``, compared by ``AttributeValue/lookupBytes(as:)``) and report each way of failing by its own ``KeychainFailure/Reason``.
-/// They keep each item closed while its class is (``Accessibility/isOpen(in:)``), and open constrained items only with the
-/// proofs that these ask for (``AccessControl/needs``).
-public protocol ItemStore: Sendable {
+/// Conformers keep the primary key unique (``Schema/primaryKey``, compared by ``AttributeValue/lookupBytes(as:)``) and report
+/// each way of failing by its own ``KeychainError/Reason``. They keep each item closed while its class is
+/// (``Accessibility/isOpen(in:)``), and open constrained items only with the proofs that these ask for (``AccessControl/needs``).
+public protocol ItemOperations {
     /// The items selected, in no particular order, at most `limit` of them (`nil`: all). Without `includingValues` the
     /// values are left out, which also says nothing about whether an item has one.
     ///
-    /// - Throws: `locked` if one of the items is, or may be, meant and closed; what ``Authorization/satisfying(_:isNew:_:)``
+    /// - Throws: `locked` if one of the items is, or may be, meant and closed; what ``Authorization/satisfying(_:_:)``
     ///   throws if one of them is constrained, values included or not.
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainFailure) -> SelectedItems
+    ) throws(KeychainError) -> SelectedItems
 
     /// Adds an item and returns its new identity.
     ///
     /// - Throws: `locked` if its class is closed; `duplicateItem` if an item with the same primary key is there, which is left
     ///   as it is.
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem
 
     /// Replaces every selected item by what `change` makes of it, values included; if one fails, none is changed.
     /// Returns the items before the change.
@@ -93,20 +93,66 @@ public protocol ItemStore: Sendable {
     /// - Parameter change: May be asked several times for one item.
     func update(
         _ selection: Selection, _ authorization: Authorization,
-        _ change: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems
 
     /// Removes every selected item and returns how many there were. Works without opening values, without proofs, and
     /// while items are locked.
     ///
     /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant; `locked` if whether
     ///   an item is meant cannot be told while it is closed.
-    func delete(_ selection: Selection) throws(KeychainFailure) -> Int
+    func delete(_ selection: Selection) throws(KeychainError) -> Int
+}
+
+/// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
+public protocol ItemStore: ItemOperations, Sendable {
+    /// Whether several calls can be made one transaction.
+    var hasTransactions: Bool { get }
+
+    /// Makes one transaction of all calls on what `body` is given: all of it is durable when this returns, or, if `body`
+    /// throws, none of it happened.
+    ///
+    /// Nobody else writes meanwhile, so nobody is asked meanwhile either: where items want proofs, everything is taken back,
+    /// the person is asked, and `body` runs again.
+    ///
+    /// - Parameter body: Must not use the store but through what it is given.
+    /// - Throws: `unsupported` if the store has no transactions, what `body` throws, and what each call throws.
+    func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result
+
+    /// How far the store is unlocked for this process.
+    var lockState: LockState { get throws(KeychainError) }
+
+    /// Calls `body` after items or the lock state may have changed, by whatever process, until the observation goes.
+    ///
+    /// What has changed is for the observer to find out. Several changes may be one call, and calls come one after another,
+    /// on a thread on which the store may be used. What changes after this has returned is never missed.
+    ///
+    /// - Throws: `unsupported` if the store does not notice changes.
+    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation
 
     /// Who tells a right passphrase from a wrong one; `nil` for a store that has none.
     var userVerifier: (any UserVerifier)? { get }
 }
 
 extension ItemStore {
+    public var hasTransactions: Bool { false }
+
+    public func transaction<Result>(
+        _: Authorization, _: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        throw KeychainError(
+            .unsupported, "This store has no transactions over several items. Keep one record in one item.")
+    }
+
+    public var lockState: LockState {
+        get throws(KeychainError) { .unlocked }
+    }
+
+    public func observe(_: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
+        throw KeychainError(.unsupported, "This store does not notice changes.")
+    }
+
     public var userVerifier: (any UserVerifier)? { nil }
 }

@@ -33,8 +33,8 @@ extension Accessibility {
     public func isOpen(in state: LockState) -> Bool { state >= opensIn }
 }
 
-extension KeychainFailure {
+extension KeychainError {
     /// The item, or one that may be meant, is of a class that is not open now.
-    public static let locked = KeychainFailure(
+    public static let locked = KeychainError(
         .locked, "The keychain is locked. Unlock it (keychainctl unlock) and try again.")
 }

@@ -13,26 +13,22 @@ import Synchronization
 /// let engine = Engine(store: MemoryStore())
 /// ```
 public final class MemoryStore: ItemStore, UserVerifier {
-    fileprivate struct Content {
-        var items: [PrimaryKey: StoredItem] = [:]
-        var lockState = LockState.unlocked
-        var passphrase: Data?
-        /// What each item was protected with that has an application password.
-        var applicationKeys: [UUID: Data] = [:]
-    }
-
-    private let content: Mutex<Content>
+    private let content: Mutex<MemoryContent>
+    private let observers = StoreObservers()
     public let rateLimit = RateLimit()
 
     /// - Parameter passphrase: What proves the user, and lets items be stored that ask for it; `nil`: there is none.
     public init(passphrase: String? = nil) {
-        content = Mutex(Content(passphrase: passphrase.map { Data($0.utf8) }))
+        content = Mutex(MemoryContent(passphrase: passphrase.map { Data($0.utf8) }))
     }
 
     /// How far the store is unlocked.
     public var lockState: LockState {
         get { content.withLock { $0.lockState } }
-        set { content.withLock { $0.lockState = newValue } }
+        set {
+            content.withLock { $0.lockState = newValue }
+            observers.announce()
+        }
     }
 
     /// Sets another passphrase; taking it away takes the items with it that exist only while there is one.
@@ -44,67 +40,67 @@ public final class MemoryStore: ItemStore, UserVerifier {
                 $0.value.item.accessControl.accessibility != .whenPasscodeSetThisDeviceOnly
             }
         }
+        observers.announce()
     }
 
     // MARK: - Items
 
+    public var hasTransactions: Bool { true }
+
+    public func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        let result = try authorization.satisfying(self) { (proofs) throws(KeychainError) in
+            try content.withLock { (content) throws(KeychainError) -> Attempt<Result> in
+                let transaction = MemoryTransaction(content, proofs)
+                do throws(KeychainError) {
+                    let result = try body(transaction)
+                    content = transaction.content
+                    return .done(result)
+                } catch {
+                    guard let obstacle = transaction.obstacle else { throw error }
+                    return obstacle.attempt()
+                }
+            }
+        }
+        observers.announce()
+        return result
+    }
+
     public func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainFailure) -> SelectedItems {
-        try authorization.satisfying(self) { (proofs) throws(KeychainFailure) in
-            try content.withLock { (content) throws(KeychainFailure) in
-                let found = Array(content.items.values.lazy.filter(selection.matches).prefix(max(0, limit ?? .max)))
-                if let obstacle = try content.obstacle(found, proofs) { return obstacle.attempt() }
-                return .done(SelectedItems(items: includingValues ? found : found.map(\.withoutValue)))
+    ) throws(KeychainError) -> SelectedItems {
+        try authorization.satisfying(self) { (proofs) throws(KeychainError) in
+            let transaction = MemoryTransaction(content.withLock { $0 }, proofs)
+            do throws(KeychainError) {
+                return .done(
+                    try transaction.select(selection, limit: limit, includingValues: includingValues, authorization))
+            } catch {
+                guard let obstacle = transaction.obstacle else { throw error }
+                return obstacle.attempt()
             }
         }
     }
 
-    public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
-        try authorization.satisfying(self) { (proofs) throws(KeychainFailure) in
-            try content.withLock { (content) throws(KeychainFailure) in
-                let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
-                try content.checkStorable(item)
-                guard missing.isEmpty else { return .needsNew(missing) }
-                let stored = StoredItem(id: UUID(), version: 1, item: item)
-                try Self.place(stored, in: &content.items)
-                content.protect(stored, proofs)
-                return .done(stored)
-            }
-        }
+    public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try transaction(authorization) { (items) throws(KeychainError) in try items.insert(item, authorization) }
     }
 
     public func update(
         _ selection: Selection, _ authorization: Authorization,
-        _ change: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems {
-        try authorization.satisfying(self) { (proofs) throws(KeychainFailure) in
-            try content.withLock { (content) throws(KeychainFailure) in
-                let found = content.items.values.filter(selection.matches)
-                if let obstacle = try content.obstacle(found, proofs) { return obstacle.attempt() }
-                var changed = content
-                for stored in found { changed.items[PrimaryKey(stored.item)] = nil }
-                for stored in found {
-                    let item = try change(stored)
-                    try content.checkStorable(item)
-                    let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
-                    guard missing.isEmpty else { return .needsNew(missing) }
-                    let next = StoredItem(id: stored.id, version: stored.version + 1, item: item)
-                    try Self.place(next, in: &changed.items)
-                    changed.protect(next, proofs)
-                }
-                content = changed
-                return .done(SelectedItems(items: found))
-            }
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        try transaction(authorization) { (items) throws(KeychainError) in
+            try items.update(selection, authorization, change)
         }
     }
 
-    public func delete(_ selection: Selection) throws(KeychainFailure) -> Int {
-        content.withLock { content in
-            let found = content.items.filter { selection.matches($0.value) }
-            for key in found.keys { content.items[key] = nil }
-            return found.count
-        }
+    public func delete(_ selection: Selection) throws(KeychainError) -> Int {
+        try transaction(.none) { (items) throws(KeychainError) in try items.delete(selection) }
+    }
+
+    public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
+        observers.add(body)
     }
 
     // MARK: - The user
@@ -114,96 +110,21 @@ public final class MemoryStore: ItemStore, UserVerifier {
     public func isPasscodeSet() -> Bool { content.withLock { $0.passphrase != nil } }
 
     /// The passphrase itself stands for the key that a vault would unwrap with it.
-    public func userKey(provenBy secret: SecretBytes) throws(KeychainFailure) -> SecretBytes {
+    public func userKey(provenBy secret: SecretBytes) throws(KeychainError) -> SecretBytes {
         guard let passphrase = content.withLock({ $0.passphrase }) else { throw .passcodeNotSet }
         guard secret.data == passphrase else {
-            throw KeychainFailure(.authenticationFailed, "The passphrase is wrong.")
+            throw KeychainError(.authenticationFailed, "The passphrase is wrong.")
         }
         return secret
     }
 
     public func applicationKey(from password: SecretBytes) -> SecretBytes { password }
-
-    private static func place(
-        _ stored: StoredItem, in items: inout [PrimaryKey: StoredItem]
-    ) throws(KeychainFailure) {
-        let key = PrimaryKey(stored.item)
-        guard items[key] == nil else {
-            throw KeychainFailure(.duplicateItem, "An item with the same primary key exists. Update it instead.")
-        }
-        items[key] = stored
-    }
 }
 
-extension MemoryStore.Content {
-    /// What keeps items from being read or changed: more proofs, or proofs that do not fit.
-    fileprivate func obstacle(_ items: [StoredItem], _ proofs: Proofs) throws(KeychainFailure) -> Obstacle? {
-        var (missing, refused): (Proofs.Needs, Proofs.Needs) = ([], [])
-        for stored in items {
-            let accessControl = stored.item.accessControl
-            guard accessControl.accessibility.isOpen(in: lockState) else { throw .locked }
-            missing.formUnion(proofs.missing(accessControl.needs))
-            guard let expected = applicationKeys[stored.id], let given = proofs.applicationKey else { continue }
-            if given.data != expected { refused.insert(.applicationPassword) }
-        }
-        if !missing.isEmpty { return .needs(missing) }
-        return refused.isEmpty ? nil : .refused(refused)
-    }
-
-    fileprivate mutating func protect(_ stored: StoredItem, _ proofs: Proofs) {
-        let isProtected = stored.item.accessControl.needs.contains(.applicationPassword)
-        applicationKeys[stored.id] = isProtected ? proofs.applicationKey?.data : nil
-    }
-
-    fileprivate func checkStorable(_ item: Item) throws(KeychainFailure) {
-        let accessControl = item.accessControl
-        guard accessControl.accessibility.isOpen(in: lockState) else { throw .locked }
-        let needsPasscode =
-            accessControl.accessibility == .whenPasscodeSetThisDeviceOnly || accessControl.needs.contains(.user)
-        guard passphrase != nil || !needsPasscode else { throw .passcodeNotSet }
-    }
-}
-
-private enum Obstacle {
-    case needs(Proofs.Needs)
-    case refused(Proofs.Needs)
-
-    func attempt<Result>() -> Attempt<Result> {
-        switch self {
-        case .needs(let needs): .needs(needs)
-        case .refused(let refused): .refused(refused)
-        }
-    }
-}
-
-extension SecretBytes {
-    fileprivate var data: Data { withUnsafeBytes { Data($0) } }
-}
-
-extension KeychainFailure {
+extension KeychainError {
     /// What needs a passcode has no key while no passphrase is set.
-    public static let passcodeNotSet = KeychainFailure(
+    public static let passcodeNotSet = KeychainError(
         .unavailable,
         "No passphrase is set, so nothing can be stored that needs one. Set one (keychainctl protect add passphrase), or "
             + "use another accessibility class and no access control flags.")
-}
-
-/// The bytes that are unique for each item of a store.
-struct PrimaryKey: Hashable {
-    private let itemClass: ItemClass
-    private let parts: [[UInt8]]
-
-    init(_ item: Item) {
-        let schema = item.itemClass.schema
-        itemClass = item.itemClass
-        parts = schema.primaryKey.map { item.keyBytes($0) }
-    }
-}
-
-extension StoredItem {
-    var withoutValue: StoredItem {
-        var copy = self
-        copy.item.value = nil
-        return copy
-    }
 }

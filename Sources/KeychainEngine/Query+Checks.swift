@@ -3,22 +3,22 @@
 
 extension Query {
     /// The class that the request is about, from `kSecClass` or from the persistent reference.
-    func resolvedClass() throws(KeychainFailure) -> ItemClass {
+    func resolvedClass() throws(KeychainError) -> ItemClass {
         if usesObjectReference {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unsupported, "References to key, certificate and identity objects are not supported yet. Use data.")
         }
         guard let resolved = itemClass ?? persistentReference?.itemClass else {
-            throw KeychainFailure(.invalidParameter, "The request names no class. Give one (kSecClass).")
+            throw KeychainError(.invalidParameter, "The request names no class. Give one (kSecClass).")
         }
         if let persistentReference, persistentReference.itemClass != resolved {
-            throw KeychainFailure(.noSuchClass, "The persistent reference belongs to another class.")
+            throw KeychainError(.noSuchClass, "The persistent reference belongs to another class.")
         }
         return resolved
     }
 
     /// The attributes, each known to the class and converted to its kind.
-    func convertedAttributes(_ schema: Schema) throws(KeychainFailure) -> Attributes {
+    func convertedAttributes(_ schema: Schema) throws(KeychainError) -> Attributes {
         var converted = Attributes()
         for (attribute, value) in attributes {
             let rule = try schema.rule(for: attribute)
@@ -31,58 +31,58 @@ extension Query {
     }
 
     /// `kSecAttrAccessible` and `kSecAttrAccessControl` may stand together only if they say the same.
-    private func checkAccessible(_ attributes: Attributes) throws(KeychainFailure) {
+    private func checkAccessible(_ attributes: Attributes) throws(KeychainError) {
         guard let given = attributes[.accessible] else { return }
         guard let accessibility = given.accessibility else {
             if given == .string("f") { return }  // "until reboot": known to Apple, carried by no item
-            throw KeychainFailure(.invalidParameter, "That is not an accessibility class (kSecAttrAccessible…).")
+            throw KeychainError(.invalidParameter, "That is not an accessibility class (kSecAttrAccessible…).")
         }
         try accessControl?.checkAgrees(with: accessibility)
     }
 
-    private static func checkSharingGroup(_ attributes: Attributes) throws(KeychainFailure) {
+    private static func checkSharingGroup(_ attributes: Attributes) throws(KeychainError) {
         guard let group = attributes[.sharingGroup], group != .string("") else { return }
         if attributes.isSynchronizable {
-            throw KeychainFailure(.invalidParameter, "A sharing group and `synchronizable` exclude each other.")
+            throw KeychainError(.invalidParameter, "A sharing group and `synchronizable` exclude each other.")
         }
-        throw KeychainFailure(.missingEntitlement, "Sharing groups need an entitlement that no program here has.")
+        throw KeychainError(.missingEntitlement, "Sharing groups need an entitlement that no program here has.")
     }
 
     /// Skipping items that ask for the user has a meaning only for a search.
-    func checkDoesNotSkip() throws(KeychainFailure) {
+    func checkDoesNotSkip() throws(KeychainError) {
         guard authenticationUI != .skip else {
-            throw KeychainFailure(.invalidParameter, "Skipping protected items is possible only in a search.")
+            throw KeychainError(.invalidParameter, "Skipping protected items is possible only in a search.")
         }
     }
 
-    func checkNoItemList() throws(KeychainFailure) {
+    func checkNoItemList() throws(KeychainError) {
         guard !usesItemList else {
-            throw KeychainFailure(.invalidParameter, "Lists of items (kSecUseItemList) are not supported.")
+            throw KeychainError(.invalidParameter, "Lists of items (kSecUseItemList) are not supported.")
         }
     }
 
     /// Under the strict dialect, what only a search understands is an error elsewhere.
-    func checkNoSearchKeys(_ dialect: Engine.Dialect, returns: Bool = false) throws(KeychainFailure) {
+    func checkNoSearchKeys(_ dialect: Engine.Dialect, returns: Bool = false) throws(KeychainError) {
         guard dialect == .strict else { return }
         guard limit == nil, matchCriteria.isEmpty, !returns || self.returns.isEmpty else {
-            throw KeychainFailure(.invalidParameter, "Match and return keys have a meaning only in a search.")
+            throw KeychainError(.invalidParameter, "Match and return keys have a meaning only in a search.")
         }
     }
 }
 
 extension Schema {
     /// - Throws: `noSuchAttribute`, or why callers may not name the attribute.
-    func rule(for attribute: Attribute) throws(KeychainFailure) -> Rule {
+    func rule(for attribute: Attribute) throws(KeychainError) -> Rule {
         guard let rule = self[attribute] else {
-            throw KeychainFailure(.noSuchAttribute, "Class '\(itemClass.rawValue)' has no attribute '\(attribute)'.")
+            throw KeychainError(.noSuchAttribute, "Class '\(itemClass.rawValue)' has no attribute '\(attribute)'.")
         }
         switch rule.handling {
         case .ordinary: return rule
         case .entitled:
-            throw KeychainFailure(
+            throw KeychainError(
                 .missingEntitlement, "Attribute '\(attribute)' needs an entitlement that no program here has.")
         case .forbidden:
-            throw KeychainFailure(.invalidParameter, "Attribute '\(attribute)' is not accepted from callers.")
+            throw KeychainError(.invalidParameter, "Attribute '\(attribute)' is not accepted from callers.")
         }
     }
 }

@@ -4,7 +4,7 @@
 import Foundation
 
 extension Query {
-    func newItem(caller: Caller, dialect: Engine.Dialect, at date: Date) throws(KeychainFailure) -> Item {
+    func newItem(caller: Caller, dialect: Engine.Dialect, at date: Date) throws(KeychainError) -> Item {
         let defaultGroup = try caller.groupForNewItems()
         try checkAddable(dialect)
         let schema = try resolvedClass().schema
@@ -19,18 +19,18 @@ extension Query {
         return Item(itemClass: schema.itemClass, attributes: attributes, accessControl: accessControl, value: value)
     }
 
-    private func checkAddable(_ dialect: Engine.Dialect) throws(KeychainFailure) {
+    private func checkAddable(_ dialect: Engine.Dialect) throws(KeychainError) {
         try checkNoItemList()
         try checkNoSearchKeys(dialect)
         try checkDoesNotSkip()
         if let persistentReference, persistentReference.id == nil {
-            throw KeychainFailure(.invalidParameter, "A new item gets a new persistent reference; leave it out.")
+            throw KeychainError(.invalidParameter, "A new item gets a new persistent reference; leave it out.")
         }
         try checkReference(resolvedClass())
     }
 
     /// The group named; Apple looks at the group as given, so bytes that spell a group are a foreign one.
-    private func newGroup(_ caller: Caller) throws(KeychainFailure) -> String? {
+    private func newGroup(_ caller: Caller) throws(KeychainError) -> String? {
         guard let given = attributes[.accessGroup] else { return nil }
         guard case .string(let group) = given else { throw Caller.foreign }
         try caller.checkMayWrite(group)
@@ -39,7 +39,7 @@ extension Query {
 
     private func newAccessControl(
         _ attributes: Attributes, _ itemClass: ItemClass, group: String
-    ) throws(KeychainFailure) -> AccessControl {
+    ) throws(KeychainError) -> AccessControl {
         if let accessControl {
             try accessControl.checkStorable(synchronizable: attributes.isSynchronizable)
             return accessControl
@@ -57,24 +57,24 @@ extension Query {
     }
 
     /// Refuses what would be stored and never found, or found and not protected as asked.
-    static func checkStorable(_ attributes: Attributes) throws(KeychainFailure) {
+    static func checkStorable(_ attributes: Attributes) throws(KeychainError) {
         if let token = attributes[.tokenID], token != .string("") {
-            throw KeychainFailure(.unsupported, "Items on a token (kSecAttrTokenID) are not supported.")
+            throw KeychainError(.unsupported, "Items on a token (kSecAttrTokenID) are not supported.")
         }
         if let tombstone = attributes[.tombstone], tombstone != .number(0) {
-            throw KeychainFailure(.unsupported, "Tombstones are not kept by this keychain.")
+            throw KeychainError(.unsupported, "Tombstones are not kept by this keychain.")
         }
     }
 }
 
 extension AccessControl {
-    func checkStorable(synchronizable: Bool) throws(KeychainFailure) {
+    func checkStorable(synchronizable: Bool) throws(KeychainError) {
         if flags != nil, synchronizable {
-            throw KeychainFailure(.invalidParameter, "An item with access control flags cannot be synchronizable.")
+            throw KeychainError(.invalidParameter, "An item with access control flags cannot be synchronizable.")
         }
         // Stored with the passphrase alone as proof they would be open to whom the caller did not mean.
         guard (flags ?? []).isDisjoint(with: [.biometryAny, .biometryCurrentSet, .companion]) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "There is no sensor for biometry and no companion device here; nothing was stored. "
                     + "Use the access control flags `userPresence` or `devicePasscode`.")
@@ -84,9 +84,9 @@ extension AccessControl {
 
 extension AttributeValue {
     /// The class to store an item in; one of Apple's names, "until reboot", cannot be stored in.
-    func storableAccessibility() throws(KeychainFailure) -> Accessibility {
+    func storableAccessibility() throws(KeychainError) -> Accessibility {
         guard let accessibility else {
-            throw KeychainFailure(.invalidParameter, "Items cannot be stored in that accessibility class.")
+            throw KeychainError(.invalidParameter, "Items cannot be stored in that accessibility class.")
         }
         return accessibility
     }

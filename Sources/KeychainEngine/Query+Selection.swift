@@ -2,7 +2,7 @@
 // From a request to the selection that a store is asked for: searching, updating and deleting.
 
 extension Query {
-    func searchSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
+    func searchSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainError) -> Selection {
         let groups = try caller.readableGroups()
         let schema = try resolvedClass().schema
         try checkNoItemList()
@@ -10,7 +10,7 @@ extension Query {
         var selection = try selection(schema, dialect: dialect)
         if case .string(let group) = selection.conditions[.accessGroup] { try caller.checkMayRead(group) }
         if selection.id?.id != nil, !selection.conditions.isEmpty {
-            throw KeychainFailure(.invalidParameter, "A search by persistent reference takes no attributes.")
+            throw KeychainError(.invalidParameter, "A search by persistent reference takes no attributes.")
         }
         selection.host = try host(schema.itemClass)
         selection.skipsConstrained = authenticationUI == .skip
@@ -18,38 +18,38 @@ extension Query {
         return selection
     }
 
-    func updateSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
+    func updateSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainError) -> Selection {
         try checkNoItemList()
         try checkNoSearchKeys(dialect, returns: true)
         return try changeSelection(caller: caller, dialect: dialect)
     }
 
-    func deleteSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
+    func deleteSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainError) -> Selection {
         try checkNoSearchKeys(dialect)
         return try changeSelection(caller: caller, dialect: dialect)
     }
 
-    private func changeSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
+    private func changeSelection(caller: Caller, dialect: Engine.Dialect) throws(KeychainError) -> Selection {
         let groups = try caller.writableGroups()
         try checkDoesNotSkip()
         let schema = try resolvedClass().schema
         try checkWritableGroup(caller)
         var selection = try selection(schema, dialect: dialect)
         if let reference = selection.id, reference.id == nil, !selection.conditions.isEmpty {
-            throw KeychainFailure(.invalidParameter, "A 12-byte persistent reference takes no attributes beside it.")
+            throw KeychainError(.invalidParameter, "A 12-byte persistent reference takes no attributes beside it.")
         }
         selection.moveGroup(orSearch: groups)
         return selection
     }
 
     /// Apple looks at the group as given, before anything is converted, so other types than text are foreign groups.
-    private func checkWritableGroup(_ caller: Caller) throws(KeychainFailure) {
+    private func checkWritableGroup(_ caller: Caller) throws(KeychainError) {
         guard let given = attributes[.accessGroup] else { return }
         guard case .string(let group) = given else { throw Caller.foreign }
         try caller.checkMayWrite(group)
     }
 
-    private func selection(_ schema: Schema, dialect: Engine.Dialect) throws(KeychainFailure) -> Selection {
+    private func selection(_ schema: Schema, dialect: Engine.Dialect) throws(KeychainError) -> Selection {
         var conditions = try dropping(dialect).convertedAttributes(schema)
         if persistentReference == nil, conditions[.synchronizable] == nil, !synchronizableAny {
             conditions[.synchronizable] = .number(0)
@@ -66,13 +66,13 @@ extension Query {
         return rest
     }
 
-    func checkReference(_ itemClass: ItemClass) throws(KeychainFailure) {
+    func checkReference(_ itemClass: ItemClass) throws(KeychainError) {
         guard returns.contains(.reference), itemClass == .key || itemClass == .certificate else { return }
-        throw KeychainFailure(.unsupported, "Returning key and certificate objects is not supported yet. Ask for data.")
+        throw KeychainError(.unsupported, "Returning key and certificate objects is not supported yet. Ask for data.")
     }
 
     /// The host criterion; refuses criteria that would need the evaluation of certificates.
-    private func host(_ itemClass: ItemClass) throws(KeychainFailure) -> String? {
+    private func host(_ itemClass: ItemClass) throws(KeychainError) -> String? {
         var host: String?
         for criterion in matchCriteria {
             switch criterion {
@@ -85,7 +85,7 @@ extension Query {
         return host
     }
 
-    private static let unsupportedCriterion = KeychainFailure(
+    private static let unsupportedCriterion = KeychainError(
         .unsupported, "This match key is not supported for this class. Search by attributes.")
 }
 

@@ -45,6 +45,20 @@ public struct Query: Sendable {
         case ignored
     }
 
+    /// What a surface does about the questions of one request.
+    public struct Questions: Sendable {
+        public let cancellation: AuthenticationCancellation
+        /// Is told when a person is waited for, and when no longer.
+        public let onQuestion: @Sendable (_ isOpen: Bool) -> Void
+
+        public init(
+            cancellation: AuthenticationCancellation, onQuestion: @escaping @Sendable (_ isOpen: Bool) -> Void
+        ) {
+            self.cancellation = cancellation
+            self.onQuestion = onQuestion
+        }
+    }
+
     public enum CertificateCriterion: Sendable {
         /// Refused for other classes than certificates.
         case policy, issuers
@@ -69,6 +83,8 @@ public struct Query: Sendable {
     public var context: AuthenticationContext?
     /// What a person is told that the request is for.
     public var operationPrompt: String?
+    /// What can end the questions of this request, and is told of them; `nil`: nothing.
+    public var questions: Questions?
     /// `kSecUseItemList`, which the data-protection keychain never supported.
     public var usesItemList = false
     /// `kSecValueRef` or a class that only exists as objects.

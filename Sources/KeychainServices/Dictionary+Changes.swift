@@ -9,18 +9,18 @@ extension Changes {
     ///
     /// - Throws: `noSuchAttribute` for every key that is neither an attribute nor `kSecValueData`, classes, match, return
     ///   and use keys included; `invalidParameter` for keys that are not strings and for values of a wrong type.
-    init(_ dictionary: NSDictionary) throws(KeychainFailure) {
+    init(_ dictionary: NSDictionary) throws(KeychainError) {
         var changes = Changes()
-        try dictionary.forEachEntry { (key: Any, value: Any) throws(KeychainFailure) in
+        try dictionary.forEachEntry { (key: Any, value: Any) throws(KeychainError) in
             guard let name = key as? String else {
-                throw KeychainFailure(.invalidParameter, "The keys of a dictionary have to be strings.")
+                throw KeychainError(.invalidParameter, "The keys of a dictionary have to be strings.")
             }
             try changes.take(name, value)
         }
         self = changes
     }
 
-    private mutating func take(_ name: String, _ entry: Any) throws(KeychainFailure) {
+    private mutating func take(_ name: String, _ entry: Any) throws(KeychainError) {
         if name == "v_Data" {
             value = try secretData(entry)
             return

@@ -19,9 +19,9 @@ extension Query {
     ///   errors is reported is not defined. What the class says about each attribute is checked later, by the engine.
     init(
         _ dictionary: NSDictionary, for operation: ItemOperation, dialect: Engine.Dialect
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         var parser = QueryParser(operation: operation, dialect: dialect)
-        try dictionary.forEachEntry { (key: Any, value: Any) throws(KeychainFailure) in
+        try dictionary.forEachEntry { (key: Any, value: Any) throws(KeychainError) in
             try parser.take(key, value)
         }
         self = try parser.finished()
@@ -43,7 +43,7 @@ struct QueryParser {
         self.dialect = dialect
     }
 
-    mutating func take(_ key: Any, _ value: Any) throws(KeychainFailure) {
+    mutating func take(_ key: Any, _ value: Any) throws(KeychainError) {
         guard let name = key as? String else { throw .invalidKey(key) }
         if let attribute = Attribute(name) { return try takeAttribute(attribute, value) }
         // Apple counts UTF-16 units, so four of them outside ASCII are an attribute that no class has.
@@ -51,7 +51,7 @@ struct QueryParser {
         try takeKeyword(name, value)
     }
 
-    private mutating func takeAttribute(_ attribute: Attribute, _ value: Any) throws(KeychainFailure) {
+    private mutating func takeAttribute(_ attribute: Attribute, _ value: Any) throws(KeychainError) {
         switch attribute {
         case .dataProtection: break  // There is only this one keychain.
         case .legacyAccess where dialect == .lenient, .modificationDate where dialect == .lenient: break
@@ -61,7 +61,7 @@ struct QueryParser {
         }
     }
 
-    private mutating func takeKeyword(_ name: String, _ value: Any) throws(KeychainFailure) {
+    private mutating func takeKeyword(_ name: String, _ value: Any) throws(KeychainError) {
         switch name {
         case "class": classValue = value
         case "r_Data": try takeReturn(.value, value)
@@ -77,7 +77,7 @@ struct QueryParser {
     }
 
     /// The first letter tells the kind of a key.
-    private mutating func takePrefixed(_ name: String, _ value: Any) throws(KeychainFailure) {
+    private mutating func takePrefixed(_ name: String, _ value: Any) throws(KeychainError) {
         guard name.utf16.count > 1 else { throw .unknownKey(name) }
         switch name.utf8.first {
         case UInt8(ascii: "m"): try takeMatch(name, value)
@@ -87,27 +87,27 @@ struct QueryParser {
         }
     }
 
-    private mutating func takeReturn(_ part: Query.Returns, _ value: Any) throws(KeychainFailure) {
+    private mutating func takeReturn(_ part: Query.Returns, _ value: Any) throws(KeychainError) {
         if operation.changesItems, dialect == .lenient { return }
         guard let isAsked = exactBool(value) else { throw .invalidValue("kSecReturn…", "a Boolean") }
         if isAsked { query.returns.insert(part) }
     }
 
     /// The secret is a criterion of no search; macOS drops it there before it looks at its type.
-    private mutating func takeValue(_ value: Any) throws(KeychainFailure) {
+    private mutating func takeValue(_ value: Any) throws(KeychainError) {
         if operation != .add, dialect == .lenient { return }
         query.value = try secretData(value)
     }
 
     /// What can be decided only when all entries are known.
-    func finished() throws(KeychainFailure) -> Query {
+    func finished() throws(KeychainError) -> Query {
         var result = query
         if let classValue {
             guard let name = try className(classValue) else { return result.forIdentities }
             result.itemClass = name
         }
         guard query.context == nil || !hasCredential else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "Give an authentication context or a credential reference, not both.")
         }
         // The newer key wins over the older one.
@@ -116,16 +116,16 @@ struct QueryParser {
     }
 
     /// `nil` for identities, which exist only as a join of two objects.
-    private func className(_ value: Any) throws(KeychainFailure) -> ItemClass? {
+    private func className(_ value: Any) throws(KeychainError) -> ItemClass? {
         guard let name = value as? String else {
             // Apple takes such a class for missing; a persistent reference makes up for that until it reads the key.
-            throw KeychainFailure(
+            throw KeychainError(
                 query.persistentReference == nil ? .invalidParameter : .noSuchClass,
                 "The class (kSecClass) has to be a string.")
         }
         if name == "idnt" { return nil }
         guard let known = ItemClass(rawValue: name) else {
-            throw KeychainFailure(.noSuchClass, "There is no such class (kSecClass). Use a kSecClass… constant.")
+            throw KeychainError(.noSuchClass, "There is no such class (kSecClass). Use a kSecClass… constant.")
         }
         return known
     }

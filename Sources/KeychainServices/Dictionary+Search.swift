@@ -17,24 +17,24 @@ extension QueryParser {
     /// Whether match keys have no effect; Apple's own addition would report success and store nothing.
     private var dropsMatchKeys: Bool { operation != .copyMatching && dialect == .lenient }
 
-    mutating func takeLimit(_ value: Any) throws(KeychainFailure) {
+    mutating func takeLimit(_ value: Any) throws(KeychainError) {
         guard !dropsMatchKeys else { return }
         query.limit = try Query.Limit(entry: value)
     }
 
-    mutating func takeMatch(_ name: String, _ value: Any) throws(KeychainFailure) {
+    mutating func takeMatch(_ name: String, _ value: Any) throws(KeychainError) {
         guard dropsMatchKeys else {
             query.matchCriteria.append(try Query.MatchCriterion(name, entry: value))
             return
         }
         if operation.changesItems, !Self.droppedFromChanges.contains(name) {
-            throw KeychainFailure(.invalidParameter, "Match key '\(name)' has a meaning only in a search.")
+            throw KeychainError(.invalidParameter, "Match key '\(name)' has a meaning only in a search.")
         }
     }
 }
 
 extension Query.Limit {
-    fileprivate init(entry: Any) throws(KeychainFailure) {
+    fileprivate init(entry: Any) throws(KeychainError) {
         switch entry as? String {
         case "m_LimitOne": self = .one
         case "m_LimitAll": self = .all
@@ -43,7 +43,7 @@ extension Query.Limit {
     }
 
     /// A count of one means a single object, as Apple reads it; minus one is how SQL spells no limit.
-    private static func count(_ entry: Any) throws(KeychainFailure) -> Query.Limit {
+    private static func count(_ entry: Any) throws(KeychainError) -> Query.Limit {
         switch try integer(entry) {
         case -1: .all
         case 1: .one
@@ -55,7 +55,7 @@ extension Query.Limit {
 
 extension Query.MatchCriterion {
     /// Unknown match keys are let pass, as Apple does.
-    fileprivate init(_ name: String, entry: Any) throws(KeychainFailure) {
+    fileprivate init(_ name: String, entry: Any) throws(KeychainError) {
         switch name {
         case "m_HostOrSubdomainOfHost":
             guard let host = entry as? String else { throw .invalidValue(name, "a string") }
@@ -84,7 +84,7 @@ extension Query.MatchCriterion {
 // MARK: - kSecUse…
 
 extension QueryParser {
-    mutating func takeUse(_ name: String, _ value: Any) throws(KeychainFailure) {
+    mutating func takeUse(_ name: String, _ value: Any) throws(KeychainError) {
         switch name {
         case "u_AuthUI": authenticationUI = Self.authenticationUI(value)
         case "u_NoAuthUI": refusesInteraction = exactBool(value) ?? false
@@ -98,7 +98,7 @@ extension QueryParser {
         case "u_CallerName", "u_TokenRawItems", "u_Tomb": break
         case "u_Keychain" where dialect == .lenient: break
         case "u_SystemKeychain", "u_SystemKeychainAlways":
-            throw KeychainFailure(.missingEntitlement, "The system keychain needs an entitlement no program here has.")
+            throw KeychainError(.missingEntitlement, "The system keychain needs an entitlement no program here has.")
         default: throw .unknownKey(name)
         }
     }

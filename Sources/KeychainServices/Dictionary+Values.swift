@@ -10,13 +10,13 @@ extension NSDictionary {
 
     /// Visits all entries until one is refused. Foundation bridges each to a Swift value: `Bool`, `String`, `Data`, `Date`,
     /// or an object such as `NSNumber`. Of the ways to walk a dictionary this is the fastest on Linux.
-    func forEachEntry(_ visit: (Any, Any) throws(KeychainFailure) -> Void) throws(KeychainFailure) {
+    func forEachEntry(_ visit: (Any, Any) throws(KeychainError) -> Void) throws(KeychainError) {
         guard count <= Self.maximalCount else {
-            throw KeychainFailure(.invalidParameter, "The dictionary has more than \(Self.maximalCount) entries.")
+            throw KeychainError(.invalidParameter, "The dictionary has more than \(Self.maximalCount) entries.")
         }
-        var failure: KeychainFailure?
+        var failure: KeychainError?
         enumerateKeysAndObjects { key, value, stop in
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 try visit(key, value)
             } catch {
                 failure = error
@@ -30,7 +30,7 @@ extension NSDictionary {
 extension AttributeValue {
     /// - Throws: `undecodableInput` for a number that is no 64-bit integer. Types that no attribute takes become
     ///   `unsupported`, so that the engine can tell an unknown attribute from a bad value.
-    init(entry: Any, for attribute: Attribute) throws(KeychainFailure) {
+    init(entry: Any, for attribute: Attribute) throws(KeychainError) {
         switch entry {
         case let text as String: self = .string(text)
         case let bytes as Data: self = .data(bytes)
@@ -49,7 +49,7 @@ extension AttributeValue {
 }
 
 extension AccessControl {
-    init(entry: Any) throws(KeychainFailure) {
+    init(entry: Any) throws(KeychainError) {
         guard let object = entry as? SecAccessControl else {
             throw .invalidValue("kSecAttrAccessControl", "a SecAccessControl")
         }
@@ -58,7 +58,7 @@ extension AccessControl {
 }
 
 /// What the user has proven to an `LAContext`.
-func authenticationContext(_ entry: Any) throws(KeychainFailure) -> AuthenticationContext {
+func authenticationContext(_ entry: Any) throws(KeychainError) -> AuthenticationContext {
     guard let context = entry as? LAContext else {
         throw .invalidValue("kSecUseAuthenticationContext", "an LAContext")
     }
@@ -66,13 +66,13 @@ func authenticationContext(_ entry: Any) throws(KeychainFailure) -> Authenticati
 }
 
 extension PersistentReference {
-    init(entry: Any) throws(KeychainFailure) {
+    init(entry: Any) throws(KeychainError) {
         guard let bytes = entry as? Data else { throw .invalidValue("kSecValuePersistentRef", "data") }
         try self.init(bytes)
     }
 }
 
-func secretData(_ entry: Any) throws(KeychainFailure) -> Data {
+func secretData(_ entry: Any) throws(KeychainError) -> Data {
     guard let bytes = entry as? Data else { throw .invalidValue("kSecValueData", "data") }
     return bytes
 }
@@ -84,10 +84,10 @@ func exactBool(_ entry: Any) -> Bool? {
 
 /// - Returns: `nil` for anything but a number.
 /// - Throws: `undecodableInput` for a number that is no 64-bit integer: Apple's encoder refuses it before any rule is read.
-func integer(_ entry: Any) throws(KeychainFailure) -> Int64? {
+func integer(_ entry: Any) throws(KeychainError) -> Int64? {
     guard exactBool(entry) == nil, let number = entry as? NSNumber else { return nil }
     guard let integer = Int64(exactly: number) else {
-        throw KeychainFailure(.undecodableInput, "A number in the dictionary is not a 64-bit integer.")
+        throw KeychainError(.undecodableInput, "A number in the dictionary is not a 64-bit integer.")
     }
     return integer
 }
@@ -100,7 +100,7 @@ func isSynchronizableAny(_ entry: Any) -> Bool {
 /// Whether an entry can be an object such as a key, a certificate or a policy; always `true` if it does not throw.
 ///
 /// - Throws: `invalidParameter` for a value.
-func isObject(_ entry: Any, for key: String) throws(KeychainFailure) -> Bool {
+func isObject(_ entry: Any, for key: String) throws(KeychainError) -> Bool {
     switch entry {
     case is String, is Data, is NSNumber, is Date, is NSNull, is [Any], is NSArray, is NSDictionary, is NSSet:
         throw .invalidValue(key, "an object")
@@ -109,24 +109,24 @@ func isObject(_ entry: Any, for key: String) throws(KeychainFailure) -> Bool {
     }
 }
 
-extension KeychainFailure {
-    static func invalidValue(_ key: String, _ expected: String) -> KeychainFailure {
-        KeychainFailure(.invalidParameter, "The value of '\(key)' has to be \(expected).")
+extension KeychainError {
+    static func invalidValue(_ key: String, _ expected: String) -> KeychainError {
+        KeychainError(.invalidParameter, "The value of '\(key)' has to be \(expected).")
     }
 
-    static func unknownKey(_ name: String) -> KeychainFailure {
-        KeychainFailure(.invalidParameter, "Key '\(name)' is not known.")
+    static func unknownKey(_ name: String) -> KeychainError {
+        KeychainError(.invalidParameter, "Key '\(name)' is not known.")
     }
 
-    static func unknownAttribute(_ name: String) -> KeychainFailure {
-        KeychainFailure(.noSuchAttribute, "There is no attribute '\(name)'.")
+    static func unknownAttribute(_ name: String) -> KeychainError {
+        KeychainError(.noSuchAttribute, "There is no attribute '\(name)'.")
     }
 
     /// Apple reads a number as the code of an attribute, and knows none.
-    static func invalidKey(_ key: Any) -> KeychainFailure {
+    static func invalidKey(_ key: Any) -> KeychainError {
         if exactBool(key) == nil, key is NSNumber {
-            return KeychainFailure(.noSuchAttribute, "Attributes are named by strings, not by numbers.")
+            return KeychainError(.noSuchAttribute, "Attributes are named by strings, not by numbers.")
         }
-        return KeychainFailure(.invalidParameter, "The keys of a dictionary have to be strings.")
+        return KeychainError(.invalidParameter, "The keys of a dictionary have to be strings.")
     }
 }

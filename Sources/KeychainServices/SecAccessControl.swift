@@ -117,7 +117,7 @@ public func SecAccessControlGetTypeID() -> CFTypeID {
 extension SecAccessControl {
     fileprivate convenience init(
         protection: CFTypeRef, _ flags: SecAccessControlCreateFlags
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         guard let name = protection as? String, let accessibility = Accessibility(rawValue: name) else {
             throw .invalidValue("protection", "one of the kSecAttrAccessible… constants")
         }
@@ -125,7 +125,7 @@ extension SecAccessControl {
     }
 }
 
-extension KeychainFailure {
+extension KeychainError {
     fileprivate var object: NSError {
         NSError(
             domain: NSOSStatusErrorDomain, code: Int(reason.status), userInfo: [NSLocalizedDescriptionKey: message])

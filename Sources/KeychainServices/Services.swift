@@ -17,19 +17,19 @@ package struct Services: Sendable {
     }
 
     package func add(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
-        answer(result, isWritten: true) { () throws(KeychainFailure) in
+        answer(result, isWritten: true) { () throws(KeychainError) in
             try engine.add(Query(attributes, for: .add, dialect: engine.dialect), caller: caller)
         }
     }
 
     package func copyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
-        answer(result) { () throws(KeychainFailure) in
+        answer(result) { () throws(KeychainError) in
             try engine.copyMatching(Query(query, for: .copyMatching, dialect: engine.dialect), caller: caller)
         }
     }
 
     package func update(_ query: NSDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
-        answer(nil) { () throws(KeychainFailure) in
+        answer(nil) { () throws(KeychainError) in
             let query = try Query(query, for: .update, dialect: engine.dialect)
             try engine.update(query, with: Changes(attributesToUpdate), caller: caller)
             return .nothing
@@ -37,7 +37,7 @@ package struct Services: Sendable {
     }
 
     package func delete(_ query: NSDictionary) -> OSStatus {
-        answer(nil) { () throws(KeychainFailure) in
+        answer(nil) { () throws(KeychainError) in
             try engine.delete(Query(query, for: .delete, dialect: engine.dialect), caller: caller)
             return .nothing
         }
@@ -47,7 +47,7 @@ package struct Services: Sendable {
     /// was, and so does a search that has nothing to return.
     private func answer(
         _ result: UnsafeMutablePointer<AnyObject?>?, isWritten: Bool = false,
-        _ call: () throws(KeychainFailure) -> Outcome
+        _ call: () throws(KeychainError) -> Outcome
     ) -> OSStatus {
         if engine.dialect == .lenient { result?.pointee = nil }
         do {
@@ -55,7 +55,7 @@ package struct Services: Sendable {
             if object != nil || isWritten { result?.pointee = object }
             return errSecSuccess
         } catch {
-            return error.reason.status
+            return error.status
         }
     }
 }

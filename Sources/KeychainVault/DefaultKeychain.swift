@@ -24,7 +24,7 @@ extension Caller {
     ///   for. A caller that no file restricts is returned only if it is certain that there is none.
     public static func ofEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, executable: String? = nil
-    ) throws(KeychainFailure) -> Caller {
+    ) throws(KeychainError) -> Caller {
         guard let file = try EntitlementsFile.find(environment, executable: executable) else { return .unrestricted }
         let team = environment["KEYCHAIN_TEAM_ID"]
         return Caller(groups: try Entitlements(file.bytes, path: file.path, team: team).groups)
@@ -48,7 +48,7 @@ public struct DefaultKeychain: Sendable {
     public static func ofEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, executable: String? = nil
     ) -> DefaultKeychain {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             let caller = try Caller.ofEnvironment(environment, executable: executable)
             return DefaultKeychain(store: Vault.ofEnvironment(environment), caller: caller)
         } catch {

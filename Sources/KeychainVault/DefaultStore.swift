@@ -11,7 +11,7 @@ extension Vault {
     public static func ofEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> any ItemStore {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
         } catch {
             return UnavailableStore(failure: error)
@@ -21,21 +21,35 @@ extension Vault {
 
 /// A store that can do nothing, and says why.
 struct UnavailableStore: ItemStore {
-    let failure: KeychainFailure
+    let failure: KeychainError
 
     func select(
         _: Selection, limit _: Int?, includingValues _: Bool, _: Authorization
-    ) throws(KeychainFailure) -> SelectedItems {
+    ) throws(KeychainError) -> SelectedItems {
         throw failure
     }
 
-    func insert(_: Item, _: Authorization) throws(KeychainFailure) -> StoredItem { throw failure }
+    func insert(_: Item, _: Authorization) throws(KeychainError) -> StoredItem { throw failure }
 
     func update(
-        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems {
+        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
         throw failure
     }
 
-    func delete(_: Selection) throws(KeychainFailure) -> Int { throw failure }
+    func delete(_: Selection) throws(KeychainError) -> Int { throw failure }
+
+    let hasTransactions = true
+
+    func transaction<Result>(
+        _: Authorization, _: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        throw failure
+    }
+
+    var lockState: LockState {
+        get throws(KeychainError) { throw failure }
+    }
+
+    func observe(_: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation { throw failure }
 }

@@ -39,7 +39,7 @@ final class Session: Sendable {
     /// Opens an existing vault.
     init(
         _ location: VaultLocation, _ settings: VaultSettings, identity: FileIdentity
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         self.location = location
         self.identity = identity
         // Before anything is read: what is written from now on shows in the next look.
@@ -69,11 +69,11 @@ final class Session: Sendable {
     /// a fork the child must not use the parent's connections.
     ///
     /// - Parameter age: How old the last look at the files may be. A look costs as much as a tenth of a read.
-    func isCurrent(age: Duration) throws(KeychainFailure) -> Bool {
+    func isCurrent(age: Duration) throws(KeychainError) -> Bool {
         guard isOfThisProcess else { return false }
         // SQLite does not notice changes under such a connection, so we do, each time.
         if let readOnlyState { return readOnlyState == ReadOnlyState(location) }
-        return try lastLook.withLock { (lastLook) throws(KeychainFailure) in
+        return try lastLook.withLock { (lastLook) throws(KeychainError) in
             let now = ContinuousClock.now
             if now - lastLook.moment < age { return true }
             guard identity == FileIdentity(location.databaseFile) else { return false }
@@ -86,15 +86,15 @@ final class Session: Sendable {
     }
 
     /// Whether the keybag is still the one that was read.
-    func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainFailure) -> Bool {
+    func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainError) -> Bool {
         try DatabaseFailure.translating(location.databaseFile) {
             try connection.inDatabase { try KeybagTable($0).isStill(storedKeybag) }
         }
     }
 
     /// The connection for writing.
-    func writingConnection() throws(KeychainFailure) -> DatabaseQueue {
-        try writer.withLock { (writer) throws(KeychainFailure) in
+    func writingConnection() throws(KeychainError) -> DatabaseQueue {
+        try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
             // A vault that was restored without its lock file has lost the marker.
             if try !VaultMarker.isPresent(location) { try VaultMarker.write(location) }
@@ -110,7 +110,7 @@ final class Session: Sendable {
     }
 
     /// Ends both connections. The last connection to a vault moves the log into the database and removes it.
-    func close() throws(KeychainFailure) {
+    func close() throws(KeychainError) {
         try DatabaseFailure.translating(location.databaseFile) {
             try reader.close()
             try writer.withLock { writer in
@@ -124,7 +124,7 @@ final class Session: Sendable {
 
     private static func openReader(
         _ location: VaultLocation, isReadOnly: Bool
-    ) throws(KeychainFailure) -> DatabaseQueue {
+    ) throws(KeychainError) -> DatabaseQueue {
         guard isReadOnly else { return try Connection.openForReading(location.databaseFile) }
         let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         // With an empty log the file alone is the whole truth; others may change it, which `isCurrent` notices.
@@ -132,7 +132,7 @@ final class Session: Sendable {
             return try Connection.openImmutable(location.databaseFile)
         }
         guard try FileSafety.checkFile(companions[1]) != nil else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
                     + "medium that cannot be written. Copy the folder to a writable place and name that (KEYCHAIN_VAULT)."

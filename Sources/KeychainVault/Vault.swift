@@ -50,12 +50,12 @@ public final class Vault: ItemStore, UserVerifier {
     ///
     /// Worth calling before a program ends: it moves the last changes out of SQLite's log, so that the folder can
     /// be read even if it lands on a medium that cannot be written. Nothing is lost without it.
-    public static func closeAll() throws(KeychainFailure) {
+    public static func closeAll() throws(KeychainError) {
         for vault in all.withLock({ Array($0.values) }) { try vault.close() }
     }
 
-    func close() throws(KeychainFailure) {
-        try session.withLock { (session) throws(KeychainFailure) in
+    func close() throws(KeychainError) {
+        try session.withLock { (session) throws(KeychainError) in
             defer { session = nil }
             // Where another thread is in the midst of a call, the connections end with that.
             guard isKnownUniquelyReferenced(&session) else { return }
@@ -68,8 +68,8 @@ public final class Vault: ItemStore, UserVerifier {
     /// The open vault; `nil` if there is none yet.
     ///
     /// - Parameter age: How long ago it may have been that the files under it were last looked at.
-    func openSession(age: Duration = .zero) throws(KeychainFailure) -> Session? {
-        try session.withLock { (session) throws(KeychainFailure) in
+    func openSession(age: Duration = .zero) throws(KeychainError) -> Session? {
+        try session.withLock { (session) throws(KeychainError) in
             if let session, try session.isCurrent(age: age) { return session }
             // Closing the parent's connections in a child could take the parent's locks away, so they are kept, unused.
             if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
@@ -81,7 +81,7 @@ public final class Vault: ItemStore, UserVerifier {
 
     private static func openExisting(
         _ location: VaultLocation, _ settings: VaultSettings
-    ) throws(KeychainFailure) -> Session? {
+    ) throws(KeychainError) -> Session? {
         guard try FileSafety.checkFolder(location.folder) else { return nil }
         for name in VaultLocation.companionNames + [VaultLocation.lockName] {
             _ = try FileSafety.checkFile(location.folder + "/" + name)
@@ -98,22 +98,22 @@ public final class Vault: ItemStore, UserVerifier {
     /// Runs `body` in one durable transaction, alone among all writers of all processes; makes the vault if there is none.
     ///
     /// - Parameter emptyingLog: Whether what the transaction removed should not lie in SQLite's log until later writes
-    ///   happen to cover it. Another process that is reading just now may keep it there.
+    ///   happen to cover it; asked when it is done. Another process that is reading just now may keep it there.
     func write<Result>(
-        emptyingLog: Bool = false, _ body: (RowSealer, ItemTable) throws -> Result
-    ) throws(KeychainFailure) -> Result {
-        try writeAnything(emptyingLog: emptyingLog) { session, db in
+        emptyingLog: @autoclosure () -> Bool = false, _ body: (RowSealer, ItemTable) throws -> Result
+    ) throws(KeychainError) -> Result {
+        try writeAnything(emptyingLog: emptyingLog()) { session, db in
             try body(session.keyState.sealer(), ItemTable(db))
         }
     }
 
     /// The same without needing any keys.
     func writeAnything<Result>(
-        emptyingLog: Bool = false, _ body: (Session, Database) throws -> Result
-    ) throws(KeychainFailure) -> Result {
+        emptyingLog: @autoclosure () -> Bool = false, _ body: (Session, Database) throws -> Result
+    ) throws(KeychainError) -> Result {
         // Before the lock, which on such a medium could not even be opened.
         if let session = try openSession(), session.isReadOnly {
-            throw KeychainFailure(
+            throw KeychainError(
                 .readOnly,
                 "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
         }
@@ -121,10 +121,10 @@ public final class Vault: ItemStore, UserVerifier {
             try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
         }
         return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: settings.writerTimeout) {
-            () throws(KeychainFailure) in
+            () throws(KeychainError) in
             let session = try sessionForWriting()
             let result = try transaction(session, body)
-            if emptyingLog { try Self.emptyLog(session) }
+            if emptyingLog() { try Self.emptyLog(session) }
             // Its view of the format is a thing of the past.
             if session.formatVersion < VaultSchema.version { try close() }
             return result
@@ -133,7 +133,7 @@ public final class Vault: ItemStore, UserVerifier {
 
     /// The session whose keys are those of the keybag in the file: it may have been replaced in place, and what was then
     /// sealed under the old keys would be lost.
-    private func sessionForWriting() throws(KeychainFailure) -> Session {
+    private func sessionForWriting() throws(KeychainError) -> Session {
         let session = try openOrCreateSession()
         if try session.hasCurrentKeybag(try session.writingConnection()) { return session }
         try close()
@@ -143,13 +143,13 @@ public final class Vault: ItemStore, UserVerifier {
     /// Closes the session if the keybag has changed since it was opened.
     ///
     /// - Returns: Whether it had, so that trying again may go better.
-    func closeIfKeybagChanged(_ session: Session) throws(KeychainFailure) -> Bool {
+    func closeIfKeybagChanged(_ session: Session) throws(KeychainError) -> Bool {
         guard try !session.hasCurrentKeybag(session.reader) else { return false }
         try close()
         return true
     }
 
-    private static func emptyLog(_ session: Session) throws(KeychainFailure) {
+    private static func emptyLog(_ session: Session) throws(KeychainError) {
         let connection = try session.writingConnection()
         do {
             try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
@@ -158,20 +158,20 @@ public final class Vault: ItemStore, UserVerifier {
         }
     }
 
-    private func openOrCreateSession() throws(KeychainFailure) -> Session {
+    private func openOrCreateSession() throws(KeychainError) -> Session {
         if let open = try openSession(age: Self.lookInterval) { return open }
         try VaultCreation(location: location, timeout: settings.writerTimeout).create()
         guard let created = try openSession() else {
-            throw KeychainFailure(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
+            throw KeychainError(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
         }
         return created
     }
 
     private func transaction<Result>(
         _ session: Session, _ body: (Session, Database) throws -> Result
-    ) throws(KeychainFailure) -> Result {
+    ) throws(KeychainError) -> Result {
         let connection = try session.writingConnection()
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return try DatabaseFailure.translating(location.databaseFile) {
                 try connection.writeWithoutTransaction { db in
                     try Connection.transaction(db) {

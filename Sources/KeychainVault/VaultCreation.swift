@@ -11,7 +11,7 @@ struct VaultCreation {
     let timeout: Duration
 
     /// The folder and the lock file, which a writer needs before it can ask whether there is a vault.
-    func ensureFolder() throws(KeychainFailure) {
+    func ensureFolder() throws(KeychainError) {
         guard try FileSafety.checkFile(location.lockFile) == nil else { return }
         // A vault that was restored without its lock file on a medium that cannot be written is still read-only.
         if try FileSafety.checkFolder(location.folder), access(location.folder, W_OK) != 0, errno == EROFS {
@@ -22,7 +22,7 @@ struct VaultCreation {
     }
 
     /// Device key first, durable; then a whole database under another name, which a rename puts in place; the marker last.
-    func create() throws(KeychainFailure) {
+    func create() throws(KeychainError) {
         try PrivateFile.createParents(of: location.deviceKeyFile)
         try location.checkSeparation()
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: timeout)
@@ -41,7 +41,7 @@ struct VaultCreation {
     private var unfinishedFile: String { location.databaseFile + ".new" }
 
     /// What a creation that was cut short has left.
-    private func removeRemains() throws(KeychainFailure) {
+    private func removeRemains() throws(KeychainError) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             guard unlink(unfinishedFile + suffix) == 0 || errno == ENOENT else {
                 throw SystemFailure.failure("remove", unfinishedFile + suffix)
@@ -50,7 +50,7 @@ struct VaultCreation {
     }
 
     /// Closing the connection moves all of the log into the file, so that the file alone is the vault.
-    private func fill(_ path: String, _ keybag: Keybag) throws(KeychainFailure) {
+    private func fill(_ path: String, _ keybag: Keybag) throws(KeychainError) {
         let connection = try Connection.openForWriting(path)
         try DatabaseFailure.translating(path) {
             try connection.writeWithoutTransaction { db in
@@ -73,20 +73,20 @@ struct VaultCreation {
 enum VaultMarker {
     private static let line = Data("This folder holds a swift-keychain vault.\n".utf8)
 
-    static func isPresent(_ location: VaultLocation) throws(KeychainFailure) -> Bool {
+    static func isPresent(_ location: VaultLocation) throws(KeychainError) -> Bool {
         (try FileSafety.checkFile(location.lockFile)?.st_size ?? 0) > 0
     }
 
-    static func checkAbsent(_ location: VaultLocation) throws(KeychainFailure) {
+    static func checkAbsent(_ location: VaultLocation) throws(KeychainError) {
         guard try isPresent(location) else { return }
-        throw KeychainFailure(
+        throw KeychainError(
             .corrupt,
             "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
                 + "a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
     }
 
     /// Written in place: the file is locked by its inode, so it must not be replaced.
-    static func write(_ location: VaultLocation) throws(KeychainFailure) {
+    static func write(_ location: VaultLocation) throws(KeychainError) {
         let descriptor = open(location.lockFile, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.failure("open", location.lockFile) }
         defer { close(descriptor) }

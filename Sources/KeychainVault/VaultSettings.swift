@@ -41,12 +41,12 @@ public struct VaultSettings: Sendable {
     /// | `KEYCHAIN_UNLOCK_CACHE` | `kernel` (also without it) or `process` |
     ///
     /// - Throws: `invalidParameter` for another word.
-    public static func fromEnvironment(_ environment: [String: String]) throws(KeychainFailure) -> VaultSettings {
+    public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultSettings {
         var settings = VaultSettings()
         settings.credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
         if let word = environment["KEYCHAIN_UNLOCK_CACHE"] {
             guard let kind = UnlockCacheKind(rawValue: word) else {
-                throw KeychainFailure(
+                throw KeychainError(
                     .invalidParameter, "KEYCHAIN_UNLOCK_CACHE takes 'kernel' or 'process'. Correct it or unset it.")
             }
             settings.unlockCache = kind
@@ -68,12 +68,12 @@ package struct ScryptCost: Sendable {
         self.target = target
     }
 
-    func calibrated() throws(KeychainFailure) -> ScryptParameters {
+    func calibrated() throws(KeychainError) -> ScryptParameters {
         guard let target else { return floor }
         do {
             return try ScryptParameters.calibrated(target: target)
         } catch {
-            throw KeychainFailure(.unavailable, "Deriving a key from a passphrase failed. Free some memory.")
+            throw KeychainError(.unavailable, "Deriving a key from a passphrase failed. Free some memory.")
         }
     }
 }

@@ -55,7 +55,7 @@ public struct VaultStatus: Sendable {
 extension Vault {
     /// The ways to open the vault, in the order in which they were added; none if there is no vault yet.
     public var protectors: [VaultStatus.Slot] {
-        get throws(KeychainFailure) {
+        get throws(KeychainError) {
             guard try openSession() != nil else { return [] }
             return try currentSession().keybag.slots.map { VaultStatus.Slot($0, settings) }
         }
@@ -63,7 +63,7 @@ extension Vault {
 
     /// Whether the vault opens here without anybody being asked; also if there is none yet, since it is made with a device key.
     public var opensByItself: Bool {
-        get throws(KeychainFailure) { try openSession()?.keyState.isAlwaysUnlocked ?? true }
+        get throws(KeychainError) { try openSession()?.keyState.isAlwaysUnlocked ?? true }
     }
 
     /// Where unlocking keeps the keys: what the settings ask for, unless the kernel refuses.
@@ -72,7 +72,7 @@ extension Vault {
     }
 
     /// Looks at the whole vault: opens the metadata of every item, so it takes about 10 µs for each.
-    public func status() throws(KeychainFailure) -> VaultStatus {
+    public func status() throws(KeychainError) -> VaultStatus {
         guard let session = try openSession() else { return VaultStatus(absentAt: location, unlockCacheInUse) }
         let deviceKey = try surroundings().deviceKey
         return try DatabaseFailure.translating(location.databaseFile) {
@@ -135,7 +135,7 @@ extension VaultStatus {
     fileprivate init(
         _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int,
         _ settings: VaultSettings
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
         let slots = keybag.slots.map { Slot($0, settings) }
         self.init(

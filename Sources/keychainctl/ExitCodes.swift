@@ -59,12 +59,12 @@ enum ExitStatus: Int32, CaseIterable {
     }
 }
 
-extension KeychainFailure.Reason {
+extension KeychainError.Reason {
     /// No `default`: a new reason has to be given a number before this compiles.
     var exitStatus: ExitStatus {
         switch self {
         case .invalidParameter, .noSuchAttribute, .noSuchClass: .usage
-        case .undecodableInput: .failure
+        case .undecodableInput, .typeMismatch: .failure
         case .unsupported: .unsupported
         case .tooLarge: .tooLarge
         case .itemNotFound: .notFound

@@ -8,13 +8,13 @@ import SecretMemory
 
 enum JSONOutput {
     /// One line of JSON, keys in alphabetical order.
-    static func line(_ value: some Encodable) throws(KeychainFailure) -> String {
+    static func line(_ value: some Encodable) throws(KeychainError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self).escapingControlsInJSON + "\n"
         } catch {
-            throw KeychainFailure(.inputOutput, "The result could not be written as JSON.")
+            throw KeychainError(.inputOutput, "The result could not be written as JSON.")
         }
     }
 }

@@ -49,7 +49,7 @@ struct Keychainctl: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
             try Vault.closeAll()
-        } catch let failure as KeychainFailure {
+        } catch let failure as KeychainError {
             end(failure)
         } catch let code as ExitCode {
             Foundation.exit(code.rawValue)
@@ -58,7 +58,7 @@ struct Keychainctl: ParsableCommand {
         }
     }
 
-    private static func end(_ failure: KeychainFailure) -> Never {
+    private static func end(_ failure: KeychainError) -> Never {
         Output.complain(failure.message)
         Foundation.exit(failure.reason.exitStatus.rawValue)
     }
@@ -71,7 +71,7 @@ struct Keychainctl: ParsableCommand {
             Output.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
             Foundation.exit(exitCode(for: error).rawValue)
         }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             try Output.write(text.hasSuffix("\n") ? text : text + "\n")
         } catch {
             end(error)

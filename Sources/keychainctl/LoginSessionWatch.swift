@@ -14,7 +14,7 @@ final class LoginSessionWatch {
     private let watch: OpaquePointer
 
     /// - Throws: `unavailable` without libsystemd, a system bus, or the right to use it.
-    init() throws(KeychainFailure) {
+    init() throws(KeychainError) {
         var opened: OpaquePointer?
         let result = keychain_session_watch_open(&opened)
         guard result >= 0, let opened else { throw Self.failure(result) }
@@ -26,7 +26,7 @@ final class LoginSessionWatch {
     /// Waits for the next event.
     ///
     /// - Throws: `unavailable` if the bus has gone.
-    func next() throws(KeychainFailure) -> Event {
+    func next() throws(KeychainError) -> Event {
         let result = keychain_session_watch_next(watch)
         switch result {
         case Int(KEYCHAIN_SESSION_LOCKED): return .locked
@@ -34,7 +34,7 @@ final class LoginSessionWatch {
         case Int(KEYCHAIN_SYSTEM_AWAKE): return .awake
         default:
             let text = String(cString: strerror(Int32(-result)))
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable, "The system bus has gone (\(text)), so nothing is noticed. Start this again.")
         }
     }
@@ -46,13 +46,13 @@ final class LoginSessionWatch {
 
     func allowSleep() { keychain_session_watch_allow_sleep(watch) }
 
-    private static func failure(_ result: Int) -> KeychainFailure {
+    private static func failure(_ result: Int) -> KeychainError {
         guard result != -Int(ENOSYS) else {
-            return KeychainFailure(
+            return KeychainError(
                 .unavailable, "libsystemd is not installed, which talks to logind. Install it (Debian: libsystemd0).")
         }
         let text = String(cString: strerror(Int32(-result)))
-        return KeychainFailure(
+        return KeychainError(
             .unavailable, "The system bus cannot be reached (\(text)). Is there a D-Bus and systemd-logind here?")
     }
 }

@@ -7,26 +7,26 @@ import KeychainEngine
 import SecretMemory
 
 enum Output {
-    static func write(_ text: String) throws(KeychainFailure) {
+    static func write(_ text: String) throws(KeychainError) {
         try write(Data(text.utf8))
     }
 
     /// Writes bytes as they are. Ends the program quietly if nobody reads them.
     ///
     /// - Throws: `inputOutput`, also for a full disk: it is not the vault's disk that is full.
-    static func write(_ bytes: Data) throws(KeychainFailure) {
+    static func write(_ bytes: Data) throws(KeychainError) {
         try check(bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 
-    private static func check(_ failure: Int32) throws(KeychainFailure) {
+    private static func check(_ failure: Int32) throws(KeychainError) {
         guard failure != 0 else { return }
         if failure == EPIPE { exit(128 + SIGPIPE) }
         let reason = String(cString: strerror(failure))
-        throw KeychainFailure(.inputOutput, "Could not write to standard output: \(reason).")
+        throw KeychainError(.inputOutput, "Could not write to standard output: \(reason).")
     }
 
     /// Writes a secret, which passes through no other memory.
-    static func write(_ secret: SecretBytes) throws(KeychainFailure) {
+    static func write(_ secret: SecretBytes) throws(KeychainError) {
         try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 

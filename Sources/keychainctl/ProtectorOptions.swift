@@ -39,7 +39,7 @@ struct NewSecretOptions: ParsableArguments {
     }
 
     /// The secret to set, asked for or made if it was not given.
-    func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainFailure) -> ProtectorSecret {
+    func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         switch kind.input {
         case .found: return ProtectorSecret(kind)
         case .generated: return ProtectorSecret(kind, Vault.makeRecoveryKey())
@@ -55,7 +55,7 @@ enum NewPassphrase {
     private static let short = 8
 
     /// - Parameter descriptor: `nil` to ask on the terminal, twice.
-    static func read(_ descriptor: Int32?) throws(KeychainFailure) -> SecretBytes {
+    static func read(_ descriptor: Int32?) throws(KeychainError) -> SecretBytes {
         let secret: SecretBytes
         if let descriptor {
             secret = try SecretInput.read(descriptor).withoutFinalNewline()
@@ -78,14 +78,14 @@ enum RecoveryKeyOutput {
     ///
     /// - Parameter secrets: Those of other kinds are not shown.
     static func showing(
-        _ secrets: [ProtectorSecret], while change: () throws(KeychainFailure) -> Void
-    ) throws(KeychainFailure) {
+        _ secrets: [ProtectorSecret], while change: () throws(KeychainError) -> Void
+    ) throws(KeychainError) {
         let keys = secrets.filter { $0.kind == .recoveryKey }.compactMap(\.secret)
         for key in keys {
             try Output.write(key)
             try Output.write("\n")
         }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             try change()
         } catch {
             if !keys.isEmpty { Output.note("The recovery key that was shown may open nothing. Throw it away.") }
@@ -118,7 +118,7 @@ enum ProtectorName: ExpressibleByArgument {
     /// The one that is meant.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several of the kind.
-    func slot(in vault: Vault) throws(KeychainFailure) -> VaultStatus.Slot {
+    func slot(in vault: Vault) throws(KeychainError) -> VaultStatus.Slot {
         let found = try vault.protectors.filter { slot in
             switch self {
             case .kind(let kind): slot.kind == kind
@@ -126,10 +126,10 @@ enum ProtectorName: ExpressibleByArgument {
             }
         }
         guard let slot = found.first else {
-            throw KeychainFailure(.itemNotFound, "There is no such protector. List them: keychainctl protect list")
+            throw KeychainError(.itemNotFound, "There is no such protector. List them: keychainctl protect list")
         }
         guard found.count == 1 else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .duplicateItem, "There are \(found.count) of that kind. Give the id of one: keychainctl protect list")
         }
         return slot
@@ -151,7 +151,7 @@ struct KindName: ExpressibleByArgument {
 extension UnlockOptions {
     /// The secret that vouches for a removal. A person's is asked for even where none is needed, if there is somebody to ask:
     /// only with it are older copies of the vault shut out, and it shows that the vault can still be opened.
-    func authorityForRemoval(_ vault: Vault) throws(KeychainFailure) -> ProtectorSecret? {
+    func authorityForRemoval(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
         let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
         guard given == nil, hasPerson, try vault.opensByItself else { return try authority(vault) }
         guard Terminal.isTerminal(STDIN_FILENO) else {
@@ -166,7 +166,7 @@ extension UnlockOptions {
     /// The secret that vouches for a change, if one is needed: given, or asked for.
     ///
     /// - Parameter kind: What is to be added or changed; a person's secret is vouched for by a person's only.
-    func authority(_ vault: Vault, for kind: ProtectorKind? = nil) throws(KeychainFailure) -> ProtectorSecret? {
+    func authority(_ vault: Vault, for kind: ProtectorKind? = nil) throws(KeychainError) -> ProtectorSecret? {
         if given == nil, try vault.opensByItself {
             let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
             guard hasPerson, kind?.holder == .person else { return nil }

@@ -15,37 +15,37 @@ enum SecretInput {
     // MARK: - A person
 
     /// - Throws: `interactionNotAllowed` without a terminal, `cancelled`.
-    static func ask(_ question: String) throws(KeychainFailure) -> SecretBytes {
-        try onTerminal { (terminal) throws(KeychainFailure) in try line(terminal, question) }
+    static func ask(_ question: String) throws(KeychainError) -> SecretBytes {
+        try onTerminal { (terminal) throws(KeychainError) in try line(terminal, question) }
     }
 
     /// A secret that is to be set: asked for until two entries are the same.
-    static func askTwice(_ question: String) throws(KeychainFailure) -> SecretBytes {
-        try onTerminal { (terminal) throws(KeychainFailure) in
+    static func askTwice(_ question: String) throws(KeychainError) -> SecretBytes {
+        try onTerminal { (terminal) throws(KeychainError) in
             for _ in 1...tries {
                 let secret = try line(terminal, question)
                 if try line(terminal, "The same again: ").holdsSameBytes(as: secret) { return secret }
                 terminal.say("The two differ.\n")
             }
-            throw KeychainFailure(.cancelled, "The two entries differed \(tries) times; nothing was changed.")
+            throw KeychainError(.cancelled, "The two entries differed \(tries) times; nothing was changed.")
         }
     }
 
-    private static func line(_ terminal: Terminal, _ question: String) throws(KeychainFailure) -> SecretBytes {
+    private static func line(_ terminal: Terminal, _ question: String) throws(KeychainError) -> SecretBytes {
         guard let line = try terminal.line(question) else {
-            throw KeychainFailure(.cancelled, "Nothing was entered; nothing was changed.")
+            throw KeychainError(.cancelled, "Nothing was entered; nothing was changed.")
         }
         return line
     }
 
     private static func onTerminal<Answer>(
-        _ dialogue: (Terminal) throws(KeychainFailure) -> Answer
-    ) throws(KeychainFailure) -> Answer {
-        do throws(KeychainFailure) {
+        _ dialogue: (Terminal) throws(KeychainError) -> Answer
+    ) throws(KeychainError) -> Answer {
+        do throws(KeychainError) {
             return try Terminal.ask(dialogue)
         } catch {
             guard error.reason == .interactionNotAllowed else { throw error }
-            throw KeychainFailure(
+            throw KeychainError(
                 .interactionNotAllowed,
                 "There is no terminal to ask on. Give the secret through a descriptor, for example --passphrase-fd 3.")
         }
@@ -54,16 +54,16 @@ enum SecretInput {
     // MARK: - A descriptor
 
     /// All bytes of an open descriptor.
-    static func read(_ descriptor: Int32) throws(KeychainFailure) -> SecretBytes {
+    static func read(_ descriptor: Int32) throws(KeychainError) -> SecretBytes {
         guard !Terminal.isTerminal(descriptor) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "Descriptor \(descriptor) is a terminal, which would show the secret. Leave the option out to be asked."
             )
         }
-        var (count, failure): (Int, KeychainFailure?) = (0, nil)
+        var (count, failure): (Int, KeychainError?) = (0, nil)
         let buffer = SecretBytes(count: limit + 1) { buffer in
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 count = try fill(buffer, descriptor)
             } catch {
                 failure = error
@@ -71,11 +71,11 @@ enum SecretInput {
         }
         if let failure { throw failure }
         guard count > 0 else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "Nothing came through descriptor \(descriptor); nothing was changed.")
         }
         guard count <= limit else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .tooLarge, "What came through descriptor \(descriptor) is longer than \(limit) bytes.")
         }
         return buffer.first(count)
@@ -83,7 +83,7 @@ enum SecretInput {
 
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, _ descriptor: Int32
-    ) throws(KeychainFailure) -> Int {
+    ) throws(KeychainError) -> Int {
         var count = 0
         while count < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
@@ -97,11 +97,11 @@ enum SecretInput {
 
 extension SecretBytes {
     /// Without the newline that `echo` and editors put at the end.
-    func withoutFinalNewline() throws(KeychainFailure) -> SecretBytes {
+    func withoutFinalNewline() throws(KeychainError) -> SecretBytes {
         let hasNewline = withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
         guard hasNewline else { return self }
         guard count > 1 else {
-            throw KeychainFailure(.invalidParameter, "An empty line came in place of a secret; nothing was changed.")
+            throw KeychainError(.invalidParameter, "An empty line came in place of a secret; nothing was changed.")
         }
         return first(count - 1)
     }

@@ -16,26 +16,26 @@ enum Startup {
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    static func checkArguments() throws(KeychainFailure) {
+    static func checkArguments() throws(KeychainError) {
         try checkEncoding()
         try checkShortOptions()
     }
 
     /// The parser gets its words as Swift strings, in which bytes that are not text are already replaced: an item would
     /// then be stored under another name than was asked for.
-    private static func checkEncoding() throws(KeychainFailure) {
+    private static func checkEncoding() throws(KeychainError) {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "Argument \(index) is not UTF-8 text. Names given on the command line have to be.")
         }
     }
 
     /// The parser reads `-ssh` as -s, -s and -h, and shows the help as if all were well. Each option stands alone here.
-    private static func checkShortOptions() throws(KeychainFailure) {
+    private static func checkShortOptions() throws(KeychainError) {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         guard words.contains(where: isSeveralShortOptions) else { return }
-        throw KeychainFailure(
+        throw KeychainError(
             .invalidParameter,
             "Options of one letter stand alone: -s NAME -a NAME. For a name that begins with '-': --account=-name.")
     }

@@ -15,7 +15,7 @@ enum Surroundings {
     // MARK: - Variables
 
     private static func settings(_ environment: [String: String]) -> [Finding] {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             _ = try VaultSettings.fromEnvironment(environment)
             return []
         } catch {
@@ -25,7 +25,7 @@ enum Surroundings {
 
     private static func entitlements(_ environment: [String: String]) -> [Finding] {
         guard let path = environment["KEYCHAIN_ENTITLEMENTS"] else { return [] }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             _ = try Caller.ofEnvironment(environment)
             return [
                 Finding("entitlements", .ok, "Programs that use the library are held to '\(path)'; this tool is not.")
@@ -37,7 +37,7 @@ enum Surroundings {
 
     /// What programs that use the library ask a person by.
     private static func asking(_ environment: [String: String]) -> [Finding] {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             _ = try Authenticators.configured(by: environment)
             return []
         } catch {

@@ -19,7 +19,7 @@ enum SecretSource: Equatable {
     /// - Parameter question: What the person at a terminal is asked.
     func secret(
         of kind: ProtectorKind, _ vault: Vault, question: String
-    ) throws(KeychainFailure) -> ProtectorSecret {
+    ) throws(KeychainError) -> ProtectorSecret {
         switch self {
         case .terminal: return ProtectorSecret(kind, try SecretInput.ask(question))
         case .file(let path): return ProtectorSecret(kind, try vault.readKeyFile(path))
@@ -92,7 +92,7 @@ extension UnlockOptions {
     private static let tries = 3
 
     /// The secret that was given, or that the person is asked for.
-    func secret(_ vault: Vault) throws(KeychainFailure) -> ProtectorSecret {
+    func secret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         let (kind, source): (ProtectorKind, SecretSource)
         if let given { (kind, source) = given } else { (kind, source) = (try Self.kindToAskFor(vault), .terminal) }
         return try source.secret(of: kind, vault, question: Self.question(kind))
@@ -100,10 +100,10 @@ extension UnlockOptions {
 
     /// Tries with the secret that was given; a person gets three tries.
     func unlock(
-        _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainFailure) -> Void
-    ) throws(KeychainFailure) {
+        _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
         for attempt in 1...Self.tries {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 return try body(try secret(vault))
             } catch {
                 // A recovery key typed wrong is told by its checksum, as a mistake in the input.
@@ -117,10 +117,10 @@ extension UnlockOptions {
     /// Runs what needs the vault open: after unlocking it for this process, if a secret was given; else, if it turns out
     /// to be locked and somebody is at the terminal, with asking.
     func unlocking<Result>(
-        _ vault: Vault, _ body: () throws(KeychainFailure) -> Result
-    ) throws(KeychainFailure) -> Result {
+        _ vault: Vault, _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         if given != nil { try unlockForThisProcess(vault) }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return try body()
         } catch {
             guard error.reason == .locked, given == nil else { throw error }
@@ -130,24 +130,24 @@ extension UnlockOptions {
         }
     }
 
-    private func unlockForThisProcess(_ vault: Vault) throws(KeychainFailure) {
-        try unlock(vault) { (secret) throws(KeychainFailure) in try vault.unlock(secret, keepingKeysIn: .process) }
+    private func unlockForThisProcess(_ vault: Vault) throws(KeychainError) {
+        try unlock(vault) { (secret) throws(KeychainError) in try vault.unlock(secret, keepingKeysIn: .process) }
     }
 
     /// Where each process has to unlock for itself, the usual advice would not help.
-    private static func locked(_ vault: Vault, _ failure: KeychainFailure) -> KeychainFailure {
+    private static func locked(_ vault: Vault, _ failure: KeychainError) -> KeychainError {
         guard vault.unlockCacheInUse == .process else { return failure }
-        return KeychainFailure(
+        return KeychainError(
             .locked,
             "The keychain is locked, and here each process has to unlock it for itself. Give the passphrase to "
                 + "this one: --passphrase-fd")
     }
 
-    private static func kindToAskFor(_ vault: Vault) throws(KeychainFailure) -> ProtectorKind {
+    private static func kindToAskFor(_ vault: Vault) throws(KeychainError) -> ProtectorKind {
         let kinds = try vault.protectors.compactMap(\.kind)
         if let kind = [ProtectorKind.passphrase, .recoveryKey].first(where: kinds.contains) { return kind }
         let names = kinds.map(\.name).joined(separator: ", ")
-        throw KeychainFailure(
+        throw KeychainError(
             .interactionNotAllowed,
             "There is nothing to ask for: this vault opens with \(names.isEmpty ? "nothing known" : names). "
                 + "Give that (see --help).")

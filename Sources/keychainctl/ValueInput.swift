@@ -29,10 +29,10 @@ struct ValueOptions: ParsableArguments {
     /// The value, byte for byte.
     ///
     /// - Parameter name: What the person at a terminal is asked about.
-    func readValue(for name: String) throws(KeychainFailure) -> Data {
+    func readValue(for name: String) throws(KeychainError) -> Data {
         let value = try ValueSource(descriptor: descriptor).value(for: name)
         guard !value.isEmpty || allowEmpty else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "The value is empty, so nothing was stored: a pipe from a command that failed looks like this. "
                     + "If an empty value is meant, add --allow-empty.")
@@ -55,7 +55,7 @@ private enum ValueSource {
         self = isAsking ? .terminal : .descriptor(descriptor ?? STDIN_FILENO)
     }
 
-    func value(for name: String) throws(KeychainFailure) -> Data {
+    func value(for name: String) throws(KeychainError) -> Data {
         switch self {
         case .terminal: try Self.asked(for: name)
         case .descriptor(let descriptor): try Self.read(descriptor)
@@ -64,9 +64,9 @@ private enum ValueSource {
 
     // MARK: - A person
 
-    private static func asked(for name: String) throws(KeychainFailure) -> Data {
-        do throws(KeychainFailure) {
-            let secret = try Terminal.ask { (terminal) throws(KeychainFailure) in
+    private static func asked(for name: String) throws(KeychainError) -> Data {
+        do throws(KeychainError) {
+            let secret = try Terminal.ask { (terminal) throws(KeychainError) in
                 try sameTwice(for: name, terminal)
             }
             return secret.map { $0.withUnsafeBytes { Data($0) } } ?? Data()
@@ -76,7 +76,7 @@ private enum ValueSource {
     }
 
     /// - Returns: `nil` for an empty value.
-    private static func sameTwice(for name: String, _ terminal: Terminal) throws(KeychainFailure) -> SecretBytes? {
+    private static func sameTwice(for name: String, _ terminal: Terminal) throws(KeychainError) -> SecretBytes? {
         for _ in 1...tries {
             let value = try terminal.line("Value for \(name): ")
             let again = try terminal.line("The same again: ")
@@ -86,25 +86,25 @@ private enum ValueSource {
             default: terminal.say("The two differ.\n")
             }
         }
-        throw KeychainFailure(.cancelled, "The two entries differed \(tries) times.")
+        throw KeychainError(.cancelled, "The two entries differed \(tries) times.")
     }
 
     /// What else can be done here, which the module that asks does not know.
-    private static func inWordsOfTheTool(_ failure: KeychainFailure) -> KeychainFailure {
+    private static func inWordsOfTheTool(_ failure: KeychainError) -> KeychainError {
         switch failure.reason {
-        case .cancelled: KeychainFailure(.cancelled, failure.message + " Nothing was stored.")
-        case .tooLarge: KeychainFailure(.tooLarge, failure.message + " Give a longer value on standard input.")
+        case .cancelled: KeychainError(.cancelled, failure.message + " Nothing was stored.")
+        case .tooLarge: KeychainError(.tooLarge, failure.message + " Give a longer value on standard input.")
         case .interactionNotAllowed, .unavailable:
-            KeychainFailure(.unavailable, failure.message + " Give the value on standard input, or with --from-fd.")
+            KeychainError(.unavailable, failure.message + " Give the value on standard input, or with --from-fd.")
         default: failure
         }
     }
 
     // MARK: - A pipe or a file
 
-    private static func read(_ descriptor: Int32) throws(KeychainFailure) -> Data {
+    private static func read(_ descriptor: Int32) throws(KeychainError) -> Data {
         guard !Terminal.isTerminal(descriptor) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter,
                 "Descriptor \(descriptor) is a terminal, which would show the value. Leave out --from-fd to be asked.")
         }
@@ -115,7 +115,7 @@ private enum ValueSource {
             chunks.append(chunk)
             count += chunk.count
             guard count <= limit else {
-                throw KeychainFailure(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored.")
+                throw KeychainError(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored.")
             }
         }
         return joined(chunks, count: count)
@@ -129,7 +129,7 @@ private enum ValueSource {
     }
 
     /// - Returns: `nil` at the end.
-    private static func nextChunk(_ descriptor: Int32) throws(KeychainFailure) -> Data? {
+    private static func nextChunk(_ descriptor: Int32) throws(KeychainError) -> Data? {
         var chunk = Data(count: chunkSize)
         while true {
             let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
@@ -146,14 +146,14 @@ private enum ValueSource {
 
 extension Descriptors {
     /// Waits if that is all it takes to read on.
-    static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainFailure) {
+    static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainError) {
         let name = descriptor == STDIN_FILENO ? "standard input" : "descriptor \(descriptor)"
         switch code {
         case EINTR: return
         case EAGAIN: Output.wait(for: descriptor, POLLIN)
         case EBADF:
-            throw KeychainFailure(.invalidParameter, "Nothing can be read from \(name): it is not open for reading.")
-        default: throw KeychainFailure(.inputOutput, "Could not read \(name): \(String(cString: strerror(code))).")
+            throw KeychainError(.invalidParameter, "Nothing can be read from \(name): it is not open for reading.")
+        default: throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(code))).")
         }
     }
 }

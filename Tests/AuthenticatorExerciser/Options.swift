@@ -69,7 +69,7 @@ struct Options: Sendable {
             guard let authenticator = try authenticator() else { return "nobody" }
             guard case .secret(let secret) = try authenticator.ask(question) else { return "no secret" }
             return "answer \(secret.count) \(secret.fingerprint)"
-        } catch let failure as KeychainFailure {
+        } catch let failure as KeychainError {
             return "\(failure.reason): \(failure.message)"
         } catch {
             return "mistake"

@@ -42,7 +42,7 @@ struct Exerciser {
             default: try delete(key)
             }
             return "ok"
-        } catch let failure as KeychainFailure {
+        } catch let failure as KeychainError {
             return failure.reason.rawValue
         } catch {
             return "unknown"
@@ -54,7 +54,7 @@ struct Exerciser {
         do {
             try body()
             print(acknowledgement)
-        } catch let failure as KeychainFailure {
+        } catch let failure as KeychainError {
             print("failed", failure.reason.rawValue, failure.message)
         } catch {
             print("failed unknown")

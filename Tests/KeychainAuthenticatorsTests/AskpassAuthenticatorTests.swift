@@ -17,8 +17,8 @@ struct AskpassAuthenticatorTests {
     private func outcome(
         _ path: String, isNew: Bool = false, attempt: Int = 1, reason: String = "A test",
         timeout: Duration = .seconds(30)
-    ) -> Result<Data, KeychainFailure> {
-        Result { () throws(KeychainFailure) in
+    ) -> Result<Data, KeychainError> {
+        Result { () throws(KeychainError) in
             let question = AuthenticationQuestion(.passphrase, isNew: isNew, reason: reason, attempt: attempt)
             let answer = try AskpassAuthenticator(program: path, timeout: timeout).ask(question)
             guard case .secret(let secret) = answer else { return Data() }
@@ -26,7 +26,7 @@ struct AskpassAuthenticatorTests {
         }
     }
 
-    private func failure(_ path: String, timeout: Duration = .seconds(30)) -> KeychainFailure? {
+    private func failure(_ path: String, timeout: Duration = .seconds(30)) -> KeychainError? {
         guard case .failure(let failure) = outcome(path, timeout: timeout) else { return nil }
         return failure
     }
@@ -111,7 +111,7 @@ struct AskpassAuthenticatorTests {
             question.cancellation.cancel()
         }
         waiter.start()
-        #expect(throws: KeychainFailure(.cancelled, "Cancelled.")) {
+        #expect(throws: KeychainError(.cancelled, "Cancelled.")) {
             try AskpassAuthenticator(program: path).ask(question)
         }
         let number = pid.withLock { $0 }
@@ -122,7 +122,7 @@ struct AskpassAuthenticatorTests {
         let path = try scripts.script("echo x >\(scripts.folder.path)/calls")
         let question = AuthenticationQuestion(.passphrase, reason: "A test")
         question.cancellation.cancel()
-        #expect(throws: KeychainFailure.self) { try AskpassAuthenticator(program: path).ask(question) }
+        #expect(throws: KeychainError.self) { try AskpassAuthenticator(program: path).ask(question) }
         #expect(!FileManager.default.fileExists(atPath: scripts.folder.path + "/calls"))
     }
 

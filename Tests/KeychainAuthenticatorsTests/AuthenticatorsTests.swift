@@ -10,8 +10,8 @@ import Testing
 
 @Suite("the choice of who asks")
 struct AuthenticatorsTests {
-    private func configured(_ environment: [String: String]) -> Result<String, KeychainFailure> {
-        Result { () throws(KeychainFailure) in
+    private func configured(_ environment: [String: String]) -> Result<String, KeychainError> {
+        Result { () throws(KeychainError) in
             guard let authenticator = try Authenticators.configured(by: environment) else { return "nobody" }
             return "\(type(of: authenticator))"
         }
@@ -35,7 +35,7 @@ struct AuthenticatorsTests {
 
     @Test(arguments: [
         (
-            ["KEYCHAIN_AUTHENTICATOR": "window"], KeychainFailure.Reason.invalidParameter,
+            ["KEYCHAIN_AUTHENTICATOR": "window"], KeychainError.Reason.invalidParameter,
             "terminal, pinentry, askpass, none"
         ),
         (["KEYCHAIN_AUTHENTICATOR": "askpass"], .invalidParameter, "KEYCHAIN_ASKPASS"),
@@ -44,7 +44,7 @@ struct AuthenticatorsTests {
         (["KEYCHAIN_AUTHENTICATOR": "pinentry", "KEYCHAIN_PINENTRY": "/nowhere/p"], .unavailable, "/nowhere/p"),
     ])
     func environment_withAMistake_isRefused(
-        environment: [String: String], reason: KeychainFailure.Reason, words: String
+        environment: [String: String], reason: KeychainError.Reason, words: String
     ) {
         guard case .failure(let failure) = configured(environment) else {
             Issue.record("accepted")
@@ -56,8 +56,8 @@ struct AuthenticatorsTests {
 
     @Test func shared_whenSet_winsOverTheEnvironment() throws {
         defer { Authenticators.shared = nil }
-        Authenticators.shared = ClosureAuthenticator(methods: []) { _ throws(KeychainFailure) in
-            throw KeychainFailure(.cancelled, "A test.")
+        Authenticators.shared = ClosureAuthenticator(methods: []) { _ throws(KeychainError) in
+            throw KeychainError(.cancelled, "A test.")
         }
         let none = ["KEYCHAIN_AUTHENTICATOR": "none"]
         #expect(try Authenticators.current(environment: none) is ClosureAuthenticator)
@@ -70,11 +70,11 @@ struct ClosureAuthenticatorTests {
     private static let answer = AuthenticationAnswer.secret(SecretBytes.random(count: 4))
 
     @Test func closure_forAMethodItHasNot_isNotCalled() {
-        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { _ throws(KeychainFailure) in
+        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { _ throws(KeychainError) in
             Issue.record("called")
             return Self.answer
         }
-        #expect(throws: KeychainFailure.self) {
+        #expect(throws: KeychainError.self) {
             try authenticator.ask(AuthenticationQuestion(.biometry(.touch), reason: "A test"))
         }
     }
@@ -82,7 +82,7 @@ struct ClosureAuthenticatorTests {
     @Test func questions_aHundredOutstanding_leaveOtherTasksRunning() async throws {
         let (starts, started) = AsyncStream.makeStream(of: Void.self)
         let open = DispatchSemaphore(value: 0)
-        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { _ throws(KeychainFailure) in
+        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { _ throws(KeychainError) in
             started.yield()
             open.wait()
             return Self.answer
@@ -109,15 +109,15 @@ struct ClosureAuthenticatorTests {
 
     @Test func task_whenCancelled_cancelsTheQuestion() async {
         let (starts, started) = AsyncStream.makeStream(of: Void.self)
-        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { question throws(KeychainFailure) in
+        let authenticator = ClosureAuthenticator(methods: [.passphrase]) { question throws(KeychainError) in
             let ended = DispatchSemaphore(value: 0)
             let registration = question.cancellation.onCancel { ended.signal() }
             started.yield()
             withExtendedLifetime(registration) { ended.wait() }
-            throw KeychainFailure(.cancelled, "Cancelled.")
+            throw KeychainError(.cancelled, "Cancelled.")
         }
-        let task = Task { () -> KeychainFailure.Reason? in
-            do throws(KeychainFailure) {
+        let task = Task { () -> KeychainError.Reason? in
+            do throws(KeychainError) {
                 _ = try await authenticator.askDetached(AuthenticationQuestion(.passphrase, reason: "A test"))
                 return nil
             } catch {

@@ -29,10 +29,10 @@ struct HostilePinentryTests {
 
     private func outcome(
         _ body: String, isNew: Bool = false, timeout: Duration = .seconds(120)
-    ) throws -> Result<Data, KeychainFailure> {
+    ) throws -> Result<Data, KeychainError> {
         let path = try scripts.script(body)
         let authenticator = PinentryAuthenticator(program: path, timeout: timeout, patience: .seconds(5))
-        return Result { () throws(KeychainFailure) in
+        return Result { () throws(KeychainError) in
             let answer = try authenticator.ask(AuthenticationQuestion(.passphrase, isNew: isNew, reason: "A test"))
             guard case .secret(let secret) = answer else { return Data() }
             return secret.withUnsafeBytes { Data($0) }
@@ -41,7 +41,7 @@ struct HostilePinentryTests {
 
     private func reason(
         _ body: String, timeout: Duration = .seconds(120)
-    ) throws -> KeychainFailure.Reason? {
+    ) throws -> KeychainError.Reason? {
         guard case .failure(let failure) = try outcome(body, timeout: timeout) else { return nil }
         return failure.reason
     }
@@ -63,10 +63,10 @@ struct HostilePinentryTests {
     }
 
     @Test(arguments: [
-        (83_886_179, KeychainFailure.Reason.cancelled), (83_886_278, .cancelled), (99, .cancelled),
+        (83_886_179, KeychainError.Reason.cancelled), (83_886_278, .cancelled), (99, .cancelled),
         (83_886_142, .timedOut),
     ])
-    func error_byNumber_isItsReason(code: Int, expected: KeychainFailure.Reason) throws {
+    func error_byNumber_isItsReason(code: Int, expected: KeychainError.Reason) throws {
         #expect(try reason(Self.polite("echo ERR \(code) words; exit")) == expected)
     }
 
@@ -98,7 +98,7 @@ struct HostilePinentryTests {
         let question = AuthenticationQuestion(.passphrase, reason: "A test")
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            #expect(throws: KeychainFailure.self) { try PinentryAuthenticator(program: first).ask(question) }
+            #expect(throws: KeychainError.self) { try PinentryAuthenticator(program: first).ask(question) }
             ended.signal()
         }
         _ = FileHandle(forReadingAtPath: folder + "/asking")?.readDataToEndOfFile()

@@ -20,8 +20,8 @@ struct RateLimitTests {
 
     init() { limit = RateLimit(now: clock.now) }
 
-    private func refusal() -> KeychainFailure? {
-        do throws(KeychainFailure) {
+    private func refusal() -> KeychainError? {
+        do throws(KeychainError) {
             try limit.check()
             return nil
         } catch {

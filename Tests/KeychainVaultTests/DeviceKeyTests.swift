@@ -14,7 +14,7 @@ struct DeviceKeyTests {
         return test
     }
 
-    private func check(_ test: TestVault, _ expected: KeychainFailure.Reason) {
+    private func check(_ test: TestVault, _ expected: KeychainError.Reason) {
         let reading = failure { _ = try test.reopened().value(.genericPassword("s", "a")) }
         let writing = failure { try test.reopened().add(.genericPassword("s", "b", value: "w")) }
         #expect(reading?.reason == expected)

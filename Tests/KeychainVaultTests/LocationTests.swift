@@ -14,10 +14,10 @@ struct LocationTests {
         /// Relative to the vault's folder; empty for the folder itself.
         let name: String
         let apply: @Sendable (String) throws -> Void
-        var reason = KeychainFailure.Reason.unsafeLocation
+        var reason = KeychainError.Reason.unsafeLocation
 
         init(
-            _ description: String, _ name: String, reason: KeychainFailure.Reason = .unsafeLocation,
+            _ description: String, _ name: String, reason: KeychainError.Reason = .unsafeLocation,
             _ apply: @escaping @Sendable (String) throws -> Void
         ) {
             testDescription = description

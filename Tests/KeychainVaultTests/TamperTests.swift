@@ -231,6 +231,6 @@ func reasonOrText(_ body: () throws -> String?) -> String {
     do {
         return try body() ?? "!nothing"
     } catch {
-        return "!" + ((error as? KeychainFailure)?.reason.rawValue ?? "unknown")
+        return "!" + ((error as? KeychainError)?.reason.rawValue ?? "unknown")
     }
 }

@@ -33,16 +33,16 @@ public struct AskpassAuthenticator: Authenticator {
 
     /// - Throws: `cancelled`, `timedOut`, `tooLarge` for an answer above 1024 bytes, `unavailable` if there is no such program,
     ///   `invalidParameter` for a path that is not absolute, `unsafeLocation` if everybody may change the program.
-    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
-        return try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+        return try question.settle(methods: methods) { (prompt) throws(KeychainError) in
             try waiting.check()
             try program.check()
             return Entry(secret: try answer(to: prompt, waiting))
         }
     }
 
-    private func answer(to prompt: Prompt, _ waiting: Waiting) throws(KeychainFailure) -> SecretBytes? {
+    private func answer(to prompt: Prompt, _ waiting: Waiting) throws(KeychainError) -> SecretBytes? {
         let pipe = try Channel.pipe()
         let words = [prompt.complaint, prompt.reason, prompt.label].compactMap(\.self).joined(separator: "\n") + " "
         let child = try ChildProcess(program, [words], output: pipe.theirs, input: nil)
@@ -55,7 +55,7 @@ public struct AskpassAuthenticator: Authenticator {
     }
 
     /// The pipe stays open until the program has ended: it may go on printing, and would die of a closed one.
-    private func firstLine(_ pipe: Channel, _ waiting: Waiting) throws(KeychainFailure) -> SecretBytes? {
+    private func firstLine(_ pipe: Channel, _ waiting: Waiting) throws(KeychainError) -> SecretBytes? {
         let output = SecretBuffer(capacity: Self.longestAnswer + 1)
         while true {
             try waiting.wait(for: pipe.ours, POLLIN)
@@ -63,7 +63,7 @@ public struct AskpassAuthenticator: Authenticator {
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
             if let end = output.firstIndex(of: UInt8(ascii: "\n")) { return output.secret(in: 0..<end) }
             guard output.count < output.capacity else {
-                throw KeychainFailure(
+                throw KeychainError(
                     .tooLarge, "\(program.shown) gave an answer of more than \(Self.longestAnswer) bytes.")
             }
             if count <= 0 { return output.secret(in: 0..<output.count) }

@@ -30,13 +30,13 @@ final class AssuanConnection {
     ///
     /// - Parameter line: Without the line's end; parameters encoded.
     /// - Throws: `cancelled`, `timedOut`, `unavailable` if the answer is not Assuan.
-    func exchange(_ line: String, _ waiting: Waiting) throws(KeychainFailure) -> AssuanReply {
+    func exchange(_ line: String, _ waiting: Waiting) throws(KeychainError) -> AssuanReply {
         try send(line, waiting)
         return try reply(waiting)
     }
 
     /// Whoever does not listen any more is found out by reading.
-    func send(_ line: String, _ waiting: Waiting) throws(KeychainFailure) {
+    func send(_ line: String, _ waiting: Waiting) throws(KeychainError) {
         var rest = Data((line + "\n").utf8)[...]
         #if canImport(Darwin)
             let flags: Int32 = 0
@@ -56,7 +56,7 @@ final class AssuanConnection {
     }
 
     /// Reads lines up to the one that ends an answer.
-    func reply(_ waiting: Waiting) throws(KeychainFailure) -> AssuanReply {
+    func reply(_ waiting: Waiting) throws(KeychainError) -> AssuanReply {
         let data = SecretBuffer(capacity: Assuan.longestData)
         var keywords: Set<String> = []
         for _ in 0..<Self.mostLines {
@@ -76,7 +76,7 @@ final class AssuanConnection {
     }
 
     /// - Returns: The length of the line at the beginning of `received`; `nil` at the end.
-    private func nextLine(_ waiting: Waiting) throws(KeychainFailure) -> Int? {
+    private func nextLine(_ waiting: Waiting) throws(KeychainError) -> Int? {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) { return end }
             guard received.count < received.capacity else { throw garbage }
@@ -86,5 +86,5 @@ final class AssuanConnection {
         }
     }
 
-    private var garbage: KeychainFailure { program.unavailable("It does not answer as a pinentry does") }
+    private var garbage: KeychainError { program.unavailable("It does not answer as a pinentry does") }
 }

@@ -17,7 +17,7 @@ final class Channel {
     }
 
     /// From the other program to this one.
-    static func pipe() throws(KeychainFailure) -> Channel {
+    static func pipe() throws(KeychainError) -> Channel {
         var ends: [Int32] = [-1, -1]
         // Another thread may start a program at any time, which would keep our pipe open.
         guard keychain_pipe(&ends) == 0 else { throw .noDescriptors }
@@ -25,7 +25,7 @@ final class Channel {
     }
 
     /// In both directions. A socket, since writing into a pipe that nobody reads raises SIGPIPE.
-    static func socket() throws(KeychainFailure) -> Channel {
+    static func socket() throws(KeychainError) -> Channel {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

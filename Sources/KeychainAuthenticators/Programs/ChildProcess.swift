@@ -27,7 +27,7 @@ final class ChildProcess {
     /// - Parameters:
     ///   - output: Becomes its standard output.
     ///   - input: Becomes its standard input; `nil` for an empty one.
-    init(_ program: Program, _ arguments: [String], output: Int32, input: Int32?) throws(KeychainFailure) {
+    init(_ program: Program, _ arguments: [String], output: Int32, input: Int32?) throws(KeychainError) {
         var actions = Self.actions(output: output, input: input)
         defer { posix_spawn_file_actions_destroy(&actions) }
         var attributes = Self.attributes()
@@ -79,7 +79,7 @@ final class ChildProcess {
     ///
     /// - Returns: Its exit code, 128 and the number for a signal; `nil` if the host program's own waiting took it away.
     /// - Throws: `cancelled`, `timedOut`; the program goes on.
-    func exitCode(_ waiting: Waiting) throws(KeychainFailure) -> Int32? {
+    func exitCode(_ waiting: Waiting) throws(KeychainError) -> Int32? {
         while true {
             if case .ended(let code) = reap() { return code }
             try waiting.pause(Self.nap)

@@ -21,14 +21,14 @@ struct Pinentry {
 
     func answer(
         to question: AuthenticationQuestion, methods: Set<AuthenticationMethod>, timeout: Duration
-    ) throws(KeychainFailure) -> AuthenticationAnswer {
+    ) throws(KeychainError) -> AuthenticationAnswer {
         try greet()
         for option in options { try set(option) }
         try set("SETTITLE " + Self.title)
         try set("SETOK OK")
         try set("SETCANCEL " + Assuan.buttonName(question.cancelTitle ?? "Cancel"))
         try set("SETTIMEOUT \(max(1, timeout.components.seconds))")
-        let answer = try question.settle(methods: methods) { (prompt) throws(KeychainFailure) in
+        let answer = try question.settle(methods: methods) { (prompt) throws(KeychainError) in
             try describe(prompt, isNew: question.isNew)
             return try entry()
         }
@@ -36,8 +36,8 @@ struct Pinentry {
         return answer
     }
 
-    private func greet() throws(KeychainFailure) {
-        let reply = try withPatience { (waiting) throws(KeychainFailure) in try connection.reply(waiting) }
+    private func greet() throws(KeychainError) {
+        let reply = try withPatience { (waiting) throws(KeychainError) in try connection.reply(waiting) }
         guard case .ok = reply else { throw program.unavailable("It ended before it asked") }
     }
 
@@ -51,7 +51,7 @@ struct Pinentry {
         }
     }
 
-    private func describe(_ prompt: Prompt, isNew: Bool) throws(KeychainFailure) {
+    private func describe(_ prompt: Prompt, isNew: Bool) throws(KeychainError) {
         try set("SETDESC " + Assuan.parameter(prompt.reason))
         try set("SETPROMPT " + Assuan.parameter(prompt.label))
         // Some forget it after showing it once, some do not: it is sent when there is one.
@@ -62,23 +62,23 @@ struct Pinentry {
     }
 
     /// A program may not know a setting; it asks all the same.
-    private func set(_ line: String) throws(KeychainFailure) {
-        let reply = try withPatience { (waiting) throws(KeychainFailure) in try connection.exchange(line, waiting) }
+    private func set(_ line: String) throws(KeychainError) {
+        let reply = try withPatience { (waiting) throws(KeychainError) in try connection.exchange(line, waiting) }
         if case .end = reply { throw program.unavailable("It ended before it asked") }
     }
 
     /// A program that does not answer where no person is needed will not ask one either.
     private func withPatience(
-        _ body: (Waiting) throws(KeychainFailure) -> AssuanReply
-    ) throws(KeychainFailure) -> AssuanReply {
-        do throws(KeychainFailure) {
+        _ body: (Waiting) throws(KeychainError) -> AssuanReply
+    ) throws(KeychainError) -> AssuanReply {
+        do throws(KeychainError) {
             return try body(waiting.limited(to: patience))
         } catch {
             throw error.reason == .timedOut ? program.unavailable("It does not answer") : error
         }
     }
 
-    private func entry() throws(KeychainFailure) -> Entry {
+    private func entry() throws(KeychainError) -> Entry {
         switch try connection.exchange("GETPIN", waiting) {
         case .ok(let secret, let keywords): return Entry(secret: secret, wasRepeated: keywords.contains("PIN_REPEATED"))
         // Some just end on ^C.
@@ -87,7 +87,7 @@ struct Pinentry {
         }
     }
 
-    private func failure(_ code: Int) -> KeychainFailure {
+    private func failure(_ code: Int) -> KeychainError {
         switch code & 0xFFFF {
         case Self.cancelled, Self.fullyCancelled: return .cancelledQuestion
         case Self.timedOut: return .unanswered
@@ -95,6 +95,6 @@ struct Pinentry {
         }
         let failure = program.unavailable("It answered with error \(code)")
         // Most likely it needs what it was not given.
-        return terminal == nil ? KeychainFailure(.interactionNotAllowed, failure.message) : failure
+        return terminal == nil ? KeychainError(.interactionNotAllowed, failure.message) : failure
     }
 }

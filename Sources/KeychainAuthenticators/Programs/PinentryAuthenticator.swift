@@ -38,12 +38,12 @@ public struct PinentryAuthenticator: Authenticator {
     /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` if the program needs a terminal and there is none that it may
     ///   use, `unavailable` if it cannot be run or does not answer as it should, `invalidParameter` for a path that is not
     ///   absolute, `unsafeLocation` if everybody may change the program.
-    public func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
-        return try Turn.taken(waiting) { () throws(KeychainFailure) in
+        return try Turn.taken(waiting) { () throws(KeychainError) in
             guard let terminal = usableTerminal() else { return try converse(question, waiting, terminal: nil) }
-            return try HeldSignals.during(stopping: .now, isPassingOn: true) { (signals) throws(KeychainFailure) in
-                try terminal.restoring { () throws(KeychainFailure) in
+            return try HeldSignals.during(stopping: .now, isPassingOn: true) { (signals) throws(KeychainError) in
+                try terminal.restoring { () throws(KeychainError) in
                     try converse(question, waiting.breaking(for: signals), terminal: ControllingTerminal.path)
                 }
             }
@@ -52,7 +52,7 @@ public struct PinentryAuthenticator: Authenticator {
 
     /// In the background of the terminal a window may still be shown, but the terminal must be left alone.
     private func usableTerminal() -> ControllingTerminal? {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             let terminal = try ControllingTerminal()
             return terminal.isForeground ? terminal : nil
         } catch {
@@ -62,7 +62,7 @@ public struct PinentryAuthenticator: Authenticator {
 
     private func converse(
         _ question: AuthenticationQuestion, _ waiting: Waiting, terminal: String?
-    ) throws(KeychainFailure) -> AuthenticationAnswer {
+    ) throws(KeychainError) -> AuthenticationAnswer {
         try program.check()
         let channel = try Channel.socket()
         let child = try ChildProcess(program, [], output: channel.theirs, input: channel.theirs)
@@ -71,7 +71,7 @@ public struct PinentryAuthenticator: Authenticator {
             connection: AssuanConnection(channel, program), program: program, waiting: waiting, patience: patience,
             terminal: terminal)
         let answer: AuthenticationAnswer
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             answer = try pinentry.answer(to: question, methods: methods, timeout: timeout)
         } catch {
             child.end()

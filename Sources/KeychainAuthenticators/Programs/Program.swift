@@ -15,9 +15,9 @@ struct Program {
     /// folders are not checked: whoever names the program is trusted, and in a container all belongs to nobody.
     ///
     /// - Throws: `invalidParameter` for a path that is not absolute, `unavailable` if there is nothing to run, `unsafeLocation`.
-    func check() throws(KeychainFailure) {
+    func check() throws(KeychainError) {
         guard path.hasPrefix("/"), !path.contains("\0") else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "\"\(shown)\" is not the full path of a program. Begin it with \"/\".")
         }
         var status = stat()
@@ -26,12 +26,12 @@ struct Program {
             throw unavailable("It is not a program that you may run")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unsafeLocation, "Everybody may change \(shown), which asks for secrets. Run: chmod o-w \(shown)")
         }
     }
 
-    func unavailable(_ cause: String) -> KeychainFailure {
-        KeychainFailure(.unavailable, "\(shown), which is to ask for the secret, cannot: \(cause).")
+    func unavailable(_ cause: String) -> KeychainError {
+        KeychainError(.unavailable, "\(shown), which is to ask for the secret, cannot: \(cause).")
     }
 }

@@ -11,11 +11,11 @@ final class ControllingTerminal {
     let descriptor: Int32
 
     /// - Throws: `interactionNotAllowed` if the process has no terminal.
-    init() throws(KeychainFailure) {
+    init() throws(KeychainError) {
         // Never blocks: what is to be read may be taken by somebody else between the wait and the read.
         descriptor = open(Self.path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .interactionNotAllowed, "There is no terminal to ask on (\(String(cString: strerror(errno)))).")
         }
     }
@@ -32,9 +32,9 @@ final class ControllingTerminal {
     /// Whether this process is the one that the person at the terminal is dealing with.
     var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-    func checkForeground() throws(KeychainFailure) {
+    func checkForeground() throws(KeychainError) {
         guard isForeground else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .interactionNotAllowed, "A program in the background of its terminal cannot ask. Bring it to the front."
             )
         }
@@ -42,8 +42,8 @@ final class ControllingTerminal {
 
     /// Leaves the terminal as it was found, and what was typed meanwhile unread.
     func restoring<Result>(
-        change: (inout termios) -> Void = { _ in }, _ body: () throws(KeychainFailure) -> Result
-    ) throws(KeychainFailure) -> Result {
+        change: (inout termios) -> Void = { _ in }, _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         var found = termios()
         guard tcgetattr(descriptor, &found) == 0 else { throw Self.unusable }
         var changed = found
@@ -53,7 +53,7 @@ final class ControllingTerminal {
         return try body()
     }
 
-    private static var unusable: KeychainFailure {
-        KeychainFailure(.interactionNotAllowed, "The terminal cannot be used: \(String(cString: strerror(errno))).")
+    private static var unusable: KeychainError {
+        KeychainError(.interactionNotAllowed, "The terminal cannot be used: \(String(cString: strerror(errno))).")
     }
 }

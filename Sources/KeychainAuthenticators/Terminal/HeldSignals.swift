@@ -37,8 +37,8 @@ final class HeldSignals {
     ///
     /// - Parameter isPassingOn: Whether SIGTERM and SIGHUP reach the program after they have cancelled the question.
     static func during<Result>(
-        stopping: Stopping, isPassingOn: Bool, _ body: (HeldSignals) throws(KeychainFailure) -> Result
-    ) throws(KeychainFailure) -> Result {
+        stopping: Stopping, isPassingOn: Bool, _ body: (HeldSignals) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         let held = HeldSignals(try SignalPipe.shared(), stopping, isPassingOn)
         // A handler on another thread may have been slow to write at the end of the question before.
         held.sendAgain()
@@ -161,8 +161,8 @@ extension sigaction {
 private enum SignalPipe {
     private static let pipe = Mutex<WakePipe?>(nil)
 
-    static func shared() throws(KeychainFailure) -> WakePipe {
-        try pipe.withLock { (pipe) throws(KeychainFailure) in
+    static func shared() throws(KeychainError) -> WakePipe {
+        try pipe.withLock { (pipe) throws(KeychainError) in
             if let pipe { return pipe }
             let made = try WakePipe()
             signalPipeEnd.store(made.writing, ordering: .sequentiallyConsistent)

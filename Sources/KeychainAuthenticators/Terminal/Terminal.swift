@@ -31,16 +31,16 @@ package struct Terminal {
     /// - Throws: What `dialogue` throws, `interactionNotAllowed` without a terminal or from its background.
     package static func ask<Answer>(
         cancellation: AuthenticationCancellation = AuthenticationCancellation(), timeout: Duration? = nil,
-        isPassingOn: Bool = false, _ dialogue: (Terminal) throws(KeychainFailure) -> Answer
-    ) throws(KeychainFailure) -> Answer {
+        isPassingOn: Bool = false, _ dialogue: (Terminal) throws(KeychainError) -> Answer
+    ) throws(KeychainError) -> Answer {
         let waiting = try Waiting(cancellation, timeout: timeout)
-        return try Turn.taken(waiting) { () throws(KeychainFailure) in
+        return try Turn.taken(waiting) { () throws(KeychainError) in
             let device = try ControllingTerminal()
             try device.checkForeground()
             return try HeldSignals.during(stopping: .afterwards, isPassingOn: isPassingOn) {
-                (signals) throws(KeychainFailure) in
+                (signals) throws(KeychainError) in
                 let terminal = Terminal(device: device, waiting: waiting.breaking(for: signals))
-                return try device.restoring(change: silence) { () throws(KeychainFailure) in try dialogue(terminal) }
+                return try device.restoring(change: silence) { () throws(KeychainError) in try dialogue(terminal) }
             }
         }
     }
@@ -54,7 +54,7 @@ package struct Terminal {
     ///
     /// - Returns: `nil` for an empty line.
     /// - Throws: `cancelled` for ^C, ^D and the signals, `tooLarge` for a line that the terminal cuts, `timedOut`.
-    package func line(_ question: String) throws(KeychainFailure) -> SecretBytes? {
+    package func line(_ question: String) throws(KeychainError) -> SecretBytes? {
         say(question.escapingControls())
         defer { say("\n") }
         let line = SecretBuffer(capacity: Self.longestLine + 1)
@@ -79,7 +79,7 @@ package struct Terminal {
     /// A terminal that cannot be written to cannot be read from either, and that is noticed there.
     private func canGoOn() -> Bool {
         guard errno == EAGAIN || errno == EINTR else { return false }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             try waiting.wait(for: device.descriptor, POLLOUT)
             return true
         } catch {
@@ -87,7 +87,7 @@ package struct Terminal {
         }
     }
 
-    private func read(into line: SecretBuffer) throws(KeychainFailure) {
+    private func read(into line: SecretBuffer) throws(KeychainError) {
         let count = line.read(from: device.descriptor)
         if count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) { return }
         // The end of input, or the terminal is gone or somebody else's.
@@ -95,5 +95,5 @@ package struct Terminal {
         throw .cancelledQuestion
     }
 
-    private static let tooLong = KeychainFailure(.tooLarge, "A terminal takes lines of up to 4094 bytes.")
+    private static let tooLong = KeychainError(.tooLarge, "A terminal takes lines of up to 4094 bytes.")
 }

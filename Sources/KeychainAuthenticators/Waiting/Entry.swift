@@ -34,10 +34,10 @@ extension AuthenticationQuestion {
     ///
     /// - Throws: What `ask` throws, and `cancelled` after three entries that are no answer.
     func settle(
-        methods: Set<AuthenticationMethod>, _ ask: (Prompt) throws(KeychainFailure) -> Entry
-    ) throws(KeychainFailure) -> AuthenticationAnswer {
+        methods: Set<AuthenticationMethod>, _ ask: (Prompt) throws(KeychainError) -> Entry
+    ) throws(KeychainError) -> AuthenticationAnswer {
         guard methods.contains(method) else {
-            throw KeychainFailure(.unavailable, "Only a secret can be asked for here, not biometry.")
+            throw KeychainError(.unavailable, "Only a secret can be asked for here, not biometry.")
         }
         var complaint = attempt > 1 ? "Wrong \(noun), try again." : nil
         for _ in 1...Self.tries {
@@ -50,7 +50,7 @@ extension AuthenticationQuestion {
             if try ask(repetition).secret?.holdsSameBytes(as: secret) == true { return .secret(secret) }
             complaint = Self.difference
         }
-        throw KeychainFailure(.cancelled, "\(complaint ?? "No answer.") Given up after \(Self.tries) tries.")
+        throw KeychainError(.cancelled, "\(complaint ?? "No answer.") Given up after \(Self.tries) tries.")
     }
 
     private var noun: String { method == .applicationPassword ? "password" : "passphrase" }

@@ -10,8 +10,8 @@ enum Turn {
     private static let free = Mutex<WakePipe?>(nil)
 
     static func taken<Result>(
-        _ waiting: Waiting, _ body: () throws(KeychainFailure) -> Result
-    ) throws(KeychainFailure) -> Result {
+        _ waiting: Waiting, _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         let pipe = try pipe()
         while pipe.next() == nil { try waiting.wait(for: pipe.reading, POLLIN) }
         defer { pipe.wake() }
@@ -20,8 +20,8 @@ enum Turn {
         return try body()
     }
 
-    private static func pipe() throws(KeychainFailure) -> WakePipe {
-        try free.withLock { (pipe) throws(KeychainFailure) in
+    private static func pipe() throws(KeychainError) -> WakePipe {
+        try free.withLock { (pipe) throws(KeychainError) in
             if let pipe { return pipe }
             let made = try WakePipe()
             made.wake()

@@ -11,7 +11,7 @@ struct Waiting {
     private var signals: HeldSignals?
     private var deadline: ContinuousClock.Instant?
 
-    init(_ cancellation: AuthenticationCancellation, timeout: Duration?) throws(KeychainFailure) {
+    init(_ cancellation: AuthenticationCancellation, timeout: Duration?) throws(KeychainError) {
         let cancelled = try WakePipe()
         self.cancelled = cancelled
         // It keeps the pipe: a cancellation may come while the last wait ends on another thread.
@@ -37,19 +37,19 @@ struct Waiting {
     /// Returns as soon as the descriptor is ready, or will never be.
     ///
     /// - Throws: `cancelled`, `timedOut`.
-    func wait(for descriptor: Int32, _ events: Int32) throws(KeychainFailure) {
+    func wait(for descriptor: Int32, _ events: Int32) throws(KeychainError) {
         guard try isReady(descriptor, events, before: deadline) else {
             throw .unanswered
         }
     }
 
     /// - Throws: `cancelled`, `timedOut` if the wait is over already.
-    func check() throws(KeychainFailure) { try pause(.zero) }
+    func check() throws(KeychainError) { try pause(.zero) }
 
     /// Lets some time pass.
     ///
     /// - Throws: `cancelled`, `timedOut`.
-    func pause(_ length: Duration) throws(KeychainFailure) {
+    func pause(_ length: Duration) throws(KeychainError) {
         let end = ContinuousClock.now + length
         if let deadline, deadline < end { return try wait(for: -1, POLLIN) }
         _ = try isReady(-1, POLLIN, before: end)
@@ -58,7 +58,7 @@ struct Waiting {
     /// `poll` and not `select`, which knows no descriptors above 1023: a host program may have many.
     private func isReady(
         _ descriptor: Int32, _ events: Int32, before end: ContinuousClock.Instant?
-    ) throws(KeychainFailure) -> Bool {
+    ) throws(KeychainError) -> Bool {
         while true {
             var entries = [
                 pollfd(fd: cancelled.reading, events: Int16(POLLIN), revents: 0),
@@ -81,7 +81,7 @@ struct Waiting {
     }
 }
 
-extension KeychainFailure {
-    static let cancelledQuestion = KeychainFailure(.cancelled, "Cancelled.")
-    static let unanswered = KeychainFailure(.timedOut, "Nobody answered in time. Try again.")
+extension KeychainError {
+    static let cancelledQuestion = KeychainError(.cancelled, "Cancelled.")
+    static let unanswered = KeychainError(.timedOut, "Nobody answered in time. Try again.")
 }

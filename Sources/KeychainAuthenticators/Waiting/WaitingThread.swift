@@ -16,7 +16,7 @@ package enum WaitingThread {
     /// never runs it: whoever waits for the outcome would wait for ever.
     ///
     /// - Throws: `unavailable`; `body` is not run then.
-    package static func start(_ body: @escaping @Sendable () -> Void) throws(KeychainFailure) {
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(KeychainError) {
         let task = Unmanaged.passRetained(Task(body))
         let code = keychain_thread_start(
             { argument in
@@ -25,7 +25,7 @@ package enum WaitingThread {
             }, task.toOpaque())
         guard code != 0 else { return }
         task.release()
-        throw KeychainFailure(
+        throw KeychainError(
             .unavailable,
             "Nobody can be asked: no thread can be made (\(String(cString: strerror(code)))). End some that wait.")
     }

@@ -10,7 +10,7 @@ final class WakePipe: Sendable {
     let reading: Int32
     let writing: Int32
 
-    init() throws(KeychainFailure) {
+    init() throws(KeychainError) {
         var ends: [Int32] = [-1, -1]
         guard keychain_pipe(&ends) == 0 else { throw .noDescriptors }
         (reading, writing) = (ends[0], ends[1])
@@ -38,9 +38,9 @@ final class WakePipe: Sendable {
     }
 }
 
-extension KeychainFailure {
-    static var noDescriptors: KeychainFailure {
-        KeychainFailure(
+extension KeychainError {
+    static var noDescriptors: KeychainError {
+        KeychainError(
             .unavailable,
             "Nobody can be asked: \(String(cString: strerror(errno))). Close files that are no longer needed.")
     }

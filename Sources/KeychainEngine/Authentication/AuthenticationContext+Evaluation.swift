@@ -12,13 +12,13 @@ extension AuthenticationContext {
     ///   - isNew: Whether an application password is to be set rather than proven.
     ///   - reason: What the person is told; here it wins over that of the settings.
     ///   - cancellation: Ends the question; what was proven before stays.
-    /// - Throws: `unavailable` (``KeychainFailure/passcodeNotSet``) if there is no passphrase to prove, `cancelled`,
+    /// - Throws: `unavailable` (``KeychainError/passcodeNotSet``) if there is no passphrase to prove, `cancelled`,
     ///   `interactionNotAllowed`, `authenticationFailed` after the last wrong answer and once the context is
     ///   invalidated.
     public func evaluate(
         _ verifier: any UserVerifier, needs: Proofs.Needs = .user, isNew: Bool = false, reason: String,
         mayAsk: Bool = true, cancellation: AuthenticationCancellation? = nil
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         var authorization = Authorization(self, mayAsk: mayAsk, prompt: reason)
         authorization.cancellation = cancellation
         let missing = proofs(for: verifier).missing(needs)
@@ -29,7 +29,7 @@ extension AuthenticationContext {
     ///
     /// - Throws: Why not: what ``evaluate(_:needs:isNew:reason:mayAsk:cancellation:)`` would throw without asking
     ///   anybody.
-    public func checkCanEvaluate(_ verifier: any UserVerifier) throws(KeychainFailure) {
+    public func checkCanEvaluate(_ verifier: any UserVerifier) throws(KeychainError) {
         try checkValid()
         guard proofs(for: verifier).userKey == nil else { return }
         guard try verifier.isPasscodeSet() else { throw .passcodeNotSet }

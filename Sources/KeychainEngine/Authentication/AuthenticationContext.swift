@@ -39,11 +39,11 @@ public final class AuthenticationContext: Sendable {
     }
 
     private let state = Mutex(State())
-    private let authenticator: @Sendable () throws(KeychainFailure) -> (any Authenticator)?
+    private let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)?
     static let tries = 3
 
     /// - Parameter authenticator: Who asks, looked up when somebody has to; `nil` if there is no way to ask.
-    public init(_ authenticator: @escaping @Sendable () throws(KeychainFailure) -> (any Authenticator)?) {
+    public init(_ authenticator: @escaping @Sendable () throws(KeychainError) -> (any Authenticator)?) {
         self.authenticator = authenticator
     }
 
@@ -87,7 +87,7 @@ public final class AuthenticationContext: Sendable {
     func obtain(
         _ needs: Proofs.Needs, for verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool,
         attempt: Int = 1
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         try checkValid()
         if needs.contains(.user) { try obtainUserKey(verifier, authorization) }
         if needs.contains(.applicationPassword) {
@@ -100,7 +100,7 @@ public final class AuthenticationContext: Sendable {
     /// - Throws: `authenticationFailed` if the program gave the password, or there are no more tries.
     func forget(
         _ refused: Proofs.Needs, for verifier: any UserVerifier, mayTryAgain: Bool
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let id = ObjectIdentifier(verifier)
         let isFinal = state.withLock { state in
             if refused.contains(.user) { state.userKeys[id] = nil }
@@ -110,19 +110,19 @@ public final class AuthenticationContext: Sendable {
         }
         if refused.contains(.user) { RecentProof.forget(verifier) }
         guard isFinal else { return }
-        throw KeychainFailure(.authenticationFailed, "The application password is not the one of this item.")
+        throw KeychainError(.authenticationFailed, "The application password is not the one of this item.")
     }
 
-    func checkValid() throws(KeychainFailure) {
+    func checkValid() throws(KeychainError) {
         guard isInvalidated else { return }
-        throw KeychainFailure(.authenticationFailed, "The authentication context has been invalidated. Make a new one.")
+        throw KeychainError(.authenticationFailed, "The authentication context has been invalidated. Make a new one.")
     }
 
     // MARK: - The user
 
     private func obtainUserKey(
         _ verifier: any UserVerifier, _ authorization: Authorization
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         guard try verifier.isPasscodeSet() else { throw .passcodeNotSet }
         if let recent = RecentProof.key(verifier, within: settings.reuseDuration) {
             return try keep(recent, for: verifier)
@@ -135,14 +135,14 @@ public final class AuthenticationContext: Sendable {
             RecentProof.remember(key, verifier, keptFor: settings.reuseDuration)
             return
         }
-        throw KeychainFailure(.authenticationFailed, "The passphrase was wrong \(Self.tries) times.")
+        throw KeychainError(.authenticationFailed, "The passphrase was wrong \(Self.tries) times.")
     }
 
     /// - Returns: `nil` if the secret is wrong.
     private func userKey(
         _ verifier: any UserVerifier, _ secret: SecretBytes
-    ) throws(KeychainFailure) -> SecretBytes? {
-        do throws(KeychainFailure) {
+    ) throws(KeychainError) -> SecretBytes? {
+        do throws(KeychainError) {
             let key = try verifier.userKey(provenBy: secret)
             verifier.rateLimit.succeeded()
             return key
@@ -153,7 +153,7 @@ public final class AuthenticationContext: Sendable {
         }
     }
 
-    private func keep(_ key: SecretBytes, for verifier: any UserVerifier) throws(KeychainFailure) {
+    private func keep(_ key: SecretBytes, for verifier: any UserVerifier) throws(KeychainError) {
         try checkValid()
         state.withLock { state in
             // It may have been invalidated since; nothing is kept then.
@@ -165,7 +165,7 @@ public final class AuthenticationContext: Sendable {
 
     private func obtainApplicationKey(
         _ verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool, attempt: Int
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let password: SecretBytes
         if let given = state.withLock({ $0.applicationPassword }) {
             password = given
@@ -180,7 +180,7 @@ public final class AuthenticationContext: Sendable {
 
     private func ask(
         _ method: AuthenticationMethod, _ authorization: Authorization, attempt: Int, isNew: Bool = false
-    ) throws(KeychainFailure) -> SecretBytes {
+    ) throws(KeychainError) -> SecretBytes {
         guard authorization.mayAsk else { throw .interactionNotAllowed }
         let (authenticator, settings) = (try authenticator(for: method), settings)
         let reason = authorization.prompt ?? settings.reason ?? Self.usualReason
@@ -188,17 +188,19 @@ public final class AuthenticationContext: Sendable {
             method, isNew: isNew, reason: reason, attempt: attempt, cancelTitle: settings.cancelTitle,
             fallbackTitle: settings.fallbackTitle,
             cancellation: authorization.cancellation ?? AuthenticationCancellation())
-        let answer = try whileRunning(question.cancellation) { () throws(KeychainFailure) in
+        authorization.onQuestion?(true)
+        defer { authorization.onQuestion?(false) }
+        let answer = try whileRunning(question.cancellation) { () throws(KeychainError) in
             try authenticator.ask(question)
         }
         guard case .secret(let secret) = answer else {
-            throw KeychainFailure(.unavailable, "The authenticator answered with something else than was asked for.")
+            throw KeychainError(.unavailable, "The authenticator answered with something else than was asked for.")
         }
         return secret
     }
 
     /// Who can ask for this; `interactionNotAllowed` if nobody may or can.
-    func authenticator(for method: AuthenticationMethod) throws(KeychainFailure) -> any Authenticator {
+    func authenticator(for method: AuthenticationMethod) throws(KeychainError) -> any Authenticator {
         guard !settings.isInteractionNotAllowed, let authenticator = try authenticator(),
             authenticator.methods.contains(method)
         else { throw .interactionNotAllowed }
@@ -207,16 +209,16 @@ public final class AuthenticationContext: Sendable {
 
     /// Lets ``invalidate()`` break the question off; what it breaks off has failed, and was not cancelled by the person.
     private func whileRunning<Answer>(
-        _ cancellation: AuthenticationCancellation, _ body: () throws(KeychainFailure) -> Answer
-    ) throws(KeychainFailure) -> Answer {
+        _ cancellation: AuthenticationCancellation, _ body: () throws(KeychainError) -> Answer
+    ) throws(KeychainError) -> Answer {
         let id = ObjectIdentifier(cancellation)
         state.withLock { $0.running[id] = cancellation }
         defer { state.withLock { $0.running[id] = nil } }
         try checkValid()
         guard !cancellation.isCancelled else {
-            throw KeychainFailure(.cancelled, "The question was cancelled before it was asked.")
+            throw KeychainError(.cancelled, "The question was cancelled before it was asked.")
         }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return try body()
         } catch {
             if error.reason == .cancelled { try checkValid() }
@@ -227,9 +229,9 @@ public final class AuthenticationContext: Sendable {
     private static let usualReason = "use an item of your keychain"
 }
 
-extension KeychainFailure {
+extension KeychainError {
     /// An item asks for a person, and there is no way to ask, or it was forbidden.
-    public static let interactionNotAllowed = KeychainFailure(
+    public static let interactionNotAllowed = KeychainError(
         .interactionNotAllowed,
         "The item asks for the user, and nobody can be asked here. Configure an authenticator "
             + "(KEYCHAIN_AUTHENTICATOR), or give an authentication context.")

@@ -10,7 +10,7 @@ public import SecretMemory
 /// struct Window: Authenticator {
 ///     let methods: Set<AuthenticationMethod> = [.passphrase]
 ///
-///     func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+///     func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
 ///         .secret(try showPanel(question.reason))
 ///     }
 /// }
@@ -25,7 +25,7 @@ public protocol Authenticator: Sendable {
     ///
     /// - Throws: `cancelled` if the person or the program broke it off, `interactionNotAllowed` if there is no way to ask
     ///   here, `timedOut`, `unavailable`.
-    func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer
 }
 
 /// A way to prove who one is.

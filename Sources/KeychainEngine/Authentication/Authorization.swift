@@ -10,6 +10,8 @@ public struct Authorization: Sendable {
     public let prompt: String?
     /// Ends the questions of this request alone.
     var cancellation: AuthenticationCancellation?
+    /// Is told when a person is waited for, and when no longer.
+    var onQuestion: (@Sendable (_ isOpen: Bool) -> Void)?
 
     public init(_ context: AuthenticationContext, mayAsk: Bool = true, prompt: String? = nil) {
         self.context = context
@@ -29,8 +31,8 @@ public struct Authorization: Sendable {
     /// - Throws: What `body` throws; `interactionNotAllowed`, `cancelled`, `authenticationFailed`.
     public func satisfying<Result>(
         _ verifier: any UserVerifier,
-        _ body: (Proofs) throws(KeychainFailure) -> Attempt<Result>
-    ) throws(KeychainFailure) -> Result {
+        _ body: (Proofs) throws(KeychainError) -> Attempt<Result>
+    ) throws(KeychainError) -> Result {
         // How often this request has come by an application password; one of an earlier request is no wrong answer to
         // this.
         var attempts = 0
@@ -52,6 +54,6 @@ public struct Authorization: Sendable {
                 try context.forget(refused, for: verifier, mayTryAgain: attempts < AuthenticationContext.tries)
             }
         }
-        throw KeychainFailure(.authenticationFailed, "The items kept asking for the user. Try again.")
+        throw KeychainError(.authenticationFailed, "The items kept asking for the user. Try again.")
     }
 }

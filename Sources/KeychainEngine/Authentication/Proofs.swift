@@ -54,17 +54,17 @@ public protocol UserVerifier: AnyObject, Sendable {
 
     /// Whether there is a passphrase, or another secret of the user, at all; without one nothing can be stored that asks
     /// for the user.
-    func isPasscodeSet() throws(KeychainFailure) -> Bool
+    func isPasscodeSet() throws(KeychainError) -> Bool
 
     /// The key that a passphrase, or the recovery key as text, unwraps. Takes about half a second.
     ///
     /// - Throws: `authenticationFailed` if it is the wrong one, `unavailable` if no passphrase is set.
-    func userKey(provenBy secret: SecretBytes) throws(KeychainFailure) -> SecretBytes
+    func userKey(provenBy secret: SecretBytes) throws(KeychainError) -> SecretBytes
 
     /// The key that an application password stands for. Takes about half a second.
     ///
     /// - Throws: `invalidParameter` if it is empty or longer than 1024 bytes.
-    func applicationKey(from password: SecretBytes) throws(KeychainFailure) -> SecretBytes
+    func applicationKey(from password: SecretBytes) throws(KeychainError) -> SecretBytes
 }
 
 extension AccessControl {

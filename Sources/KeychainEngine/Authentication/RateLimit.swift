@@ -28,12 +28,12 @@ public final class RateLimit: Sendable {
     public init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     /// - Throws: `authenticationFailed` while a delay runs.
-    public func check() throws(KeychainFailure) {
+    public func check() throws(KeychainError) {
         guard let nextTry = state.withLock({ $0.nextTry }) else { return }
         let left = nextTry - now()
         guard left > .zero else { return }
         let seconds = Int((left / .seconds(1)).rounded(.up))
-        throw KeychainFailure(
+        throw KeychainError(
             .authenticationFailed,
             "There were too many wrong answers: wait \(seconds) \(seconds == 1 ? "second" : "seconds") and try again.")
     }

@@ -50,7 +50,7 @@ struct Evaluation: Sendable {
                 reply(false, error)
             }
         }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             try WaitingThread.start(evaluating)
         } catch {
             reply(false, LAError(.systemCancel, error.message))
@@ -76,25 +76,25 @@ struct Evaluation: Sendable {
     func checkCanEvaluate(_ policy: LAPolicy) throws(LAError) {
         guard !authentication.isInvalidated else { throw .invalidated }
         try policy.checkCanExist()
-        try translating { (verifier) throws(KeychainFailure) in try authentication.checkCanEvaluate(verifier) }
+        try translating { (verifier) throws(KeychainError) in try authentication.checkCanEvaluate(verifier) }
     }
 
     private func prove(_ needs: Proofs.Needs, isNew: Bool = false) throws(LAError) {
         guard !needs.isEmpty else { return }
-        try translating { (verifier) throws(KeychainFailure) in
+        try translating { (verifier) throws(KeychainError) in
             try authentication.evaluate(
                 verifier, needs: needs, isNew: isNew, reason: reason, cancellation: cancellation)
         }
     }
 
     private func checkPasscode() throws(LAError) {
-        try translating { (verifier) throws(KeychainFailure) in
+        try translating { (verifier) throws(KeychainError) in
             guard try verifier.isPasscodeSet() else { throw .passcodeNotSet }
         }
     }
 
-    private func translating(_ body: (any UserVerifier) throws(KeychainFailure) -> Void) throws(LAError) {
-        do throws(KeychainFailure) {
+    private func translating(_ body: (any UserVerifier) throws(KeychainError) -> Void) throws(LAError) {
+        do throws(KeychainError) {
             guard let verifier = services().engine.store.userVerifier else { throw .passcodeNotSet }
             try body(verifier)
         } catch {
@@ -102,7 +102,7 @@ struct Evaluation: Sendable {
         }
     }
 
-    private func code(for failure: KeychainFailure) -> LAError.Code {
+    private func code(for failure: KeychainError) -> LAError.Code {
         switch failure.reason {
         case .authenticationFailed: authentication.isInvalidated ? .appCancel : .authenticationFailed
         case .cancelled: cancellation.isCancelled ? .appCancel : .userCancel

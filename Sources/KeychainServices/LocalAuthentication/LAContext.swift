@@ -30,7 +30,7 @@ open class LAContext: NSObject {
 
     /// A context for another keychain than the shared one, and for somebody certain who asks.
     package convenience init(
-        services: Services, authenticator: @escaping @Sendable () throws(KeychainFailure) -> (any Authenticator)?
+        services: Services, authenticator: @escaping @Sendable () throws(KeychainError) -> (any Authenticator)?
     ) {
         self.init()
         authentication = AuthenticationContext(authenticator)

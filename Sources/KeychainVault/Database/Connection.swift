@@ -10,27 +10,27 @@ enum Connection {
     /// How long SQLite waits for another connection before it reports `busy`; writers wait for the lock file first.
     private static let busyTimeout = 30.0
 
-    static func openForReading(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+    static func openForReading(_ path: String) throws(KeychainError) -> DatabaseQueue {
         var configuration = common
         configuration.readonly = true
         return try open(path, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
     }
 
     /// For media that cannot be written, where SQLite could not make the files that it coordinates readers by.
-    static func openImmutable(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+    static func openImmutable(_ path: String) throws(KeychainError) -> DatabaseQueue {
         var configuration = common
         configuration.readonly = true
         let uri = "file:" + percentEncoded(path) + "?immutable=1"
         return try open(uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
     }
 
-    static func openForWriting(_ path: String) throws(KeychainFailure) -> DatabaseQueue {
+    static func openForWriting(_ path: String) throws(KeychainError) -> DatabaseQueue {
         try open(path, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
     }
 
     private static func open(
         _ path: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
-    ) throws(KeychainFailure) -> DatabaseQueue {
+    ) throws(KeychainError) -> DatabaseQueue {
         try DatabaseFailure.translating(path) {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             // Not in `prepareDatabase`: GRDB runs statements of its own after that, which could undo a setting.
@@ -92,7 +92,7 @@ enum Connection {
         let found = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(setting.name)").map(text)
         // A build of SQLite without memory mapping answers nothing for its size, which is as good.
         guard let found = found ?? (setting.name == "mmap_size" ? "0" : nil), found == setting.expected else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "SQLite did not accept the setting \(setting.name)=\(setting.value), which the vault needs.")
         }

@@ -7,41 +7,41 @@ import KeychainEngine
 /// Turns errors of the database into ours. Statement arguments never get into a message.
 enum DatabaseFailure {
     /// Runs `body`; whatever it throws comes out as a failure that names the database file.
-    static func translating<Result>(_ path: String, _ body: () throws -> Result) throws(KeychainFailure) -> Result {
+    static func translating<Result>(_ path: String, _ body: () throws -> Result) throws(KeychainError) -> Result {
         do {
             return try body()
-        } catch let failure as KeychainFailure {
+        } catch let failure as KeychainError {
             throw failure
         } catch let error as DatabaseError {
             throw failure(error, path)
         } catch {
-            throw KeychainFailure(.inputOutput, "Reading or writing '\(path)' failed in a way that has no name.")
+            throw KeychainError(.inputOutput, "Reading or writing '\(path)' failed in a way that has no name.")
         }
     }
 
-    private static func failure(_ error: DatabaseError, _ path: String) -> KeychainFailure {
+    private static func failure(_ error: DatabaseError, _ path: String) -> KeychainError {
         let code = "SQLite error \(error.extendedResultCode.rawValue)"
         return switch error.resultCode {
         case .SQLITE_FULL:
-            KeychainFailure(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
+            KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         // The index of the log is a file of fixed size, so growing it fails for one reason.
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
-            KeychainFailure(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
+            KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         case .SQLITE_READONLY:
-            KeychainFailure(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
+            KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            KeychainFailure(.busy, "Another process keeps '\(path)' busy. Try again.")
+            KeychainError(.busy, "Another process keeps '\(path)' busy. Try again.")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            KeychainFailure(
+            KeychainError(
                 .corrupt, "'\(path)' is damaged or not a vault (\(code)). It was left untouched; restore a backup.")
         case .SQLITE_IOERR:
-            KeychainFailure(
+            KeychainError(
                 .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup."
             )
         case .SQLITE_TOOBIG:
-            KeychainFailure(.tooLarge, "The value is too large for the vault (512 MiB).")
+            KeychainError(.tooLarge, "The value is too large for the vault (512 MiB).")
         default:
-            KeychainFailure(
+            KeychainError(
                 .unavailable,
                 "'\(path)' could not be used (\(code)). Check that its folder can be "
                     + "entered, and that the program has not too many files open.")

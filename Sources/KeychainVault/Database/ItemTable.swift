@@ -26,6 +26,9 @@ struct ItemTable {
 
     init(_ db: Database) { self.db = db }
 
+    /// How many rows this connection has changed so far; those of statements that failed do not count.
+    var totalChangesCount: Int { db.totalChangesCount }
+
     // MARK: - Reading
 
     /// Which columns a search needs.
@@ -141,7 +144,7 @@ struct ItemTable {
             return false
         }
         guard let highest, highest < Int64.max else {
-            throw KeychainFailure(.corrupt, "A row has a number that no row is given. Restore a backup.")
+            throw KeychainError(.corrupt, "A row has a number that no row is given. Restore a backup.")
         }
         return highest + 1
     }
@@ -194,7 +197,7 @@ struct ItemTable {
 
     private func checkOneChanged() throws {
         guard db.changesCount == 1 else {
-            throw KeychainFailure(.corrupt, "A row was not where its identity says. Nothing was changed.")
+            throw KeychainError(.corrupt, "A row was not where its identity says. Nothing was changed.")
         }
     }
 

@@ -44,21 +44,21 @@ enum VaultSchema {
     /// - Returns: The version of the vault.
     static func check(_ db: Database, path: String) throws -> Int32 {
         guard try number(db, "application_id") == applicationID else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .corrupt,
                 "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
                     + "or name another vault folder (KEYCHAIN_VAULT).")
         }
         let found = try number(db, "user_version")
         guard found <= version else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .newerFormat,
                 "'\(path)' has format \(found) and this program knows formats up to \(version). "
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
         guard found >= 1, present == Set(statements) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .corrupt, "The tables in '\(path)' are not those of a vault. It was left untouched; restore a backup.")
         }
         return found

@@ -37,7 +37,7 @@ struct ContentExamination {
     }
 
     private mutating func run() {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             let reader = try open()
             try DatabaseFailure.translating(location.databaseFile) {
                 try reader.read { db in try look(db) }
@@ -51,7 +51,7 @@ struct ContentExamination {
     // MARK: - Opening
 
     /// In ways that make no files: SQLite would make those by which readers and writers agree.
-    private mutating func open() throws(KeychainFailure) -> DatabaseQueue {
+    private mutating func open() throws(KeychainError) -> DatabaseQueue {
         let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         let hasLog = (try FileSafety.checkFile(companions[0])?.st_size ?? 0) > 0
         guard hasLog else { return try Connection.openImmutable(location.databaseFile) }
@@ -94,7 +94,7 @@ struct ContentExamination {
     }
 
     private mutating func checkCopies(_ copies: [Data?]) -> Keybag? {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             let whole = try StoredKeybag.whole(copies, location)
             if let newest = whole.first, copies.contains(where: { $0 != newest.bytes }) {
                 note(
@@ -117,7 +117,7 @@ struct ContentExamination {
                 "quarantine", .warning, "\(quarantined) damaged items were set aside, bytes and all. Restore a backup.")
         }
         let stored: StoredKeybag
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             stored = try StoredKeybag(copies, location, settings)
         } catch {
             return note("opening", .problem, error.message)
@@ -128,7 +128,7 @@ struct ContentExamination {
     }
 
     private mutating func noteState(_ keyState: KeyState) {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             if let kind = keyState.openedBy {
                 note("opening", .ok, "The vault opens by itself, with the \(kind.name).")
             } else {

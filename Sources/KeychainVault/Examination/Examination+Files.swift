@@ -10,7 +10,7 @@ extension Examination {
         var areSafe = true
         for name in [VaultLocation.databaseName, VaultLocation.lockName] + VaultLocation.companionNames {
             let path = location.folder + "/" + name
-            let found = check("vault-files") { () throws(KeychainFailure) in try FileSafety.checkFile(path) }
+            let found = check("vault-files") { () throws(KeychainError) in try FileSafety.checkFile(path) }
             if found == nil { areSafe = false }
         }
         if areSafe { note("vault-files", .ok, "The files are yours and closed to others.") }
@@ -21,7 +21,7 @@ extension Examination {
     mutating func hasDatabase() -> Bool {
         if access(location.databaseFile, F_OK) == 0 { return true }
         let location = location
-        let absent: Void? = check("database") { () throws(KeychainFailure) in try VaultMarker.checkAbsent(location) }
+        let absent: Void? = check("database") { () throws(KeychainError) in try VaultMarker.checkAbsent(location) }
         if absent != nil { note("database", .ok, "There is none yet; the first write makes it, or: keychainctl init") }
         return false
     }
@@ -29,7 +29,7 @@ extension Examination {
     /// What the last two steps of making a vault write; either is mended by the next write.
     mutating func checkLockFile() {
         guard access(location.databaseFile, F_OK) == 0 else { return }
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             guard try !VaultMarker.isPresent(location) else { return }
             note(
                 "lock-file", .warning,
@@ -52,8 +52,8 @@ extension Examination {
     /// - Returns: The key, if there is a whole one.
     mutating func checkDeviceKey() -> DeviceKey? {
         let location = location
-        let isApart: Void? = check("device-key") { () throws(KeychainFailure) in try location.checkSeparation() }
-        let found = check("device-key") { () throws(KeychainFailure) -> DeviceKey? in
+        let isApart: Void? = check("device-key") { () throws(KeychainError) in try location.checkSeparation() }
+        let found = check("device-key") { () throws(KeychainError) -> DeviceKey? in
             try FileSafety.checkNotSharedByAll(Self.nearestFolder(above: location.deviceKeyFile))
             return try DeviceKey.load(location.deviceKeyFile)
         }

@@ -50,9 +50,9 @@ struct Examination {
 
     /// Runs a check that says by throwing what is wrong.
     mutating func check<Result>(
-        _ name: String, _ body: () throws(KeychainFailure) -> Result
+        _ name: String, _ body: () throws(KeychainError) -> Result
     ) -> Result? {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return try body()
         } catch {
             note(name, .problem, error.message)
@@ -65,7 +65,7 @@ struct Examination {
     /// - Returns: Whether there is a folder that may be used.
     private mutating func checkFolder() -> Bool {
         let folder = location.folder
-        guard let exists = check("vault-folder", { () throws(KeychainFailure) in try FileSafety.checkFolder(folder) })
+        guard let exists = check("vault-folder", { () throws(KeychainError) in try FileSafety.checkFolder(folder) })
         else { return false }
         guard exists else {
             note(

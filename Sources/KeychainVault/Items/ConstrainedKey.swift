@@ -19,7 +19,7 @@ struct ConstrainedKey {
     let place: AssociatedData
 
     /// - Throws: `unavailable` if the item asks for the user and there is no passphrase.
-    func seal(_ plaintext: [UInt8], _ proofs: Proofs) throws(KeychainFailure) -> Data {
+    func seal(_ plaintext: [UInt8], _ proofs: Proofs) throws(KeychainError) -> Data {
         let oneTimeKey = SecretBytes.random(count: 32)
         guard !needs.contains(.user) || userPublicKey != nil else { throw .passcodeNotSet }
         guard !needs.contains(.applicationPassword) || proofs.applicationKey != nil else {

@@ -111,7 +111,7 @@ enum ItemCodec {
     private static func checked(
         _ accessibility: Accessibility, _ flags: AccessControl.Flags
     ) throws(MalformedBytes) -> AccessControl {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             return try AccessControl(accessibility, flags: flags)
         } catch {
             throw MalformedBytes()

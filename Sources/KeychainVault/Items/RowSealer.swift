@@ -46,11 +46,11 @@ struct RowSealer: Sendable {
     /// - Throws: `locked`, `tooLarge`; `unavailable` if the item needs a passphrase and there is none.
     func seal(
         _ item: Item, rowID: Int64, id: UUID, version: UInt64, _ proofs: Proofs = Proofs()
-    ) throws(KeychainFailure) -> SealedRow {
+    ) throws(KeychainError) -> SealedRow {
         let (generation, pair) = try newestKeys(item.accessControl.accessibility)
         let encoded = ItemCodec.encode(item)
         guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.bytes.count <= Self.metadataLimit else {
-            throw KeychainFailure(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
+            throw KeychainError(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
         }
         let place = AssociatedData(
             vaultID: keys.vaultID, role: .metadata, itemID: id, itemVersion: version,
@@ -63,23 +63,23 @@ struct RowSealer: Sendable {
 
     private func sealMetadata(
         _ encoded: ByteWriter, _ pair: ClassKeys.Pair, _ place: AssociatedData
-    ) throws(KeychainFailure) -> Data {
+    ) throws(KeychainError) -> Data {
         try Self.sealed { () throws(CipherFailure) in
             try Sealing.seal(Padding.pad(encoded, bucket: Padding.metadataBucket), with: pair.metadata, place)
         }
     }
 
     /// - Throws: `locked` if the class is closed, `unavailable` if it has no key.
-    func newestKeys(_ accessibility: Accessibility) throws(KeychainFailure) -> (UInt32, ClassKeys.Pair) {
+    func newestKeys(_ accessibility: Accessibility) throws(KeychainError) -> (UInt32, ClassKeys.Pair) {
         guard let generation = keys.newestGeneration(accessibility) else {
             if accessibility == .whenPasscodeSetThisDeviceOnly { throw .passcodeNotSet }
-            throw KeychainFailure(.unavailable, "The keybag has no key for the accessibility class asked for.")
+            throw KeychainError(.unavailable, "The keybag has no key for the accessibility class asked for.")
         }
         switch keys.availability(accessibility.number, generation) {
         case .open(let pair): return (generation, pair)
         case .locked: throw .locked
         case .ofAnotherDevice, .unknown:
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "This vault came from another device, and its items for that device alone cannot be kept here. "
                     + "Use an accessibility class without 'this device only', or run: keychainctl protect adopt")
@@ -88,7 +88,7 @@ struct RowSealer: Sendable {
 
     private func sealValue(
         _ item: Item, _ pair: ClassKeys.Pair, _ place: AssociatedData, _ proofs: Proofs
-    ) throws(KeychainFailure) -> Data {
+    ) throws(KeychainError) -> Data {
         var envelope = Self.envelope(item.value)
         var padded = Padding.pad(envelope, bucket: Padding.valueBucket)
         defer {
@@ -115,7 +115,7 @@ struct RowSealer: Sendable {
         return writer
     }
 
-    private static func sealed(_ body: () throws(CipherFailure) -> Data) throws(KeychainFailure) -> Data {
+    private static func sealed(_ body: () throws(CipherFailure) -> Data) throws(KeychainError) -> Data {
         do {
             return try body()
         } catch {
@@ -219,7 +219,7 @@ struct RowSealer: Sendable {
     /// The same item version under the newest key of its class. Constrained items need no proof for that: what is
     /// sealed to the user stays as it is, and only the outer wrap is made anew.
     ///
-    /// - Throws: ``UnreadableRow``, `KeychainFailure`.
+    /// - Throws: ``UnreadableRow``, `KeychainError`.
     func rotated(_ row: SealedRow) throws -> SealedRow {
         var item = try open(row).item
         let needs = item.accessControl.needs

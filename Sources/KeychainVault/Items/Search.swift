@@ -136,7 +136,7 @@ struct Search {
             switch (try judge.verdict(row, table), purpose) {
             case (.notMeant, _): break
             case (.meant, .deleting): locked.append(rowID)
-            case (.meant, .reading), (.unknown, _): throw KeychainFailure.locked
+            case (.meant, .reading), (.unknown, _): throw KeychainError.locked
             }
         }
     }

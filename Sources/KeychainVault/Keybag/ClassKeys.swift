@@ -44,9 +44,9 @@ struct ClassKeys: Sendable {
     private let hasPassphrase: Bool
 
     /// - Throws: `locked` if not even the index is open, `corrupt`.
-    init(_ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState) throws(KeychainFailure) {
+    init(_ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState) throws(KeychainError) {
         guard let entry = keybag.keys.first(where: { $0.keyClass == Keybag.indexKeyClass }) else {
-            throw KeychainFailure(.corrupt, "The keybag has no index key.")
+            throw KeychainError(.corrupt, "The keybag has no index key.")
         }
         guard let indexKey = try keys.unwrap(entry) else { throw .locked }
         vaultID = keybag.vaultID

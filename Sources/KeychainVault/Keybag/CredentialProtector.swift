@@ -17,7 +17,7 @@ struct CredentialProtector: KeyProtector {
 
     let secret: SecretBytes
 
-    static func probe(_ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)? {
+    static func probe(_ surroundings: Surroundings) throws(KeychainError) -> (any Protector)? {
         guard let folder = surroundings.settings.credentialsFolder, !folder.isEmpty else { return nil }
         let path = folder + "/" + fileName
         guard let secret = try PrivateFile.readSecret(path, limit: KeyFileProtector.lengths.upperBound) else {

@@ -19,13 +19,13 @@ struct DeviceKey: Sendable {
     /// The key in the file; `nil` if there is no file.
     ///
     /// - Throws: `unsafeLocation` if others could read or replace it, `corrupt` if it is not a device key.
-    static func load(_ path: String) throws(KeychainFailure) -> DeviceKey? {
+    static func load(_ path: String) throws(KeychainError) -> DeviceKey? {
         guard var bytes = try PrivateFile.read(path, limit: length) else { return nil }
         defer { bytes.wipe() }
         do throws(MalformedBytes) {
             return try DeviceKey(bytes: bytes)
         } catch {
-            throw KeychainFailure(
+            throw KeychainError(
                 .corrupt,
                 "The device key '\(path)' is damaged or is not a device key. Restore it from a backup; "
                     + "without it the vault cannot be opened.")
@@ -35,12 +35,12 @@ struct DeviceKey: Sendable {
     /// The key in the file, made now if there is none.
     ///
     /// The folder is locked meanwhile: two first starts at once must agree on one key.
-    static func loadOrCreate(_ path: String, timeout: Duration) throws(KeychainFailure) -> DeviceKey {
+    static func loadOrCreate(_ path: String, timeout: Duration) throws(KeychainError) -> DeviceKey {
         let folder = FileSafety.parent(of: path)
         try PrivateFile.createParents(of: path)
         try FileSafety.checkNotSharedByAll(folder)
         return try FileLock.withLock(folder, flags: O_RDONLY | O_DIRECTORY, timeout: timeout) {
-            () throws(KeychainFailure) in
+            () throws(KeychainError) in
             if let present = try load(path) { return present }
             let key = DeviceKey(id: UUID(), secret: .random(count: 32))
             var bytes = key.bytes

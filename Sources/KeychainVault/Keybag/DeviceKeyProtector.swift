@@ -24,20 +24,20 @@ struct DeviceKeyProtector: Protector {
 
     static func make(_: SecretBytes, _: Surroundings) -> (any Protector)? { nil }
 
-    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         return try SlotSealing(deviceKey.secret, salt: salt)
             .wrap(key, Self.kind, as: id, parameters: salt + deviceKey.id.bytes, vaultID: vaultID, at: date)
     }
 
-    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {
+    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes? {
         guard slot.kind == Self.kind.number, slot.parameters.count == SlotSealing.saltLength + 16,
             slot.parameters.suffix(16) == deviceKey.id.bytes
         else { return nil }
         let sealing = SlotSealing(deviceKey.secret, salt: Data(slot.parameters.prefix(SlotSealing.saltLength)))
         // The id says that the slot is ours, so what does not fit now is damage and not a wrong key.
         guard sealing.isCommitted(slot, vaultID: vaultID) else {
-            throw KeychainFailure(.corrupt, "The slot of the device key is damaged.")
+            throw KeychainError(.corrupt, "The slot of the device key is damaged.")
         }
         return try sealing.unwrap(slot, vaultID: vaultID)
     }

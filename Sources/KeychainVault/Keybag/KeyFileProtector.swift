@@ -18,19 +18,19 @@ struct KeyFileProtector: KeyProtector {
 
     static func probe(_: Surroundings) -> (any Protector)? { nil }
 
-    static func make(_ secret: SecretBytes, _: Surroundings) throws(KeychainFailure) -> (any Protector)? {
+    static func make(_ secret: SecretBytes, _: Surroundings) throws(KeychainError) -> (any Protector)? {
         try checkLength(secret, "A key file")
         return KeyFileProtector(secret: secret)
     }
 
-    static func checkLength(_ secret: SecretBytes, _ what: String) throws(KeychainFailure) {
+    static func checkLength(_ secret: SecretBytes, _ what: String) throws(KeychainError) {
         guard lengths.contains(secret.count) else {
-            throw KeychainFailure(.invalidParameter, "\(what) has \(expected)")
+            throw KeychainError(.invalidParameter, "\(what) has \(expected)")
         }
     }
 
-    static func wrongLength(_ path: String) -> KeychainFailure {
-        KeychainFailure(.invalidParameter, "'\(path)' is no key file: one has \(expected)")
+    static func wrongLength(_ path: String) -> KeychainError {
+        KeychainError(.invalidParameter, "'\(path)' is no key file: one has \(expected)")
     }
 
     private static let expected =

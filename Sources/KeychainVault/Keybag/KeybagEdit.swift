@@ -12,12 +12,12 @@ extension Keybag {
     /// - Throws: `authenticationFailed` if the slot is a person's, there are such slots, and none of their secrets was given.
     func adding(
         _ protector: any Protector, _ authority: Authority, at date: Date
-    ) throws(KeychainFailure) -> Keybag {
+    ) throws(KeychainError) -> Keybag {
         let kind = type(of: protector).kind
         let passphrases = slots.filter { $0.kind == PassphraseProtector.kind.number }.count
         guard slots.count < Self.slotLimit, kind != PassphraseProtector.kind || passphrases < Self.passphraseLimit
         else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .tooLarge,
                 "A vault has at most \(Self.slotLimit) protectors, \(Self.passphraseLimit) of them passphrases. "
                     + "Remove one first.")
@@ -32,7 +32,7 @@ extension Keybag {
     /// With another secret in place of a slot's.
     func changing(
         _ id: UUID, to protector: any Protector, _ authority: Authority, at date: Date
-    ) throws(KeychainFailure) -> Keybag {
+    ) throws(KeychainError) -> Keybag {
         guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         let key = try type(of: protector).kind.holder == .machine ? authority.rootKey : next.prepareUserKey(authority)
@@ -48,12 +48,12 @@ extension Keybag {
     /// - Throws: `unsupported` for the last slot that can be opened here.
     func removing(
         _ id: UUID, _ authority: Authority, _ atHand: [any Protector], at date: Date
-    ) throws(KeychainFailure) -> Keybag {
+    ) throws(KeychainError) -> Keybag {
         guard let slot = slots.first(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         next.slots.removeAll { $0.id == id }
         guard try next.isOpenable(by: atHand) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unsupported,
                 "This is the only way to open the vault; without it everything would be lost. Add another protector first."
             )
@@ -67,7 +67,7 @@ extension Keybag {
     }
 
     /// Whether a slot is left that somebody can open here: the device key of another machine is none.
-    private func isOpenable(by atHand: [any Protector]) throws(KeychainFailure) -> Bool {
+    private func isOpenable(by atHand: [any Protector]) throws(KeychainError) -> Bool {
         for slot in slots {
             guard let kind = ProtectorKind(number: slot.kind) else { continue }
             if kind != DeviceKeyProtector.kind { return true }
@@ -79,7 +79,7 @@ extension Keybag {
     /// - Returns: `nil` if a slot is held by somebody who is not here, or a class is bound to another device.
     private func renewingRoot(
         _ authority: Authority, _ atHand: [any Protector], at date: Date
-    ) throws(KeychainFailure) -> Keybag? {
+    ) throws(KeychainError) -> Keybag? {
         let renewed = Authority(
             rootKey: .random(count: 32), userKey: authority.userKey, deviceKey: authority.deviceKey, vaultID: vaultID)
         var next = self
@@ -103,14 +103,14 @@ extension Keybag {
     var hasPerson: Bool { slots.contains { ProtectorKind(number: $0.kind)?.holder == .person } }
 
     /// The key that all slots of persons hold; made now if this is the first.
-    private mutating func prepareUserKey(_ authority: Authority) throws(KeychainFailure) -> SecretBytes {
+    private mutating func prepareUserKey(_ authority: Authority) throws(KeychainError) -> SecretBytes {
         guard hasPerson, let entry = userKey else {
             let key = UserKey.make()
             userKey = try UserKeyEntry(key, rootKey: authority.rootKey, vaultID: vaultID)
             return key
         }
         guard let key = authority.userKey, entry.fits(key) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .authenticationFailed,
                 "Give the present passphrase, or the recovery key: only they can vouch for another one.")
         }
@@ -118,7 +118,7 @@ extension Keybag {
     }
 
     /// A fresh key: what was stored under an earlier passphrase stays closed for good.
-    private mutating func renewPasscodeClass(_ authority: Authority, at date: Date) throws(KeychainFailure) {
+    private mutating func renewPasscodeClass(_ authority: Authority, at date: Date) throws(KeychainError) {
         let number = Accessibility.whenPasscodeSetThisDeviceOnly.number
         let earlier = keys.filter { $0.keyClass == number }.map(\.generation).max() ?? 0
         keys.removeAll { $0.keyClass == number }
@@ -128,7 +128,7 @@ extension Keybag {
     }
 
     /// Bound to this device key instead of another one: what was for that device alone stays closed.
-    func adopting(_ deviceKey: DeviceKey, _ authority: Authority, at date: Date) throws(KeychainFailure) -> Keybag {
+    func adopting(_ deviceKey: DeviceKey, _ authority: Authority, at date: Date) throws(KeychainError) -> Keybag {
         guard !isBound(to: deviceKey) else { return self }
         let adopted = Authority(
             rootKey: authority.rootKey, userKey: authority.userKey, deviceKey: deviceKey, vaultID: vaultID)
@@ -146,14 +146,14 @@ extension Keybag {
     // MARK: - Rotation
 
     /// With a new generation of every class key; the earlier ones stay until no item needs them.
-    func rotating(_ authority: Authority, at date: Date) throws(KeychainFailure) -> Keybag {
+    func rotating(_ authority: Authority, at date: Date) throws(KeychainError) -> Keybag {
         let keys = authority.wrappingKeys
         var next = self
         for (keyClass, generations) in Dictionary(grouping: classKeys, by: \.keyClass).sorted(by: { $0.key < $1.key })
         where keys.opens(keyClass) {
             let newest = generations.map(\.generation).max() ?? 0
             guard newest < .max, next.keys.count < Self.keyLimit else {
-                throw KeychainFailure(.unsupported, "The class keys have been rotated as often as the format allows.")
+                throw KeychainError(.unsupported, "The class keys have been rotated as often as the format allows.")
             }
             next.keys.append(try keys.wrap(.random(count: 32), keyClass, generation: newest + 1, at: date))
         }
@@ -166,7 +166,7 @@ extension Keybag {
     }
 
     /// Without all but the newest key of each class.
-    func finishingRotation(_ authority: Authority) throws(KeychainFailure) -> Keybag {
+    func finishingRotation(_ authority: Authority) throws(KeychainError) -> Keybag {
         var next = self
         next.keys.removeAll { entry in
             Accessibility(number: entry.keyClass) != nil
@@ -177,7 +177,7 @@ extension Keybag {
 }
 
 extension [any Protector] {
-    fileprivate func first(opening slot: Keybag.Slot, _ vaultID: UUID) throws(KeychainFailure) -> (any Protector)? {
+    fileprivate func first(opening slot: Keybag.Slot, _ vaultID: UUID) throws(KeychainError) -> (any Protector)? {
         for protector in self {
             if try protector.unwrap(slot, vaultID: vaultID) != nil { return protector }
         }
@@ -185,7 +185,7 @@ extension [any Protector] {
     }
 }
 
-extension KeychainFailure {
-    static let noSuchSlot = KeychainFailure(
+extension KeychainError {
+    static let noSuchSlot = KeychainError(
         .itemNotFound, "There is no such protector. List them: keychainctl protect list")
 }

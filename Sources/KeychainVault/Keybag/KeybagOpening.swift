@@ -25,7 +25,7 @@ extension Keybag {
     /// A new keybag: a key for each class that needs no passphrase and the index key, all random, and one slot.
     static func make(
         _ protector: any Protector, deviceKey: DeviceKey, at date: Date
-    ) throws(KeychainFailure) -> Keybag {
+    ) throws(KeychainError) -> Keybag {
         let rootKey = SecretBytes.random(count: 32)
         let vaultID = UUID()
         let authority = Authority(rootKey: rootKey, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
@@ -41,7 +41,7 @@ extension Keybag {
     }
 
     /// The keybag as it is stored next: one step further, with what follows from its content made anew.
-    func signed(_ authority: Authority) throws(KeychainFailure) -> Keybag {
+    func signed(_ authority: Authority) throws(KeychainError) -> Keybag {
         let keys = authority.wrappingKeys
         guard let key = keys.authentication else { throw .locked }
         var next = self
@@ -59,19 +59,19 @@ extension Keybag {
     /// - Throws: `corrupt` if the keybag is damaged.
     func authority(
         _ protector: any Protector, _ deviceKey: DeviceKey?
-    ) throws(KeychainFailure) -> Authority? {
+    ) throws(KeychainError) -> Authority? {
         try opening(protector, deviceKey)?.authority
     }
 
     /// The same, and the slot that was opened.
     func opening(
         _ protector: any Protector, _ deviceKey: DeviceKey?
-    ) throws(KeychainFailure) -> (authority: Authority, slot: Slot)? {
+    ) throws(KeychainError) -> (authority: Authority, slot: Slot)? {
         let kind = type(of: protector).kind
         // A damaged slot must not stand in the way of another one of its kind; it is told of only if none opens.
-        var damage: KeychainFailure?
+        var damage: KeychainError?
         for slot in slots {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
                 let authority = try authority(key, heldBy: kind.holder, isBound(to: deviceKey) ? deviceKey : nil)
                 guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
@@ -92,12 +92,12 @@ extension Keybag {
 
     private func authority(
         _ key: SecretBytes, heldBy holder: ProtectorKind.Holder, _ deviceKey: DeviceKey?
-    ) throws(KeychainFailure) -> Authority {
+    ) throws(KeychainError) -> Authority {
         switch holder {
         case .machine: return Authority(rootKey: key, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
         case .person:
             guard let userKey else {
-                throw KeychainFailure(.corrupt, "The keybag has a slot of a person and no user key.")
+                throw KeychainError(.corrupt, "The keybag has a slot of a person and no user key.")
             }
             let rootKey = try userKey.rootKey(key, vaultID: vaultID)
             return Authority(rootKey: rootKey, userKey: key, deviceKey: deviceKey, vaultID: vaultID)
@@ -107,7 +107,7 @@ extension Keybag {
 
 extension Keybag.UserKeyEntry {
     /// Wraps the root key for whoever holds the user key.
-    init(_ userKey: SecretBytes, rootKey: SecretBytes, vaultID: UUID) throws(KeychainFailure) {
+    init(_ userKey: SecretBytes, rootKey: SecretBytes, vaultID: UUID) throws(KeychainError) {
         do {
             publicKey = try UserKey.publicKey(of: userKey)
             wrappedRootKey = try Sealing.wrap(
@@ -117,12 +117,12 @@ extension Keybag.UserKeyEntry {
         }
     }
 
-    func rootKey(_ userKey: SecretBytes, vaultID: UUID) throws(KeychainFailure) -> SecretBytes {
+    func rootKey(_ userKey: SecretBytes, vaultID: UUID) throws(KeychainError) -> SecretBytes {
         do {
             return try Sealing.unwrap(
                 wrappedRootKey, with: Self.wrappingKey(userKey, vaultID), context: Self.context(publicKey, vaultID))
         } catch {
-            throw KeychainFailure(.corrupt, "The root key in the keybag is damaged.")
+            throw KeychainError(.corrupt, "The root key in the keybag is damaged.")
         }
     }
 
@@ -148,7 +148,7 @@ extension Keybag.UserKeyEntry {
     }
 }
 
-extension KeychainFailure {
-    static let changedKeybag = KeychainFailure(
+extension KeychainError {
+    static let changedKeybag = KeychainError(
         .corrupt, "The keybag has been changed by something else than this program.")
 }

@@ -25,24 +25,24 @@ struct PassphraseProtector: Protector {
 
     static func make(
         _ secret: SecretBytes, _ surroundings: Surroundings
-    ) throws(KeychainFailure) -> (any Protector)? {
+    ) throws(KeychainError) -> (any Protector)? {
         do {
             return PassphraseProtector(
                 passphrase: try PassphraseDerivation.normalised(secret), settings: surroundings.settings)
         } catch {
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "A passphrase is UTF-8 text of 1 to 1024 bytes. Give another one.")
         }
     }
 
-    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         let cost = try settings.scryptCost.calibrated()
         return try sealing(salt, cost)
             .wrap(key, Self.kind, as: id, parameters: Self.parameters(salt, cost), vaultID: vaultID, at: date)
     }
 
-    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {
+    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes? {
         guard slot.kind == Self.kind.number else { return nil }
         let (salt, cost) = try Self.read(slot)
         let sealing = try sealing(salt, cost)
@@ -62,12 +62,12 @@ struct PassphraseProtector: Protector {
         }
     }
 
-    private func sealing(_ salt: Data, _ cost: ScryptParameters) throws(KeychainFailure) -> SlotSealing {
+    private func sealing(_ salt: Data, _ cost: ScryptParameters) throws(KeychainError) -> SlotSealing {
         do {
             let keys = try PassphraseDerivation.keys(from: passphrase, salt: salt, cost)
             return SlotSealing(wrapping: keys.wrapping, commitment: keys.commitment)
         } catch {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "The key of the passphrase could not be derived: it takes \(cost.memory >> 20) MiB of memory. Free some."
             )
@@ -84,7 +84,7 @@ struct PassphraseProtector: Protector {
     }
 
     /// - Throws: `corrupt` for numbers that no slot is made with: they could take all memory, or end the process.
-    private static func read(_ slot: Keybag.Slot) throws(KeychainFailure) -> (Data, ScryptParameters) {
+    private static func read(_ slot: Keybag.Slot) throws(KeychainError) -> (Data, ScryptParameters) {
         do throws(MalformedBytes) {
             var reader = ByteReader(slot.parameters)
             let salt = try reader.bytes(SlotSealing.saltLength)
@@ -93,7 +93,7 @@ struct PassphraseProtector: Protector {
             guard reader.isAtEnd, cost.isAcceptable else { throw MalformedBytes() }
             return (salt, cost)
         } catch {
-            throw KeychainFailure(
+            throw KeychainError(
                 .corrupt,
                 "The passphrase's slot asks for work that no slot is made with. It was refused; restore a backup.")
         }

@@ -14,21 +14,21 @@ protocol Protector: Sendable {
     /// One that opens slots without anybody being asked; `nil` if there is none here.
     ///
     /// - Throws: What keeps one from being used that is there.
-    static func probe(_ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)?
+    static func probe(_ surroundings: Surroundings) throws(KeychainError) -> (any Protector)?
 
     /// One around a secret that was given; `nil` if this kind takes none.
     ///
     /// - Throws: `invalidParameter` if the secret cannot be one of this kind.
-    static func make(_ secret: SecretBytes, _ surroundings: Surroundings) throws(KeychainFailure) -> (any Protector)?
+    static func make(_ secret: SecretBytes, _ surroundings: Surroundings) throws(KeychainError) -> (any Protector)?
 
     /// - Parameter id: The slot's identity, to which the wrap is bound.
     /// - Returns: A slot that holds the key.
-    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot
 
     /// - Returns: The key; `nil` if the slot was made by another kind of protector or another secret of the same kind: "not
     ///   mine".
     /// - Throws: `corrupt` if the slot is this protector's and damaged.
-    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes?
+    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes?
 
     /// Whether the slot is weaker than this protector would make it now.
     func shouldRewrap(_ slot: Keybag.Slot) -> Bool
@@ -38,7 +38,7 @@ extension Protector {
     func shouldRewrap(_: Keybag.Slot) -> Bool { false }
 
     /// A new slot that holds the key.
-    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
         try wrap(key, as: UUID(), vaultID: vaultID, at: date)
     }
 }
@@ -58,8 +58,8 @@ struct Surroundings: Sendable {
     ///   because of a file that it does not need. Doctor tells of the damage.
     init(
         _ location: VaultLocation, _ settings: VaultSettings, canDoWithoutDeviceKey: Bool
-    ) throws(KeychainFailure) {
-        do throws(KeychainFailure) {
+    ) throws(KeychainError) {
+        do throws(KeychainError) {
             self.init(
                 location: location, deviceKey: try DeviceKey.load(location.deviceKeyFile), settings: settings)
         } catch {
@@ -77,7 +77,7 @@ enum Protectors {
     ]
 
     /// Those that open slots without anybody being asked.
-    static func atHand(_ surroundings: Surroundings) throws(KeychainFailure) -> [any Protector] {
+    static func atHand(_ surroundings: Surroundings) throws(KeychainError) -> [any Protector] {
         var found: [any Protector] = []
         for type in all {
             if let protector = try type.probe(surroundings) { found.append(protector) }

@@ -19,14 +19,14 @@ struct RecoveryKeyProtector: KeyProtector {
     /// - Parameter secret: The text that was shown.
     static func make(
         _ secret: SecretBytes, _: Surroundings
-    ) throws(KeychainFailure) -> (any Protector)? {
+    ) throws(KeychainError) -> (any Protector)? {
         switch RecoveryKey.read(secret) {
         case .key(let key): return RecoveryKeyProtector(secret: key)
         case .mistyped:
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "The recovery key has a typing mistake: its checksum does not fit. Compare it.")
         case .other:
-            throw KeychainFailure(
+            throw KeychainError(
                 .invalidParameter, "That is not a recovery key: it has 14 groups of 4 letters and digits.")
         }
     }

@@ -29,7 +29,7 @@ struct SlotSealing {
 
     func wrap(
         _ key: SecretBytes, _ kind: ProtectorKind, as id: UUID, parameters: Data, vaultID: UUID, at date: Date
-    ) throws(KeychainFailure) -> Keybag.Slot {
+    ) throws(KeychainError) -> Keybag.Slot {
         var slot = Keybag.Slot(
             kind: kind.number, id: id, created: date.timeIntervalSinceReferenceDate, parameters: parameters,
             commitment: Data(), wrappedKey: Data())
@@ -49,12 +49,12 @@ struct SlotSealing {
     }
 
     /// - Throws: `corrupt`: whose slot it is has been checked before, so what does not open now is damage.
-    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes {
+    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes {
         do {
             return try Sealing.unwrap(slot.wrappedKey, with: wrapping, context: slot.context(vaultID: vaultID))
         } catch {
             let name = ProtectorKind(number: slot.kind)?.name ?? "unknown kind"
-            throw KeychainFailure(.corrupt, "A slot of the keybag (\(name)) is damaged.")
+            throw KeychainError(.corrupt, "A slot of the keybag (\(name)) is damaged.")
         }
     }
 }
@@ -65,13 +65,13 @@ protocol KeyProtector: Protector {
 }
 
 extension KeyProtector {
-    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainFailure) -> Keybag.Slot {
+    func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
         let salt = Data.random(count: SlotSealing.saltLength)
         return try SlotSealing(secret, salt: salt)
             .wrap(key, Self.kind, as: id, parameters: salt, vaultID: vaultID, at: date)
     }
 
-    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainFailure) -> SecretBytes? {
+    func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes? {
         guard slot.kind == Self.kind.number, slot.parameters.count == SlotSealing.saltLength else { return nil }
         let sealing = SlotSealing(secret, salt: slot.parameters)
         guard sealing.isCommitted(slot, vaultID: vaultID) else { return nil }

@@ -15,7 +15,7 @@ struct StoredKeybag {
     ///   and it is missing or another one.
     init(
         _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let keybags = try Self.whole(copies, location)
         let surroundings = try Surroundings(location, settings, canDoWithoutDeviceKey: keybags[0].canBeUnlocked)
         let opening = try Self.open(keybags, surroundings)
@@ -30,7 +30,7 @@ struct StoredKeybag {
     }
 
     /// The copies that decode, the newest first; of equal ones the first.
-    static func whole(_ copies: [Data?], _ location: VaultLocation) throws(KeychainFailure) -> [Keybag] {
+    static func whole(_ copies: [Data?], _ location: VaultLocation) throws(KeychainError) -> [Keybag] {
         var keybags: [Keybag] = []
         for bytes in copies {
             do throws(MalformedBytes) {
@@ -42,7 +42,7 @@ struct StoredKeybag {
         }
         guard !keybags.isEmpty else {
             guard !copies.contains(where: { $0.map(Keybag.isOfNewerFormat) ?? false }) else {
-                throw KeychainFailure(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
+                throw KeychainError(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
             }
             throw damaged(location)
         }
@@ -54,11 +54,11 @@ struct StoredKeybag {
     /// The first keybag that a protector at hand opens; the first at all, with no keys, if none does.
     private static func open(
         _ keybags: [Keybag], _ surroundings: Surroundings
-    ) throws(KeychainFailure) -> (keybag: Keybag, permanent: KeyState.Permanent?) {
+    ) throws(KeychainError) -> (keybag: Keybag, permanent: KeyState.Permanent?) {
         let protectors = try Protectors.atHand(surroundings)
         var opened: (keybag: Keybag, permanent: KeyState.Permanent?)?
         for keybag in keybags {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 let permanent = try permanent(keybag, protectors, surroundings.deviceKey)
                 if opened == nil || (opened?.permanent == nil && permanent != nil) { opened = (keybag, permanent) }
                 if permanent != nil { break }
@@ -72,7 +72,7 @@ struct StoredKeybag {
 
     private static func permanent(
         _ keybag: Keybag, _ protectors: [any Protector], _ deviceKey: DeviceKey?
-    ) throws(KeychainFailure) -> KeyState.Permanent? {
+    ) throws(KeychainError) -> KeyState.Permanent? {
         for protector in protectors {
             guard let authority = try keybag.authority(protector, deviceKey) else { continue }
             let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
@@ -82,19 +82,19 @@ struct StoredKeybag {
         return nil
     }
 
-    private static func damaged(_ location: VaultLocation) -> KeychainFailure {
-        KeychainFailure(
+    private static func damaged(_ location: VaultLocation) -> KeychainError {
+        KeychainError(
             .corrupt, "'\(location.databaseFile)': both copies of the keybag are damaged. Restore a backup.")
     }
 
-    private static func notOpened(_ surroundings: Surroundings, _ location: VaultLocation) -> KeychainFailure {
+    private static func notOpened(_ surroundings: Surroundings, _ location: VaultLocation) -> KeychainError {
         guard surroundings.deviceKey != nil else {
-            return KeychainFailure(
+            return KeychainError(
                 .unavailable,
                 "The device key '\(location.deviceKeyFile)' is missing, so the vault '\(location.folder)' cannot be "
                     + "opened. No new key was made: it would not fit. Restore it, or name it (KEYCHAIN_DEVICE_KEY).")
         }
-        return KeychainFailure(
+        return KeychainError(
             .authenticationFailed,
             "The device key '\(location.deviceKeyFile)' is not the one that the vault "
                 + "'\(location.folder)' was made with. Put the right one back (KEYCHAIN_DEVICE_KEY).")

@@ -12,7 +12,7 @@ extension Vault {
     ///
     /// - Returns: Whether it was made now.
     @discardableResult
-    public func create() throws(KeychainFailure) -> Bool {
+    public func create() throws(KeychainError) -> Bool {
         guard try openSession() == nil else { return false }
         try writeAnything { _, _ in }
         return true
@@ -31,10 +31,10 @@ extension Vault {
     @discardableResult
     public func addProtector(
         _ secret: ProtectorSecret, authority: ProtectorSecret? = nil
-    ) throws(KeychainFailure) -> UUID {
+    ) throws(KeychainError) -> UUID {
         try create()
         let protector = try protector(secret)
-        let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainFailure) in
+        let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
             try keybag.adding(protector, authority, at: Date())
         }
         guard let slot = changed.slots.last else { throw .noSuchSlot }
@@ -47,9 +47,9 @@ extension Vault {
     /// persons' secrets unwrap, also today's.
     public func changeProtector(
         _ id: UUID, to secret: ProtectorSecret, authority: ProtectorSecret? = nil
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let protector = try protector(secret)
-        try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainFailure) in
+        try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
             guard keybag.slots.contains(where: { $0.id == id && $0.kind == secret.kind.number }) else {
                 throw .noSuchSlot
             }
@@ -71,7 +71,7 @@ extension Vault {
     /// - Throws: `unsupported` for the last one, or if items would go and `erasingItems` is false.
     public func removeProtector(
         _ id: UUID, erasingItems: Bool = false, authority: ProtectorSecret? = nil
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let authority = try self.authority(authority)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
         let atHand = try Protectors.atHand(surroundings())
@@ -83,7 +83,7 @@ extension Vault {
             try writeAnything { _, db in try erasure.check(from: base, to: next, ItemTable(db)) }
             try rotate(by: authority)
         }
-        try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainFailure) in
+        try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainError) in
             try keybag.removing(id, authority, atHand, at: Date())
         }
         try forgetUnlocking()
@@ -91,25 +91,25 @@ extension Vault {
 
     /// Binds a vault that came from another device, or lost its device key, to this device's key, which is made if there is
     /// none. Items that were for the other device alone stay closed.
-    public func adoptDevice(authority: ProtectorSecret) throws(KeychainFailure) {
+    public func adoptDevice(authority: ProtectorSecret) throws(KeychainError) {
         let authority = try self.authority(authority)
         try PrivateFile.createParents(of: location.deviceKeyFile)
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: settings.writerTimeout)
-        try changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
+        try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
             try keybag.adopting(deviceKey, authority, at: Date())
         }
         try forgetUnlocking()
     }
 
     /// What is cached fits the keys of before.
-    private func forgetUnlocking() throws(KeychainFailure) {
+    private func forgetUnlocking() throws(KeychainError) {
         guard let session = try openSession() else { return }
         session.keyState.forget()
         try session.keyState.removeEntries([.unlocked, .locked])
     }
 
     /// The protector around a secret: one that was given, or that is found here.
-    func protector(_ secret: ProtectorSecret) throws(KeychainFailure) -> any Protector {
+    func protector(_ secret: ProtectorSecret) throws(KeychainError) -> any Protector {
         guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
         let surroundings = try surroundings()
         let made: (any Protector)?
@@ -119,21 +119,21 @@ extension Vault {
             made = try type.probe(surroundings)
         }
         guard let made else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
         }
         return made
     }
 
     /// What may change the keybag: a secret that was given, else a protector at hand.
-    func authority(_ secret: ProtectorSecret?) throws(KeychainFailure) -> Authority {
+    func authority(_ secret: ProtectorSecret?) throws(KeychainError) -> Authority {
         let session = try currentSession()
         if let secret { return try open(session, secret).authority }
         let surroundings = try surroundings()
         for protector in try Protectors.atHand(surroundings) {
             if let authority = try session.keybag.authority(protector, surroundings.deviceKey) { return authority }
         }
-        throw KeychainFailure(
+        throw KeychainError(
             .authenticationFailed,
             "Changing what opens the vault takes a passphrase or another secret that opens it now.")
     }
@@ -147,8 +147,8 @@ extension Vault {
     @discardableResult
     func changeKeybag(
         _ authority: Authority, within step: (Keybag, Keybag, ItemTable) throws -> Void = { _, _, _ in },
-        _ edit: (Keybag, Authority) throws(KeychainFailure) -> Keybag
-    ) throws(KeychainFailure) -> Keybag {
+        _ edit: (Keybag, Authority) throws(KeychainError) -> Keybag
+    ) throws(KeychainError) -> Keybag {
         for _ in 1...3 {
             let (keybags, base) = try currentSession().keybags(vouchedForBy: authority)
             let next = try edit(base, authority)
@@ -162,7 +162,7 @@ extension Vault {
             try close()
             return next
         }
-        throw KeychainFailure.keybagChangedMeanwhile
+        throw KeychainError.keybagChangedMeanwhile
     }
 
     /// What goes with a slot.
@@ -193,9 +193,9 @@ extension Vault {
             return try table.rowsAskingForTheUser(RowSealer(ClassKeys(old, authority.wrappingKeys, .unlocked)))
         }
 
-        private func check(_ count: Int, _ what: String) throws(KeychainFailure) {
+        private func check(_ count: Int, _ what: String) throws(KeychainError) {
             guard count == 0 || isAllowed else {
-                throw KeychainFailure(
+                throw KeychainError(
                     .unsupported,
                     "Items that \(what), and that nothing else could open: \(count). Nothing was changed. To give them up: "
                         + "--erase-items")
@@ -228,7 +228,7 @@ extension Session {
     /// for what somebody else wrote, or lock everybody out of a keybag whose root key has changed since.
     func keybags(
         vouchedForBy authority: Authority
-    ) throws(KeychainFailure) -> (all: [Keybag], authentic: Keybag) {
+    ) throws(KeychainError) -> (all: [Keybag], authentic: Keybag) {
         guard let authentic = keybags.first(where: { $0.isAuthentic(authority.wrappingKeys) }) else {
             throw .keybagChangedMeanwhile
         }
@@ -236,7 +236,7 @@ extension Session {
     }
 }
 
-extension KeychainFailure {
-    fileprivate static let keybagChangedMeanwhile = KeychainFailure(
+extension KeychainError {
+    fileprivate static let keybagChangedMeanwhile = KeychainError(
         .busy, "Another process has changed what opens this vault meanwhile. Try again.")
 }

@@ -16,13 +16,13 @@ extension Vault {
     /// - Throws: `authenticationFailed` if the authority is not one.
     public func rotate(
         authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         try rotate(by: try self.authority(authority), progress: progress)
     }
 
-    func rotate(by authority: Authority, progress: (Int) -> Void = { _ in }) throws(KeychainFailure) {
+    func rotate(by authority: Authority, progress: (Int) -> Void = { _ in }) throws(KeychainError) {
         if try currentSession().keybags(vouchedForBy: authority).authentic.rotatingClasses.isEmpty {
-            try changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
+            try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
                 try keybag.rotating(authority, at: Date())
             }
         }
@@ -39,7 +39,7 @@ extension Vault {
     /// - Returns: `nil` if no row above `rowID` needs it.
     private func rotateBatch(
         after rowID: Int64, _ authority: Authority
-    ) throws(KeychainFailure) -> (last: Int64, count: Int)? {
+    ) throws(KeychainError) -> (last: Int64, count: Int)? {
         try writeAnything { session, db in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
             let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
@@ -60,18 +60,18 @@ extension Vault {
     }
 
     /// - Returns: `false` if a row has come under an old key meanwhile.
-    private func finishRotation(_ authority: Authority) throws(KeychainFailure) -> Bool {
+    private func finishRotation(_ authority: Authority) throws(KeychainError) -> Bool {
         var isFinished = true
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             try changeKeybag(
                 authority,
                 within: { old, _, table in
                     // In the transaction that destroys the old keys, so that no row can be left behind with them.
                     let left = try table.rows(sealedOtherwiseThan: old.newestGenerations, after: 0, limit: 1)
                     isFinished = left.isEmpty
-                    guard isFinished else { throw KeychainFailure(.busy, "Items are still under the old keys.") }
+                    guard isFinished else { throw KeychainError(.busy, "Items are still under the old keys.") }
                 },
-                { (keybag, authority) throws(KeychainFailure) in try keybag.finishingRotation(authority) })
+                { (keybag, authority) throws(KeychainError) in try keybag.finishingRotation(authority) })
         } catch {
             guard isFinished else { return false }
             throw error

@@ -56,7 +56,7 @@ struct WrappingKeys: Sendable {
 
     func wrap(
         _ key: SecretBytes, _ keyClass: UInt8, generation: UInt32, at date: Date
-    ) throws(KeychainFailure) -> Keybag.WrappedKey {
+    ) throws(KeychainError) -> Keybag.WrappedKey {
         guard let wrappingKey = keys[keyClass] else { throw .locked }
         do {
             let wrapped = try Sealing.wrap(key, under: wrappingKey, context: place(keyClass, generation).bytes)
@@ -69,13 +69,13 @@ struct WrappingKeys: Sendable {
     }
 
     /// - Returns: `nil` if the class is not open.
-    func unwrap(_ entry: Keybag.WrappedKey) throws(KeychainFailure) -> SecretBytes? {
+    func unwrap(_ entry: Keybag.WrappedKey) throws(KeychainError) -> SecretBytes? {
         guard let wrappingKey = keys[entry.keyClass] else { return nil }
         do {
             let context = place(entry.keyClass, entry.generation).bytes
             return try Sealing.unwrap(entry.wrapped, with: wrappingKey, context: context)
         } catch {
-            throw KeychainFailure(.corrupt, "A key in the keybag is damaged.")
+            throw KeychainError(.corrupt, "A key in the keybag is damaged.")
         }
     }
 
@@ -135,7 +135,7 @@ extension Keybag {
 
 extension WrappingKeys {
     /// The keys that the device key opens by itself.
-    init(_ section: Keybag.AlwaysSection, deviceKey: DeviceKey, vaultID: UUID) throws(KeychainFailure) {
+    init(_ section: Keybag.AlwaysSection, deviceKey: DeviceKey, vaultID: UUID) throws(KeychainError) {
         do {
             let bytes = try Sealing.open(
                 section.sealed, with: Self.alwaysKey(deviceKey, section), context: section.context(vaultID: vaultID))
@@ -148,12 +148,12 @@ extension WrappingKeys {
             }
             self.init(vaultID: vaultID, keys: keys, authentication: nil)
         } catch {
-            throw KeychainFailure(.corrupt, "The part of the keybag that the device key opens is damaged.")
+            throw KeychainError(.corrupt, "The part of the keybag that the device key opens is damaged.")
         }
     }
 
     /// - Returns: `nil` if not all of its keys are at hand.
-    func alwaysSection(_ deviceKey: DeviceKey) throws(KeychainFailure) -> Keybag.AlwaysSection? {
+    func alwaysSection(_ deviceKey: DeviceKey) throws(KeychainError) -> Keybag.AlwaysSection? {
         let parts = Keybag.AlwaysSection.keyClasses.compactMap { keys[$0] }
         guard parts.count == Keybag.AlwaysSection.keyClasses.count else { return nil }
         let joined = parts.dropFirst().reduce(parts[0]) { SecretBytes.concatenating($0, $1) }
@@ -184,6 +184,6 @@ extension Keybag.AlwaysSection {
     }
 }
 
-extension KeychainFailure {
-    static let refusedCipher = KeychainFailure(.unavailable, "The system's cipher refused to seal or wrap.")
+extension KeychainError {
+    static let refusedCipher = KeychainError(.unavailable, "The system's cipher refused to seal or wrap.")
 }

@@ -15,28 +15,28 @@ struct EntitlementsFile {
     /// - Returns: `nil` only if no file is named, and none lies beside the program.
     static func find(
         _ environment: [String: String], executable: String?
-    ) throws(KeychainFailure) -> EntitlementsFile? {
+    ) throws(KeychainError) -> EntitlementsFile? {
         if let path = environment["KEYCHAIN_ENTITLEMENTS"] { return try named(path) }
         let program: String
         if let executable { program = executable } else { program = try RunningProgram.path() }
         return try reading(program + ".entitlements")
     }
 
-    private static func named(_ path: String) throws(KeychainFailure) -> EntitlementsFile {
+    private static func named(_ path: String) throws(KeychainError) -> EntitlementsFile {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "KEYCHAIN_ENTITLEMENTS names no file: '\(path)'. Give an absolute path, or unset the variable.")
         }
         guard let file = try reading(path) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "The entitlements '\(path)' do not exist. Put them there, or unset KEYCHAIN_ENTITLEMENTS.")
         }
         return file
     }
 
-    private static func reading(_ path: String) throws(KeychainFailure) -> EntitlementsFile? {
+    private static func reading(_ path: String) throws(KeychainError) -> EntitlementsFile? {
         // O_NONBLOCK: opening a pipe must not wait for somebody to write.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         if descriptor < 0 {
@@ -51,11 +51,11 @@ struct EntitlementsFile {
         return EntitlementsFile(path: path, bytes: try contents(descriptor, path))
     }
 
-    private static func contents(_ descriptor: Int32, _ path: String) throws(KeychainFailure) -> Data {
+    private static func contents(_ descriptor: Int32, _ path: String) throws(KeychainError) -> Data {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFailure.failure("look at", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "The entitlements '\(path)' are \(FileSafety.kind(status)), not a regular file. Move it away.")
         }

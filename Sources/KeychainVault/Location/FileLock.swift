@@ -14,8 +14,8 @@ enum FileLock {
     ///
     /// - Throws: `busy` when the time is up.
     static func withLock<Result>(
-        _ path: String, flags: Int32, timeout: Duration, _ body: () throws(KeychainFailure) -> Result
-    ) throws(KeychainFailure) -> Result {
+        _ path: String, flags: Int32, timeout: Duration, _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         let descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             let code = errno
@@ -29,13 +29,13 @@ enum FileLock {
     }
 
     /// Polls instead of blocking in the kernel: a holder that is stopped must not hang every other program for good.
-    private static func wait(_ descriptor: Int32, _ path: String, _ timeout: Duration) throws(KeychainFailure) {
+    private static func wait(_ descriptor: Int32, _ path: String, _ timeout: Duration) throws(KeychainError) {
         let deadline = ContinuousClock.now + timeout
         var pause: UInt32 = 50
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemFailure.failure("lock", path) }
             guard ContinuousClock.now < deadline else {
-                throw KeychainFailure(
+                throw KeychainError(
                     .busy,
                     "Another process has held '\(path)' for \(timeout). See who: fuser '\(path)'. Then try again.")
             }

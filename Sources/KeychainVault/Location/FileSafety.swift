@@ -16,7 +16,7 @@ import KeychainEngine
 /// They keep out other users; a program of the same user can always change what it likes.
 enum FileSafety {
     /// What lies at a path, without following a link there; `nil` if nothing does.
-    static func status(_ path: String) throws(KeychainFailure) -> stat? {
+    static func status(_ path: String) throws(KeychainError) -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 { return status }
         if errno == ENOENT { return nil }
@@ -24,7 +24,7 @@ enum FileSafety {
     }
 
     /// The folder at `path` is a real directory of ours that nobody else can enter; `false` if nothing is there.
-    static func checkFolder(_ path: String) throws(KeychainFailure) -> Bool {
+    static func checkFolder(_ path: String) throws(KeychainError) -> Bool {
         guard let status = try status(path) else { return false }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw unsafe(path, "is \(kind(status)), not a folder", "Move it away or name another folder.")
@@ -40,7 +40,7 @@ enum FileSafety {
     }
 
     /// The file at `path` is a regular file of ours with one name that nobody else can read; `nil` if nothing is there.
-    static func checkFile(_ path: String, allowingRoot: Bool = false) throws(KeychainFailure) -> stat? {
+    static func checkFile(_ path: String, allowingRoot: Bool = false) throws(KeychainError) -> stat? {
         guard let status = try status(path) else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw unsafe(path, "is \(kind(status)), not a regular file", "Move it away.")
@@ -54,7 +54,7 @@ enum FileSafety {
         return status
     }
 
-    private static func checkOwner(_ status: stat, _ path: String) throws(KeychainFailure) {
+    private static func checkOwner(_ status: stat, _ path: String) throws(KeychainError) {
         guard status.st_uid == geteuid() else {
             throw unsafe(
                 path, "belongs to user \(status.st_uid), and this is user \(geteuid())",
@@ -64,12 +64,12 @@ enum FileSafety {
 
     private static func isClosed(_ status: stat) -> Bool { status.st_mode & 0o077 == 0 }
 
-    private static func open(_ status: stat, _ path: String, _ remedy: String) -> KeychainFailure {
+    private static func open(_ status: stat, _ path: String, _ remedy: String) -> KeychainError {
         unsafe(path, "is open to other users (mode \(String(status.st_mode & 0o777, radix: 8)))", remedy)
     }
 
     /// A folder in which anyone may rename lets others put something of theirs in the place of what is ours.
-    static func checkNotSharedByAll(_ folder: String) throws(KeychainFailure) {
+    static func checkNotSharedByAll(_ folder: String) throws(KeychainError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw SystemFailure.failure("look at", folder) }
         guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
@@ -100,24 +100,24 @@ enum FileSafety {
         }
     }
 
-    private static func unsafe(_ path: String, _ what: String, _ remedy: String) -> KeychainFailure {
-        KeychainFailure(.unsafeLocation, "'\(path)' \(what), so it was not used. \(remedy)")
+    private static func unsafe(_ path: String, _ what: String, _ remedy: String) -> KeychainError {
+        KeychainError(.unsafeLocation, "'\(path)' \(what), so it was not used. \(remedy)")
     }
 }
 
 /// What the operating system said, as one of our outcomes.
 enum SystemFailure {
     /// - Parameter action: What was tried, to stand in "Could not … 'path'".
-    static func failure(_ action: String, _ path: String, code: Int32 = errno) -> KeychainFailure {
+    static func failure(_ action: String, _ path: String, code: Int32 = errno) -> KeychainError {
         let text = "Could not \(action) '\(path)': \(String(cString: strerror(code)))."
         return switch code {
-        case ENOSPC, EDQUOT: KeychainFailure(.diskFull, text + " Free some space and try again.")
-        case EROFS: KeychainFailure(.readOnly, text + " Reading works; to write, make the medium writable.")
-        case EACCES, EPERM: KeychainFailure(.unavailable, text + " Check the permissions of the folders above it.")
-        case EFBIG: KeychainFailure(.diskFull, text + " Raise the limit on the size of files (ulimit -f).")
-        case EMFILE, ENFILE: KeychainFailure(.unavailable, text + " Close some files, or raise the limit (ulimit -n).")
-        case EIO: KeychainFailure(.inputOutput, text + " The medium may be failing; make a backup.")
-        default: KeychainFailure(.unavailable, text)
+        case ENOSPC, EDQUOT: KeychainError(.diskFull, text + " Free some space and try again.")
+        case EROFS: KeychainError(.readOnly, text + " Reading works; to write, make the medium writable.")
+        case EACCES, EPERM: KeychainError(.unavailable, text + " Check the permissions of the folders above it.")
+        case EFBIG: KeychainError(.diskFull, text + " Raise the limit on the size of files (ulimit -f).")
+        case EMFILE, ENFILE: KeychainError(.unavailable, text + " Close some files, or raise the limit (ulimit -n).")
+        case EIO: KeychainError(.inputOutput, text + " The medium may be failing; make a backup.")
+        default: KeychainError(.unavailable, text)
         }
     }
 }

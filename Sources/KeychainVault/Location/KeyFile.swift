@@ -15,7 +15,7 @@ extension Vault {
     ///
     /// - Throws: `unsafeLocation` if others may read it, if it is no regular file, or lies inside the vault's folder;
     ///   `unavailable` if it is not there, `invalidParameter` if it is shorter than 32 bytes or longer than 4096.
-    public func readKeyFile(_ path: String) throws(KeychainFailure) -> SecretBytes {
+    public func readKeyFile(_ path: String) throws(KeychainError) -> SecretBytes {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw Self.noKeyFile(path) }
         guard let status = try FileSafety.checkFile(path, allowingRoot: true) else { throw Self.noKeyFile(path) }
         try checkIsElsewhere(path)
@@ -25,17 +25,17 @@ extension Vault {
         return secret
     }
 
-    private func checkIsElsewhere(_ path: String) throws(KeychainFailure) {
+    private func checkIsElsewhere(_ path: String) throws(KeychainError) {
         guard let file = FileSafety.resolved(path), let folder = FileSafety.resolved(location.folder),
             file.utf8.starts(with: (folder + "/").utf8)
         else { return }
-        throw KeychainFailure(
+        throw KeychainError(
             .unsafeLocation,
             "The key file '\(path)' lies inside the vault folder, where a copy of the vault would contain its key. "
                 + "Keep it elsewhere.")
     }
 
-    private static func noKeyFile(_ path: String) -> KeychainFailure {
-        KeychainFailure(.unavailable, "There is no key file '\(path)'. Name one that exists.")
+    private static func noKeyFile(_ path: String) -> KeychainError {
+        KeychainError(.unavailable, "There is no key file '\(path)'. Name one that exists.")
     }
 }

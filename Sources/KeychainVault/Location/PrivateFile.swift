@@ -8,7 +8,7 @@ import SecretMemory
 /// Folders and files of one user: created closed to others, before anything is written to them.
 enum PrivateFile {
     /// Creates the folder and what is missing above it. The folder gets mode 0700; the XDG rules ask 0700 for parents too.
-    static func createFolder(_ path: String) throws(KeychainFailure) {
+    static func createFolder(_ path: String) throws(KeychainError) {
         if try FileSafety.status(path) != nil {
             _ = try FileSafety.checkFolder(path)
             return
@@ -19,7 +19,7 @@ enum PrivateFile {
     }
 
     /// The folders above a file or folder, those missing made with mode 0700.
-    static func createParents(of path: String) throws(KeychainFailure) {
+    static func createParents(of path: String) throws(KeychainError) {
         let parent = FileSafety.parent(of: path)
         var status = stat()
         if stat(parent, &status) == 0 { return }
@@ -29,7 +29,7 @@ enum PrivateFile {
     }
 
     /// The mode is set once more after creating: a strict umask would leave a folder that its owner cannot enter.
-    private static func makeFolder(_ path: String) throws(KeychainFailure) {
+    private static func makeFolder(_ path: String) throws(KeychainError) {
         if mkdir(path, 0o700) == 0 {
             guard chmod(path, 0o700) == 0 else { throw SystemFailure.failure("set the mode of", path) }
         } else if errno != EEXIST {
@@ -38,7 +38,7 @@ enum PrivateFile {
     }
 
     /// Creates an empty file of mode 0600 unless a checked one is there already.
-    static func createEmpty(_ path: String) throws(KeychainFailure) {
+    static func createEmpty(_ path: String) throws(KeychainError) {
         if try FileSafety.checkFile(path) != nil { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure.failure("create", path) }
@@ -52,7 +52,7 @@ enum PrivateFile {
     /// The bytes of a checked file; `nil` if there is none.
     ///
     /// - Throws: `corrupt` if it holds more than `limit` bytes.
-    static func read(_ path: String, limit: Int) throws(KeychainFailure) -> Data? {
+    static func read(_ path: String, limit: Int) throws(KeychainError) -> Data? {
         guard try FileSafety.checkFile(path) != nil else { return nil }
         // O_NONBLOCK: should a pipe have taken the file's place just now, opening it must not hang.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -61,14 +61,14 @@ enum PrivateFile {
         var bytes = Data(count: limit + 1)
         let count = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw SystemFailure.failure("read", path) }
-        guard count <= limit else { throw KeychainFailure(.corrupt, "'\(path)' is longer than it can be.") }
+        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is longer than it can be.") }
         return bytes.prefix(count)
     }
 
     /// The bytes of a secret file, which pass through no other memory; `nil` if there is none.
     ///
     /// It may belong to root, who hands it to a service, and to nobody else but us.
-    static func readSecret(_ path: String, limit: Int) throws(KeychainFailure) -> SecretBytes? {
+    static func readSecret(_ path: String, limit: Int) throws(KeychainError) -> SecretBytes? {
         guard try FileSafety.checkFile(path, allowingRoot: true) != nil else { return nil }
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
@@ -76,13 +76,13 @@ enum PrivateFile {
         var count = 0
         let secret = SecretBytes(count: limit + 1) { count = Foundation.read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw SystemFailure.failure("read", path) }
-        guard count > 0 else { throw KeychainFailure(.corrupt, "'\(path)' is empty.") }
-        guard count <= limit else { throw KeychainFailure(.corrupt, "'\(path)' is longer than it can be.") }
+        guard count > 0 else { throw KeychainError(.corrupt, "'\(path)' is empty.") }
+        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is longer than it can be.") }
         return secret.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
     /// Puts a whole new file in place, durably: at every moment there is either no file or all of it.
-    static func write(_ bytes: Data, to path: String) throws(KeychainFailure) {
+    static func write(_ bytes: Data, to path: String) throws(KeychainError) {
         let temporary = path + ".new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -100,7 +100,7 @@ enum PrivateFile {
     }
 
     /// Makes names in a folder durable; a file may be on disk and its name not.
-    static func syncFolder(_ path: String) throws(KeychainFailure) {
+    static func syncFolder(_ path: String) throws(KeychainError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
         defer { close(descriptor) }

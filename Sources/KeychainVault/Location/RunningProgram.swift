@@ -11,7 +11,7 @@ enum RunningProgram {
     /// program was called by (`argv[0]`) is whatever the one who started it wrote there.
     ///
     /// - Throws: `unavailable` if the system does not say.
-    static func path() throws(KeychainFailure) -> String {
+    static func path() throws(KeychainError) -> String {
         #if os(Linux)
             try withoutDeletionMark(linkTarget("/proc/self/exe"))
         #else
@@ -22,14 +22,14 @@ enum RunningProgram {
 
     /// A program whose file was replaced since it started keeps the path, which the kernel marks. To look for entitlements
     /// at the marked path would find none.
-    static func withoutDeletionMark(_ path: String) throws(KeychainFailure) -> String {
+    static func withoutDeletionMark(_ path: String) throws(KeychainError) -> String {
         let mark = " (deleted)"
         guard path.utf8.suffix(mark.utf8.count).elementsEqual(mark.utf8) else { return path }
         guard try FileSafety.status(path) == nil else { return path }
         return String(decoding: path.utf8.dropLast(mark.utf8.count), as: UTF8.self)
     }
 
-    static func linkTarget(_ link: String) throws(KeychainFailure) -> String {
+    static func linkTarget(_ link: String) throws(KeychainError) -> String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &bytes, bytes.count)
         // A path outside of what the process may reach does not begin with a slash.
@@ -39,7 +39,7 @@ enum RunningProgram {
         return path
     }
 
-    private static let unknown = KeychainFailure(
+    private static let unknown = KeychainError(
         .unavailable,
         "The system does not say which file this program was started from, or its path is no UTF-8, so that its "
             + "entitlements cannot be looked for beside it. Name them in KEYCHAIN_ENTITLEMENTS.")

@@ -15,22 +15,22 @@ public struct VaultLocation: Hashable, Sendable {
     public let deviceKeyFile: String
 
     /// - Throws: `unsafeLocation` if a path is not absolute, or if the key would lie beside what it opens.
-    public init(folder: String, deviceKeyFile: String) throws(KeychainFailure) {
+    public init(folder: String, deviceKeyFile: String) throws(KeychainError) {
         self.folder = try Self.canonical(folder, "The vault folder")
         self.deviceKeyFile = try Self.canonical(deviceKeyFile, "The device key file")
         try checkSeparation(folder: self.folder, keyFolder: FileSafety.parent(of: self.deviceKeyFile))
     }
 
     /// Refuses a key beside what it opens, also where symbolic links lead there. To be asked when both folders exist.
-    func checkSeparation() throws(KeychainFailure) {
+    func checkSeparation() throws(KeychainError) {
         let keyFolder = FileSafety.parent(of: deviceKeyFile)
         guard let folder = FileSafety.resolved(folder), let keyFolder = FileSafety.resolved(keyFolder) else { return }
         try checkSeparation(folder: folder, keyFolder: keyFolder)
     }
 
-    private func checkSeparation(folder: String, keyFolder: String) throws(KeychainFailure) {
+    private func checkSeparation(folder: String, keyFolder: String) throws(KeychainError) {
         guard (keyFolder + "/").utf8.starts(with: (folder + "/").utf8) else { return }
-        throw KeychainFailure(
+        throw KeychainError(
             .unsafeLocation,
             "The device key '\(deviceKeyFile)' lies inside the vault folder, where a copy of the vault would "
                 + "contain its key. Keep it elsewhere (KEYCHAIN_DEVICE_KEY).")
@@ -44,7 +44,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// | `KEYCHAIN_DEVICE_KEY` | the device key file | `$XDG_CONFIG_HOME/swift-keychain/device.key`, else under `$HOME/.config` |
     ///
     /// - Throws: `unavailable` if neither these nor `HOME` are set, `unsafeLocation` for paths that are not absolute.
-    public static func fromEnvironment(_ environment: [String: String]) throws(KeychainFailure) -> VaultLocation {
+    public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultLocation {
         try VaultLocation(
             folder: path(environment, "KEYCHAIN_VAULT", "XDG_DATA_HOME", ".local/share", "swift-keychain"),
             deviceKeyFile: path(
@@ -54,11 +54,11 @@ public struct VaultLocation: Hashable, Sendable {
     /// The XDG base directory rule: a relative path in the XDG variable counts as not set.
     private static func path(
         _ environment: [String: String], _ override: String, _ base: String, _ underHome: String, _ name: String
-    ) throws(KeychainFailure) -> String {
+    ) throws(KeychainError) -> String {
         if let path = environment[override] { return path }
         if let path = environment[base], isAbsolute(path) { return path + "/" + name }
         guard let home = environment["HOME"], isAbsolute(home) else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable, "Neither \(override), \(base) nor HOME names a folder. Set one of them.")
         }
         return home + "/" + underHome + "/" + name
@@ -68,7 +68,7 @@ public struct VaultLocation: Hashable, Sendable {
     ///
     /// Paths are bytes to the system, so they are looked at as such: to Swift's characters a slash before a combining mark
     /// is no slash.
-    private static func canonical(_ path: String, _ what: String) throws(KeychainFailure) -> String {
+    private static func canonical(_ path: String, _ what: String) throws(KeychainError) -> String {
         let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
         guard isAbsolute(path), !path.utf8.contains(0), !parts.isEmpty, !parts.contains("..") else {
             throw unusable(path, what, "Give an absolute path below '/', without '..'.")
@@ -88,8 +88,8 @@ public struct VaultLocation: Hashable, Sendable {
     /// SQLite's limit is 512 bytes, for the longest name that it or we make in the folder.
     private static let lengthLimit = 480
 
-    private static func unusable(_ path: String, _ what: String, _ remedy: String) -> KeychainFailure {
-        KeychainFailure(.unsafeLocation, "\(what) '\(path)' is not usable. \(remedy)")
+    private static func unusable(_ path: String, _ what: String, _ remedy: String) -> KeychainError {
+        KeychainError(.unsafeLocation, "\(what) '\(path)' is not usable. \(remedy)")
     }
 
     /// By bytes: names that look alike to Swift are different files.

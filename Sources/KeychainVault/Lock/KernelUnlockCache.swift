@@ -13,7 +13,7 @@ struct KernelUnlockCache: UnlockCache {
     /// The time an entry has left when it is read is what was last set; so is this.
     func store(
         _ entry: UnlockEntry, _ state: LockState, vaultID: UUID
-    ) throws(KeychainFailure) -> UnlockToken {
+    ) throws(KeychainError) -> UnlockToken {
         do {
             let key = try KernelKeyring.store(entry.bytes, as: name(state, vaultID), timeout: entry.idleTimeout)
             return .kernel(key)
@@ -24,7 +24,7 @@ struct KernelUnlockCache: UnlockCache {
 
     func find(
         _ state: LockState, vaultID: UUID
-    ) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)? {
+    ) throws(KeychainError) -> (entry: UnlockEntry, token: UnlockToken)? {
         do {
             guard let key = try KernelKeyring.find(name(state, vaultID)), let bytes = try KernelKeyring.read(key),
                 let entry = UnlockEntry(bytes: bytes)
@@ -49,7 +49,7 @@ struct KernelUnlockCache: UnlockCache {
         }
     }
 
-    func remove(_ state: LockState, vaultID: UUID) throws(KeychainFailure) {
+    func remove(_ state: LockState, vaultID: UUID) throws(KeychainError) {
         do {
             guard let key = try KernelKeyring.find(name(state, vaultID)) else { return }
             try KernelKeyring.remove(key)
@@ -72,13 +72,13 @@ struct KernelUnlockCache: UnlockCache {
         "swift-keychain:\(vaultID.uuidString.lowercased()):\(state.rawValue)"
     }
 
-    private static func failure(_ failure: KernelKeyring.Failure) -> KeychainFailure {
+    private static func failure(_ failure: KernelKeyring.Failure) -> KeychainError {
         let text = String(cString: strerror(failure.code))
         guard failure.code == EDQUOT else {
-            return KeychainFailure(
+            return KeychainError(
                 .unavailable, "The kernel's keyring refused: \(text). To do without: KEYCHAIN_UNLOCK_CACHE=process")
         }
-        return KeychainFailure(
+        return KeychainError(
             .diskFull, "The kernel's keyring of this user is full. Remove keys that are not needed (keyctl show @u).")
     }
 }

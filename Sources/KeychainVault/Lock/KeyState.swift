@@ -62,9 +62,9 @@ final class KeyState: Sendable {
     /// What seals and opens rows now.
     ///
     /// - Throws: `locked` if not even the index is open.
-    func sealer() throws(KeychainFailure) -> RowSealer {
+    func sealer() throws(KeychainError) -> RowSealer {
         if let permanent { return permanent.sealer }
-        return try current.withLock { (current) throws(KeychainFailure) in
+        return try current.withLock { (current) throws(KeychainError) in
             for state in [LockState.unlocked, .locked] {
                 if let sealer = try cached(state, &current) { return sealer }
             }
@@ -73,8 +73,8 @@ final class KeyState: Sendable {
     }
 
     var state: LockState {
-        get throws(KeychainFailure) {
-            do throws(KeychainFailure) {
+        get throws(KeychainError) {
+            do throws(KeychainError) {
                 return try sealer().keys.state
             } catch {
                 guard error.reason == .locked else { throw error }
@@ -85,8 +85,8 @@ final class KeyState: Sendable {
 
     /// Whether items can be looked for.
     var hasIndex: Bool {
-        get throws(KeychainFailure) {
-            do throws(KeychainFailure) {
+        get throws(KeychainError) {
+            do throws(KeychainError) {
                 _ = try sealer()
                 return true
             } catch {
@@ -108,7 +108,7 @@ final class KeyState: Sendable {
     }
 
     /// Takes the entries of these states away, from every process that shares them.
-    func removeEntries(_ states: [LockState]) throws(KeychainFailure) {
+    func removeEntries(_ states: [LockState]) throws(KeychainError) {
         for cache in caches {
             for state in states { try cache.remove(state, vaultID: keybags[0].vaultID) }
         }
@@ -116,7 +116,7 @@ final class KeyState: Sendable {
 
     // MARK: - By the cache
 
-    private func cached(_ state: LockState, _ current: inout Current) throws(KeychainFailure) -> RowSealer? {
+    private func cached(_ state: LockState, _ current: inout Current) throws(KeychainError) -> RowSealer? {
         if let opened = current.opened[state] {
             if opened.cache.isAlive(opened.token) {
                 try renewIfDue(state, &current)
@@ -135,7 +135,7 @@ final class KeyState: Sendable {
 
     /// - Returns: `nil` if the cache has no entry, or one whose keys do not fit: they are those of before a protector was
     ///   removed.
-    private func opened(_ state: LockState, by cache: any UnlockCache) throws(KeychainFailure) -> Opened? {
+    private func opened(_ state: LockState, by cache: any UnlockCache) throws(KeychainError) -> Opened? {
         guard let (entry, token) = try cache.find(state, vaultID: vaultID),
             entry.bootID == BootID.read(bootIDFile),
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID),
@@ -146,7 +146,7 @@ final class KeyState: Sendable {
             sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout, looked: .now)
     }
 
-    func find(_ state: LockState) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)? {
+    func find(_ state: LockState) throws(KeychainError) -> (entry: UnlockEntry, token: UnlockToken)? {
         for cache in caches {
             if let found = try cache.find(state, vaultID: vaultID) { return found }
         }
@@ -154,7 +154,7 @@ final class KeyState: Sendable {
     }
 
     /// Use puts the timeout off; not at each call, which would be another call of the system.
-    private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainFailure) {
+    private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainError) {
         guard let opened = current.opened[state] else { return }
         let (now, longest) = (ContinuousClock.now, Duration.seconds(10))
         guard now - opened.looked > min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest) else { return }
@@ -167,7 +167,7 @@ final class KeyState: Sendable {
 
     // MARK: - Without
 
-    private func always(_ current: inout Current) throws(KeychainFailure) -> RowSealer {
+    private func always(_ current: inout Current) throws(KeychainError) -> RowSealer {
         if let sealer = current.always { return sealer }
         let keybag = keybags[0]
         guard let section = keybag.always, let deviceKey, section.deviceKeyID == deviceKey.id else { throw .locked }

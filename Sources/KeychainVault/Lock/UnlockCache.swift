@@ -11,10 +11,10 @@ import SecretMemory
 /// Entries are forgotten at the latest when the system starts anew.
 protocol UnlockCache: Sendable {
     /// Puts an entry in the place of the one before.
-    func store(_ entry: UnlockEntry, _ state: LockState, vaultID: UUID) throws(KeychainFailure) -> UnlockToken
+    func store(_ entry: UnlockEntry, _ state: LockState, vaultID: UUID) throws(KeychainError) -> UnlockToken
 
     /// - Returns: `nil` if there is none, or its time is over.
-    func find(_ state: LockState, vaultID: UUID) throws(KeychainFailure) -> (entry: UnlockEntry, token: UnlockToken)?
+    func find(_ state: LockState, vaultID: UUID) throws(KeychainError) -> (entry: UnlockEntry, token: UnlockToken)?
 
     /// Whether the entry is still there. Asked before every read, so it has to be quick.
     func isAlive(_ token: UnlockToken) -> Bool
@@ -23,7 +23,7 @@ protocol UnlockCache: Sendable {
     func renew(_ token: UnlockToken, _ timeout: Duration)
 
     /// Takes the entry away from every process.
-    func remove(_ state: LockState, vaultID: UUID) throws(KeychainFailure)
+    func remove(_ state: LockState, vaultID: UUID) throws(KeychainError)
 }
 
 /// Which entry of a cache a process has read.

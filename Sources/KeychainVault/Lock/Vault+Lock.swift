@@ -22,7 +22,7 @@ extension Vault {
     /// How far the vault is unlocked for this process. A vault that does not exist yet counts as unlocked: it is made with
     /// the device key, which opens it.
     public var lockState: LockState {
-        get throws(KeychainFailure) { try openSession()?.keyState.state ?? .unlocked }
+        get throws(KeychainError) { try openSession()?.keyState.state ?? .unlocked }
     }
 
     /// Unlocks the vault, for all of the user's processes if the kernel keeps keys for it, else for this process.
@@ -39,7 +39,7 @@ extension Vault {
     public func unlock(
         _ secret: ProtectorSecret, idleTimeout: Duration? = nil,
         keepingKeysIn place: VaultSettings.UnlockCacheKind? = nil
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let session = try currentSession()
         let opening = try open(session, secret)
         let cache: any UnlockCache = place == .process ? ProcessUnlockCache() : settings.cache
@@ -52,7 +52,7 @@ extension Vault {
     ///
     /// - Parameter forgettingFirstUnlock: Whether to close as well what stays open after the first unlock.
     /// - Throws: `unsupported` if a protector at hand opens the vault without anybody being asked.
-    public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainFailure) {
+    public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainError) {
         let session = try openSession()
         // Those of this process go even if the cache cannot be reached, and what was cached earlier goes even if the vault
         // opens by itself now.
@@ -60,7 +60,7 @@ extension Vault {
         RecentProof.forget(self)
         try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])
         guard let session, !session.keyState.isAlwaysUnlocked else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unsupported,
                 "This vault opens without asking anybody, so locking it would change nothing. Give it a passphrase and "
                     + "take the device key away: keychainctl protect add passphrase; keychainctl protect remove device-key"
@@ -69,10 +69,10 @@ extension Vault {
     }
 
     /// The session, with the keybag as it is stored now.
-    func currentSession() throws(KeychainFailure) -> Session {
+    func currentSession() throws(KeychainError) -> Session {
         if let session = try openSession(), try !closeIfKeybagChanged(session) { return session }
         guard let session = try openSession() else {
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable, "There is no vault in '\(location.folder)' yet. Make one: keychainctl init")
         }
         return session
@@ -85,27 +85,27 @@ extension Vault {
         let protector: any Protector
     }
 
-    func open(_ session: Session, _ secret: ProtectorSecret) throws(KeychainFailure) -> Opening {
+    func open(_ session: Session, _ secret: ProtectorSecret) throws(KeychainError) -> Opening {
         let protector = try protector(secret)
         let deviceKey = try surroundings().deviceKey
         guard session.keybag.slots.contains(where: { $0.kind == secret.kind.number }) else { throw .noSuchSlot }
-        let opened = try session.firstOpening { (keybag) throws(KeychainFailure) in
+        let opened = try session.firstOpening { (keybag) throws(KeychainError) in
             try keybag.opening(protector, deviceKey)
         }
         guard let opened else {
-            throw KeychainFailure(.authenticationFailed, "The \(secret.kind.name) is not one that opens this vault.")
+            throw KeychainError(.authenticationFailed, "The \(secret.kind.name) is not one that opens this vault.")
         }
         return Opening(authority: opened.authority, slot: opened.slot, protector: protector)
     }
 
-    func surroundings() throws(KeychainFailure) -> Surroundings {
+    func surroundings() throws(KeychainError) -> Surroundings {
         let canDoWithout = try openSession()?.keybag.canBeUnlocked ?? false
         return try Surroundings(location, settings, canDoWithoutDeviceKey: canDoWithout)
     }
 
     private func store(
         _ authority: Authority, _ session: Session, _ idleTimeout: Duration?, in cache: any UnlockCache
-    ) throws(KeychainFailure) {
+    ) throws(KeychainError) {
         let bootID = BootID.read(settings.bootIDFile)
         for (state, timeout) in [(LockState.locked, nil), (.unlocked, idleTimeout)] {
             let keys = authority.wrappingKeys.limited(to: state)
@@ -115,10 +115,10 @@ extension Vault {
     }
 
     /// An old slot may ask for less work than is right today; who unlocks with it has what it takes to make it anew.
-    func rewrapIfWeak(_ opening: Opening) throws(KeychainFailure) {
+    func rewrapIfWeak(_ opening: Opening) throws(KeychainError) {
         guard opening.protector.shouldRewrap(opening.slot) else { return }
-        do throws(KeychainFailure) {
-            try changeKeybag(opening.authority) { (keybag, authority) throws(KeychainFailure) in
+        do throws(KeychainError) {
+            try changeKeybag(opening.authority) { (keybag, authority) throws(KeychainError) in
                 // It may hold another secret by now, which must not give way to the one of before.
                 guard keybag.slots.contains(opening.slot) else { throw .noSuchSlot }
                 return try keybag.changing(opening.slot.id, to: opening.protector, authority, at: Date())
@@ -134,11 +134,11 @@ extension Vault {
 extension Session {
     /// What the first keybag gives that is not damaged: somebody may have spoiled one copy and made its checksum fit.
     func firstOpening<Opened>(
-        _ open: (Keybag) throws(KeychainFailure) -> Opened?
-    ) throws(KeychainFailure) -> Opened? {
-        var damage: KeychainFailure?
+        _ open: (Keybag) throws(KeychainError) -> Opened?
+    ) throws(KeychainError) -> Opened? {
+        var damage: KeychainError?
         for keybag in keybags {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 if let opened = try open(keybag) { return opened }
             } catch {
                 guard error.reason == .corrupt else { throw error }

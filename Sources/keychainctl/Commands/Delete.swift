@@ -43,10 +43,10 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in try delete(keychain) }
+            try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try delete(keychain) }
         }
 
-        private func delete(_ keychain: UserKeychain) throws(KeychainFailure) {
+        private func delete(_ keychain: UserKeychain) throws(KeychainError) {
             guard all else { return try keychain.delete(keychain.onlyItem(item, label: label)) }
             for itemClass in item.classes { try keychain.deleteAll(item.filter(itemClass, label: label)) }
         }

@@ -36,11 +36,11 @@ extension Keychainctl {
         }
 
         private static func vaultFindings(_ environment: [String: String]) -> [Finding] {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 let location = try VaultLocation.fromEnvironment(environment)
                 var settings = VaultSettings()
                 // A wrong word is told with the surroundings.
-                do throws(KeychainFailure) { settings = try .fromEnvironment(environment) } catch {}
+                do throws(KeychainError) { settings = try .fromEnvironment(environment) } catch {}
                 return Vault.examine(location, settings)
             } catch {
                 return [Finding("location", .problem, error.message)]

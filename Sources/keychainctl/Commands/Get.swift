@@ -38,12 +38,12 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.value(keychain.onlyItem(item, label: label))
             }
             guard var value = found else {
                 // Other programs may store items that only carry attributes.
-                throw KeychainFailure(.undecodableInput, "The item is there and has no value, not even an empty one.")
+                throw KeychainError(.undecodableInput, "The item is there and has no value, not even an empty one.")
             }
             defer { value.wipe() }
             try Output.write(value)

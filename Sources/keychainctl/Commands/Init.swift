@@ -57,7 +57,7 @@ extension Keychainctl {
                 secrets.append(ProtectorSecret(.passphrase, text))
             }
             if recoveryKey { secrets.append(ProtectorSecret(.recoveryKey, Vault.makeRecoveryKey())) }
-            try RecoveryKeyOutput.showing(secrets) { () throws(KeychainFailure) in
+            try RecoveryKeyOutput.showing(secrets) { () throws(KeychainError) in
                 guard try vault.create() else { throw opensOtherwise(vault) }
                 try add(secrets, to: vault)
             }
@@ -65,7 +65,7 @@ extension Keychainctl {
             if noDeviceKey { try removeDeviceKey(vault, authority: secrets.first) }
         }
 
-        private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainFailure) {
+        private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainError) {
             // The first one vouches for the others.
             for secret in secrets {
                 let isFirst = try !vault.protectors.contains { $0.kind?.holder == .person }
@@ -73,14 +73,14 @@ extension Keychainctl {
             }
         }
 
-        private func removeDeviceKey(_ vault: Vault, authority: ProtectorSecret?) throws(KeychainFailure) {
+        private func removeDeviceKey(_ vault: Vault, authority: ProtectorSecret?) throws(KeychainError) {
             for slot in try vault.protectors where slot.kind == .deviceKey {
                 try vault.removeProtector(slot.id, authority: authority)
             }
             try LockNotice.tell(vault)
         }
 
-        private func checkPresent(_ vault: Vault) throws(KeychainFailure) {
+        private func checkPresent(_ vault: Vault) throws(KeychainError) {
             let kinds = try vault.protectors.compactMap(\.kind)
             let isAsAsked =
                 (!wantsPassphrase || kinds.contains(.passphrase)) && (!recoveryKey || kinds.contains(.recoveryKey))
@@ -89,8 +89,8 @@ extension Keychainctl {
             Output.note("There is a vault already in '\(vault.location.folder)'; nothing was changed.")
         }
 
-        private func opensOtherwise(_ vault: Vault) -> KeychainFailure {
-            KeychainFailure(
+        private func opensOtherwise(_ vault: Vault) -> KeychainError {
+            KeychainError(
                 .duplicateItem,
                 "There is a vault already in '\(vault.location.folder)', and it opens otherwise. Nothing was changed. "
                     + "To change what opens it: keychainctl protect --help")
@@ -100,7 +100,7 @@ extension Keychainctl {
 
 /// What people are told once nothing opens the vault by itself any more.
 enum LockNotice {
-    static func tell(_ vault: Vault) throws(KeychainFailure) {
+    static func tell(_ vault: Vault) throws(KeychainError) {
         guard try !vault.opensByItself else { return }
         // It may have been unlocked while the device key was there.
         try vault.lock()

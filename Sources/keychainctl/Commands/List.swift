@@ -37,7 +37,7 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in try search(keychain) }
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try search(keychain) }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
             if found.isPartial || !json { try warnOfDamage(keychain) }
@@ -47,11 +47,11 @@ extension Keychainctl {
         /// error, since one of them may be what was asked for.
         private func search(
             _ keychain: UserKeychain
-        ) throws(KeychainFailure) -> (items: [ListedItem], isPartial: Bool) {
+        ) throws(KeychainError) -> (items: [ListedItem], isPartial: Bool) {
             var items: [ListedItem] = []
-            var damage: KeychainFailure?
+            var damage: KeychainError?
             for itemClass in item.classes {
-                do throws(KeychainFailure) {
+                do throws(KeychainError) {
                     items += try keychain.items(item.filter(itemClass, label: label))
                 } catch {
                     guard [.itemNotFound, .corrupt].contains(error.reason) else { throw error }
@@ -62,7 +62,7 @@ extension Keychainctl {
             return (items, damage != nil)
         }
 
-        private func warnOfDamage(_ keychain: UserKeychain) throws(KeychainFailure) {
+        private func warnOfDamage(_ keychain: UserKeychain) throws(KeychainError) {
             let damaged = try keychain.vault.status().damagedCount
             guard damaged > 0 else { return }
             Output.complain("\(damaged) damaged item(s) cannot be shown. They were left as they are; restore a backup.")

@@ -62,24 +62,24 @@ extension Keychainctl {
             let vault = try UserKeychain.existingVault()
             try checkServesOthers(vault)
             if options.given == nil, try opensAnyway(vault) { return }
-            try options.unlock(vault) { (secret) throws(KeychainFailure) in
+            try options.unlock(vault) { (secret) throws(KeychainError) in
                 try vault.unlock(secret, idleTimeout: timeout?.duration)
             }
         }
 
-        private func opensAnyway(_ vault: Vault) throws(KeychainFailure) -> Bool {
+        private func opensAnyway(_ vault: Vault) throws(KeychainError) -> Bool {
             guard try vault.opensByItself else { return false }
             Output.note("This vault opens without asking anybody, so there is nothing to unlock.")
             return true
         }
 
-        private func checkServesOthers(_ vault: Vault) throws(KeychainFailure) {
+        private func checkServesOthers(_ vault: Vault) throws(KeychainError) {
             guard vault.unlockCacheInUse == .process else { return }
             let why =
                 vault.settings.unlockCache == .process
                 ? "KEYCHAIN_UNLOCK_CACHE=process keeps the keys in each process"
                 : "The kernel keeps no keys for this process"
-            throw KeychainFailure(
+            throw KeychainError(
                 .unavailable,
                 "\(why), so unlocking here would end with this command. Give the secret to the command that needs it, for "
                     + "example: keychainctl get --passphrase-fd 3 …")

@@ -74,7 +74,7 @@ extension Keychainctl {
                 try vault.create()
                 let authority = try options.authority(vault, for: name.kind)
                 let secret = try new.secret(of: name.kind, vault)
-                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainFailure) in
+                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.addProtector(secret, authority: authority)
                 }
                 if try vault.opensByItself { advise(try vault.status()) }
@@ -113,11 +113,11 @@ extension Keychainctl {
             func run() throws {
                 let vault = try UserKeychain.existingVault()
                 let slot = try name.slot(in: vault)
-                guard let kind = slot.kind else { throw KeychainFailure.unknownKind }
+                guard let kind = slot.kind else { throw KeychainError.unknownKind }
                 try new.check(for: kind)
                 let authority = try options.authority(vault, for: kind)
                 let secret = try new.secret(of: kind, vault)
-                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainFailure) in
+                try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.changeProtector(slot.id, to: secret, authority: authority)
                 }
             }
@@ -177,15 +177,15 @@ extension Keychainctl {
 
             func run() throws {
                 let vault = try UserKeychain.existingVault()
-                try options.unlock(vault) { (secret) throws(KeychainFailure) in try vault.adoptDevice(authority: secret)
+                try options.unlock(vault) { (secret) throws(KeychainError) in try vault.adoptDevice(authority: secret)
                 }
             }
         }
     }
 }
 
-extension KeychainFailure {
-    fileprivate static let unknownKind = KeychainFailure(
+extension KeychainError {
+    fileprivate static let unknownKind = KeychainError(
         .unsupported, "This protector was made by a newer version of keychainctl. Use that to change it.")
 }
 

@@ -49,7 +49,7 @@ extension Keychainctl {
             try checkSources()
             var value = try input.readValue(for: name)
             defer { value.wipe() }
-            try unlock.unlocking(keychain.vault) { () throws(KeychainFailure) in
+            try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.set(item, label: label, accessibility?.accessibility, value: value)
             }
         }

@@ -59,7 +59,7 @@ extension Keychainctl {
 
         /// What keeps the vault from being locked now need not do so the next time.
         private func lock(_ vault: Vault, _ why: String) {
-            do throws(KeychainFailure) {
+            do throws(KeychainError) {
                 try vault.lock(forgettingFirstUnlock: all)
                 try Vault.closeAll()
                 Output.note("Locked, since \(why).")
@@ -68,7 +68,7 @@ extension Keychainctl {
             }
         }
 
-        private static let useless = KeychainFailure(
+        private static let useless = KeychainError(
             .unavailable,
             "Here each process keeps the keys that it has unlocked for itself, so there is nothing to lock from outside."
         )

@@ -46,13 +46,13 @@ struct EvaluationTests {
         #expect(await context.outcome() == .notInteractive)
     }
 
-    static let failures: [(KeychainFailure.Reason, LAError.Code)] = [
+    static let failures: [(KeychainError.Reason, LAError.Code)] = [
         (.cancelled, .userCancel), (.interactionNotAllowed, .notInteractive), (.timedOut, .systemCancel),
         (.unavailable, .systemCancel), (.inputOutput, .systemCancel),
     ]
 
     @Test(arguments: failures)
-    func question_thatFails_endsTheEvaluation(reason: KeychainFailure.Reason, code: LAError.Code) async throws {
+    func question_thatFails_endsTheEvaluation(reason: KeychainError.Reason, code: LAError.Code) async throws {
         let keychain = try ProtectedKeychain(.memory, Person(failing: reason))
         #expect(await keychain.context().outcome() == code)
         #expect(keychain.questions.count == 1)
@@ -70,7 +70,7 @@ struct EvaluationTests {
         let error = await #expect(throws: LAError.self) {
             try await keychain.context().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "x")
         }
-        #expect(error?.localizedDescription == KeychainFailure.interactionNotAllowed.message)
+        #expect(error?.localizedDescription == KeychainError.interactionNotAllowed.message)
     }
 
     // MARK: - What is proven

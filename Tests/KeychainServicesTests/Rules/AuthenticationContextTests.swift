@@ -172,14 +172,14 @@ struct AuthenticationContextTests {
         #expect(right.questions.isEmpty)
     }
 
-    static let failures: [(KeychainFailure.Reason, OSStatus)] = [
+    static let failures: [(KeychainError.Reason, OSStatus)] = [
         (.cancelled, errSecUserCanceled), (.interactionNotAllowed, errSecInteractionNotAllowed),
         (.timedOut, errSecNotAvailable), (.unavailable, errSecNotAvailable),
     ]
 
     @Test(arguments: StoreKind.allCases, failures)
     func question_thatFails_isNotRepeatedAndHasItsStatus(
-        kind: StoreKind, row: (reason: KeychainFailure.Reason, status: OSStatus)
+        kind: StoreKind, row: (reason: KeychainError.Reason, status: OSStatus)
     ) throws {
         let keychain = try ProtectedKeychain(kind, Person(failing: row.reason))
         try keychain.add()

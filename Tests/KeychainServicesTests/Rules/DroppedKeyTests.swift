@@ -33,7 +33,7 @@ struct DroppedKeyTests {
         for account in ["a", "b", "c"] { services.add(genp(["acct": account])) }
         var query = Query(.genericPassword)
         query.limit = .atMost(-1)
-        let failure = #expect(throws: KeychainFailure.self) {
+        let failure = #expect(throws: KeychainError.self) {
             try services.engine.copyMatching(query, caller: services.caller)
         }
         #expect(failure?.reason == .invalidParameter)

@@ -118,7 +118,7 @@ struct EntitlementTests {
         ("$()", "T"), ("$(AppIdentifierPrefix:lower)a", "T"), ("$($(AppIdentifierPrefix))", "T"),
     ])
     func variable_thatCannotBeExpanded_isRefusedAndNamed(entry: String, team: String?) throws {
-        let failure = #expect(throws: KeychainFailure.self) {
+        let failure = #expect(throws: KeychainError.self) {
             try groups([Self.accessGroups: ["a", entry]], team: team)
         }
         #expect(failure?.reason == .unavailable)
@@ -134,7 +134,7 @@ struct EntitlementTests {
     // MARK: Broken lists
 
     private func isRefused(_ bytes: Data) -> Bool {
-        do throws(KeychainFailure) {
+        do throws(KeychainError) {
             _ = try Entitlements(bytes, path: "/a/b.entitlements")
             return false
         } catch {

@@ -101,7 +101,7 @@ struct EntitlementsFileTests {
 
     @Test func name_thatIsTooLong_isRefused() {
         let program = folder.path + "/" + String(repeating: "a", count: 250)
-        #expect(throws: KeychainFailure.self) { try Caller.ofEnvironment([:], executable: program) }
+        #expect(throws: KeychainError.self) { try Caller.ofEnvironment([:], executable: program) }
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read every file"))
@@ -163,14 +163,14 @@ struct EntitlementsFileTests {
 
     @Test(arguments: ["/missing/link", "/proc/self/status"])
     func program_thatCannotBeTold_isUnavailable(link: String) {
-        let failure = #expect(throws: KeychainFailure.self) { try RunningProgram.linkTarget(link) }
+        let failure = #expect(throws: KeychainError.self) { try RunningProgram.linkTarget(link) }
         #expect(failure?.reason == .unavailable)
     }
 
     @Test func program_atAPathThatIsNoUTF8_isUnavailable() throws {
         let link = folder.path + "/link"
         #expect(symlink([0x2f, -1, 0x61, 0], link) == 0)
-        let failure = #expect(throws: KeychainFailure.self) { try RunningProgram.linkTarget(link) }
+        let failure = #expect(throws: KeychainError.self) { try RunningProgram.linkTarget(link) }
         #expect(failure?.reason == .unavailable)
     }
 }

@@ -90,40 +90,40 @@ struct StatusBySituationTests {
         #expect(services.add(both).status == errSecSuccess)
     }
 
-    static let reasons: [(KeychainFailure.Reason, OSStatus)] = [
+    static let reasons: [(KeychainError.Reason, OSStatus)] = [
         (.invalidParameter, -50), (.noSuchAttribute, -25303), (.noSuchClass, -25306), (.unsupported, -4),
         (.undecodableInput, -26275), (.tooLarge, -25302), (.itemNotFound, -25300), (.duplicateItem, -25299),
         (.missingEntitlement, -34018), (.locked, -25308), (.interactionNotAllowed, -25308), (.cancelled, -128),
         (.authenticationFailed, -25293), (.corrupt, -26275), (.diskFull, -34), (.readOnly, -25292),
         (.busy, -25291), (.timedOut, -25291), (.unavailable, -25291), (.unsafeLocation, -25291),
-        (.newerFormat, -25310), (.inputOutput, -36),
+        (.newerFormat, -25310), (.inputOutput, -36), (.typeMismatch, -26275),
     ]
 
     @Test(arguments: reasons)
-    func reasonOfFailure_fromAStore_hasItsStatus(reason: KeychainFailure.Reason, status: OSStatus) {
-        let store = FailingStore(failure: KeychainFailure(reason, "test"))
+    func reasonOfFailure_fromAStore_hasItsStatus(reason: KeychainError.Reason, status: OSStatus) {
+        let store = FailingStore(failure: KeychainError(reason, "test"))
         let services = Services(engine: Engine(store: store), caller: .unrestricted)
         for call in Call.allCases { #expect(call.status(services, genp()) == status, "\(call)") }
     }
 
     @Test func everyReasonOfFailure_hasAStatus() {
-        #expect(Set(Self.reasons.map(\.0)) == Set(KeychainFailure.Reason.allCases))
+        #expect(Set(Self.reasons.map(\.0)) == Set(KeychainError.Reason.allCases))
     }
 }
 
 /// A store on which every call fails in the same way.
 private struct FailingStore: ItemStore {
-    let failure: KeychainFailure
+    let failure: KeychainError
 
     func select(
         _: Selection, limit _: Int?, includingValues _: Bool, _: Authorization
-    ) throws(KeychainFailure) -> SelectedItems { throw failure }
+    ) throws(KeychainError) -> SelectedItems { throw failure }
 
-    func insert(_: Item, _: Authorization) throws(KeychainFailure) -> StoredItem { throw failure }
+    func insert(_: Item, _: Authorization) throws(KeychainError) -> StoredItem { throw failure }
 
     func update(
-        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems { throw failure }
+        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems { throw failure }
 
-    func delete(_ selection: Selection) throws(KeychainFailure) -> Int { throw failure }
+    func delete(_ selection: Selection) throws(KeychainError) -> Int { throw failure }
 }

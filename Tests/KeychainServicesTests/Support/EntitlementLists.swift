@@ -48,8 +48,8 @@ final class TestFolder {
     }
 
     /// Why a program here is refused; `nil` if it is not.
-    func refusal(_ environment: [String: String] = [:]) -> KeychainFailure? {
-        do throws(KeychainFailure) {
+    func refusal(_ environment: [String: String] = [:]) -> KeychainError? {
+        do throws(KeychainError) {
             _ = try Caller.ofEnvironment(environment, executable: program)
             return nil
         } catch {

@@ -13,7 +13,7 @@ func secretBytes(_ text: String) -> SecretBytes {
 
 /// Somebody who answers each question by a rule.
 final class Person: Authenticator {
-    typealias Rule = @Sendable (AuthenticationQuestion) throws(KeychainFailure) -> String
+    typealias Rule = @Sendable (AuthenticationQuestion) throws(KeychainError) -> String
 
     static let passphrase = "open sesame"
     static let applicationPassword = "application password"
@@ -38,13 +38,13 @@ final class Person: Authenticator {
     }
 
     /// Fails each question.
-    convenience init(failing reason: KeychainFailure.Reason) {
-        self.init { (_) throws(KeychainFailure) in throw KeychainFailure(reason, "A person of a test.") }
+    convenience init(failing reason: KeychainError.Reason) {
+        self.init { (_) throws(KeychainError) in throw KeychainError(reason, "A person of a test.") }
     }
 
     var questions: [AuthenticationQuestion] { asked.withLock { $0 } }
 
-    func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         asked.withLock { $0.append(question) }
         return .secret(secretBytes(try rule(question)))
     }
@@ -61,14 +61,14 @@ final class SlowPerson: Authenticator {
 
     init() { (questions, asked) = AsyncStream.makeStream() }
 
-    func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let registration = question.cancellation.onCancel { self.wake() }
         defer { withExtendedLifetime(registration) {} }
         asked.yield()
         thinking.lock()
         while !mayAnswer.withLock({ $0 }), !question.cancellation.isCancelled { thinking.wait() }
         thinking.unlock()
-        guard !question.cancellation.isCancelled else { throw KeychainFailure(.cancelled, "Cancelled.") }
+        guard !question.cancellation.isCancelled else { throw KeychainError(.cancelled, "Cancelled.") }
         return .secret(secretBytes(Person.passphrase))
     }
 

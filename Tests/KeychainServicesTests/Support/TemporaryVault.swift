@@ -55,22 +55,22 @@ final class TemporaryVault: LockableStore {
 
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainFailure) -> SelectedItems {
+    ) throws(KeychainError) -> SelectedItems {
         try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
     }
 
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainFailure) -> StoredItem {
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         try vault.insert(item, authorization)
     }
 
     func update(
         _ selection: Selection, _ authorization: Authorization,
-        _ change: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems {
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
         try vault.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainFailure) -> Int { try vault.delete(selection) }
+    func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
 
     var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }

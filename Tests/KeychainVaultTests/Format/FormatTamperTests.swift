@@ -145,7 +145,7 @@ struct FormatTamperTests {
 
     // MARK: - Database
 
-    private static func refusalByThePackage(_ test: TestVault) -> KeychainFailure.Reason? {
+    private static func refusalByThePackage(_ test: TestVault) -> KeychainError.Reason? {
         let everything = Selection(itemClass: nil)
         return reason { _ = try Vault(test.location).select(everything, limit: nil, includingValues: false) }
     }

@@ -19,10 +19,10 @@ extension FormatVector {
         switch failure {
         case UnreadableRow.refused(.user): return "wrong user"
         case UnreadableRow.refused(.applicationPassword): return "wrong applicationPassword"
-        case let failure as KeychainFailure where failure.reason == .authenticationFailed: return "not mine"
-        case let failure as KeychainFailure where failure.reason == .invalidParameter: return "unusable"
+        case let failure as KeychainError where failure.reason == .authenticationFailed: return "not mine"
+        case let failure as KeychainError where failure.reason == .invalidParameter: return "unusable"
         case is PassphraseFailure: return "unusable"
-        case let failure as KeychainFailure where failure.reason != .corrupt: return "\(failure.reason)"
+        case let failure as KeychainError where failure.reason != .corrupt: return "\(failure.reason)"
         default: return "damaged"
         }
     }
@@ -31,7 +31,7 @@ extension FormatVector {
         let keybag = try Keybag(bytes: input.bytes("keybag"))
         let deviceKey = try input.bytes("deviceKey").isEmpty ? nil : loadDeviceKey(input.bytes("deviceKey"))
         guard let opened = try keybag.opening(protector(input), deviceKey) else {
-            throw KeychainFailure(.authenticationFailed, "The secret does not fit.")
+            throw KeychainError(.authenticationFailed, "The secret does not fit.")
         }
         let keys = try ClassKeys(keybag, opened.authority.wrappingKeys, .unlocked)
         let open = keybag.classKeys.filter { entry in
@@ -61,7 +61,7 @@ extension FormatVector {
         let keybag = try Keybag(bytes: input.bytes("keybag"))
         let deviceKey = try loadDeviceKey(input.bytes("deviceKey"))
         guard let section = keybag.always, section.deviceKeyID == deviceKey.id else {
-            throw KeychainFailure(.authenticationFailed, "The device key does not fit.")
+            throw KeychainError(.authenticationFailed, "The device key does not fit.")
         }
         return try WrappingKeys(section, deviceKey: deviceKey, vaultID: keybag.vaultID).bytes.hex
     }

@@ -150,7 +150,7 @@ extension FormatVector {
 
     private static func open(_ keybag: Keybag, _ deviceKey: DeviceKey) throws -> ClassKeys {
         guard let authority = try keybag.authority(DeviceKeyProtector(deviceKey: deviceKey), deviceKey) else {
-            throw KeychainFailure(.authenticationFailed, "The device key does not fit.")
+            throw KeychainError(.authenticationFailed, "The device key does not fit.")
         }
         return try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
     }

@@ -18,10 +18,10 @@ private final class Answers: Authenticator {
 
     init(_ answers: [String]) { self.answers = Mutex(answers) }
 
-    func ask(_ question: AuthenticationQuestion) throws(KeychainFailure) -> AuthenticationAnswer {
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         asked.withLock { $0.append(question) }
         guard let next = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-            throw KeychainFailure(.cancelled, "No more answers.")
+            throw KeychainError(.cancelled, "No more answers.")
         }
         return .secret(SecretBytes(text: next))
     }

@@ -26,7 +26,7 @@ import Testing
         let authority = try vault.authority(.old)
         try other.removeProtector(other.slot(DeviceKeyProtector.kind), authority: .old)
         let outcome = reason {
-            try vault.changeKeybag(authority) { (keybag, authority) throws(KeychainFailure) in
+            try vault.changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
                 try keybag.rotating(authority, at: Date())
             }
         }

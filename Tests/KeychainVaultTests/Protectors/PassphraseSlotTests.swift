@@ -100,7 +100,7 @@ import Testing
     @Test func hostileSlot_inAVault_isRefusedByUnlocking() throws {
         let test = try TestVault()
         try test.engine.add(.item(.always))
-        try test.vault.changeKeybag(try test.vault.authority(nil)) { (keybag, authority) throws(KeychainFailure) in
+        try test.vault.changeKeybag(try test.vault.authority(nil)) { (keybag, authority) throws(KeychainError) in
             var next = keybag
             next.slots[0].kind = PassphraseProtector.kind.number
             next.slots[0].parameters = Data(repeating: 0xFF, count: 48)

@@ -88,7 +88,7 @@ import Testing
     @Test func slotOfUnknownKind_isKeptByEveryChange() throws {
         let test = try TestVault()
         try test.engine.add(.item(.always))
-        try test.vault.changeKeybag(try test.vault.authority(nil)) { (keybag, authority) throws(KeychainFailure) in
+        try test.vault.changeKeybag(try test.vault.authority(nil)) { (keybag, authority) throws(KeychainError) in
             var next = keybag
             next.slots.append(keybag.slots[0])
             next.slots[1].kind = 200

@@ -67,7 +67,7 @@ import Testing
     @Test func rotation_brokenOff_isToldByStatusAndGoesOn() throws {
         let test = try Self.vault(items: 20)
         let vault = test.another()
-        try vault.changeKeybag(try vault.authority(nil)) { (keybag, authority) throws(KeychainFailure) in
+        try vault.changeKeybag(try vault.authority(nil)) { (keybag, authority) throws(KeychainError) in
             try keybag.rotating(authority, at: Date())
         }
         #expect(try vault.status().isRotating)

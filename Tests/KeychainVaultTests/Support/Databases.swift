@@ -34,11 +34,11 @@ extension TestVault {
 }
 
 /// The failure that `body` ends with; `nil` if it succeeds.
-func failure(_ body: () throws -> Void) -> KeychainFailure? {
+func failure(_ body: () throws -> Void) -> KeychainError? {
     do {
         try body()
         return nil
     } catch {
-        return error as? KeychainFailure
+        return error as? KeychainError
     }
 }

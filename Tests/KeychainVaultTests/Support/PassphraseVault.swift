@@ -82,7 +82,7 @@ extension Vault {
     var engine: Engine { Engine(store: self) }
 
     func slot(_ kind: ProtectorKind) throws -> UUID {
-        guard let slot = try status().slots.first(where: { $0.kind == kind }) else { throw KeychainFailure.noSuchSlot }
+        guard let slot = try status().slots.first(where: { $0.kind == kind }) else { throw KeychainError.noSuchSlot }
         return slot.id
     }
 }

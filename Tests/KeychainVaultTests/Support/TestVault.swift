@@ -66,32 +66,32 @@ extension Query {
 }
 
 extension Engine {
-    func add(_ query: Query) throws(KeychainFailure) { _ = try add(query, caller: .unrestricted) }
+    func add(_ query: Query) throws(KeychainError) { _ = try add(query, caller: .unrestricted) }
 
-    func value(_ query: Query) throws(KeychainFailure) -> Data? {
+    func value(_ query: Query) throws(KeychainError) -> Data? {
         guard case .one(.value(let value)) = try copyMatching(query.returning(.value), caller: .unrestricted) else {
             return nil
         }
         return value
     }
 
-    func text(_ query: Query) throws(KeychainFailure) -> String? {
+    func text(_ query: Query) throws(KeychainError) -> String? {
         try value(query).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func update(_ query: Query, value: String) throws(KeychainFailure) {
+    func update(_ query: Query, value: String) throws(KeychainError) {
         try update(query, with: Changes(value: Data(value.utf8)), caller: .unrestricted)
     }
 
-    func delete(_ query: Query) throws(KeychainFailure) { try delete(query, caller: .unrestricted) }
+    func delete(_ query: Query) throws(KeychainError) { try delete(query, caller: .unrestricted) }
 }
 
 /// The reason of the failure that `body` ends with; `nil` if it succeeds.
-func reason(_ body: () throws -> Void) -> KeychainFailure.Reason? {
+func reason(_ body: () throws -> Void) -> KeychainError.Reason? {
     do {
         try body()
         return nil
-    } catch let failure as KeychainFailure {
+    } catch let failure as KeychainError {
         return failure.reason
     } catch {
         return .inputOutput
@@ -102,15 +102,15 @@ func reason(_ body: () throws -> Void) -> KeychainFailure.Reason? {
 extension ItemStore {
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool
-    ) throws(KeychainFailure) -> SelectedItems {
+    ) throws(KeychainError) -> SelectedItems {
         try select(selection, limit: limit, includingValues: includingValues, .none)
     }
 
-    func insert(_ item: Item) throws(KeychainFailure) -> StoredItem { try insert(item, .none) }
+    func insert(_ item: Item) throws(KeychainError) -> StoredItem { try insert(item, .none) }
 
     func update(
-        _ selection: Selection, _ change: (StoredItem) throws(KeychainFailure) -> Item
-    ) throws(KeychainFailure) -> SelectedItems {
+        _ selection: Selection, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
         try update(selection, .none, change)
     }
 }
