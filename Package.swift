@@ -7,6 +7,7 @@ import PackageDescription
 // (`ItemStore` is declared in KeychainEngine, so the store that implements it imports that one module above it.)
 
 var products: [Product] = [
+    .library(name: "KeychainKit", targets: ["KeychainKit"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
@@ -28,6 +29,13 @@ var targets: [Target] = [
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
+
+    .target(
+        name: "KeychainKit",
+        dependencies: [
+            "KeychainEngine", "SecretMemory", .target(name: "KeychainVault", condition: .when(platforms: [.linux])),
+            .target(name: "KeychainAuthenticators", condition: .when(platforms: [.linux])),
+        ]),
 
     // Ways to ask a person
     .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
@@ -54,6 +62,11 @@ var targets: [Target] = [
     .target(name: "CKeychainShims", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
 
     // Tests
+    .testTarget(
+        name: "KeychainKitTests",
+        dependencies: [
+            "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "vault-exerciser",
+        ]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .executableTarget(
         name: "memory-exerciser", dependencies: ["SecretMemory", "CTestShims"], path: "Tests/MemoryExerciser"),

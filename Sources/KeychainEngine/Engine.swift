@@ -75,6 +75,12 @@ public struct Engine: Sendable {
         guard try requests.delete(query, caller: caller) > 0 else { throw Self.notFound }
     }
 
+    /// ``Requests/save(_:caller:)`` as one transaction, where the store has any.
+    public func save(_ query: Query, caller: Caller) throws(KeychainError) {
+        guard store.hasTransactions else { return try requests.save(query, caller: caller) }
+        try transaction(as: query) { (requests) throws(KeychainError) in try requests.save(query, caller: caller) }
+    }
+
     /// Makes one transaction of all requests that `body` makes.
     ///
     /// - Parameters:

@@ -4,6 +4,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
+import KeychainAuthenticators
 package import KeychainEngine
 import SecretMemory
 
@@ -22,7 +23,7 @@ import SecretMemory
 /// question.
 open class LAContext: NSObject {
     /// Set when the object is made, and never again; everything that changes is behind its lock.
-    private(set) var authentication = AuthenticationContext(SharedAuthentication.forContexts)
+    private(set) var authentication = AuthenticationContext(Authenticators.forContexts)
     private var services: @Sendable () -> Services = { .shared }
 
     /// A context in which nothing is proven yet.

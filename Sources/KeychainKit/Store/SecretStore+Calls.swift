@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a store value makes its calls.
+
+import KeychainEngine
+
+extension SecretStore {
+    func call<Output: Sendable>(
+        _ body: @escaping @Sendable (StoreRequests) throws(KeychainError) -> Output
+    ) throws(KeychainError) -> Output {
+        try backing.call(deadline) { (questions) throws(KeychainError) in try body(StoreRequests(self, questions)) }
+    }
+
+    nonisolated(nonsending) func call<Output: Sendable>(
+        _ body: @escaping @Sendable (StoreRequests) throws(KeychainError) -> Output
+    ) async throws(KeychainError) -> Output {
+        try await backing.call(deadline) { (questions) throws(KeychainError) in
+            try body(StoreRequests(self, questions))
+        }
+    }
+}
+
+extension StoredItem {
+    /// - Throws: `typeMismatch` if the item has no value at all, or none of this type.
+    func value<Value: Decodable>(
+        _ type: Value.Type, _ coder: some SecretCoder
+    ) throws(KeychainError) -> Value {
+        guard let bytes = item.value else { throw .noValue }
+        return try coder.value(type, from: bytes)
+    }
+}
+
+extension KeychainError {
+    /// Other programs may store items that only carry attributes.
+    static let noValue = KeychainError(.typeMismatch, "The item is there and has no value, not even an empty one.")
+}

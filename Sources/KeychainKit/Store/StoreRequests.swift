@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a store asks of the engine: from accounts and bytes to queries, and from found items back.
+
+import Foundation
+import KeychainEngine
+
+/// The requests of one call of a store value.
+struct StoreRequests {
+    let store: SecretStore
+    let questions: Query.Questions?
+    private let engine: Engine
+    private let caller: Caller
+    /// Of the store itself, or of a transaction.
+    private let requests: Requests
+    private let isInTransaction: Bool
+
+    /// - Parameter requests: Those of a transaction; `nil`: each is one of its own.
+    init(_ store: SecretStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
+        self.store = store
+        self.questions = questions
+        (engine, caller) = (store.backing.engine, store.backing.caller)
+        self.requests = requests ?? engine.requests
+        isInTransaction = requests != nil
+    }
+
+    // MARK: - Queries
+
+    /// Everything in the store's place; with an account one item, or one in each access group.
+    func query(_ account: String? = nil) -> Query {
+        var attributes = store.place.attributes
+        if let account { attributes[.account] = .string(account) }
+        if let group = store.accessGroup { attributes[.accessGroup] = .string(group) }
+        attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
+        var query = Query(store.place.itemClass, attributes)
+        query.context = store.context
+        query.operationPrompt = store.prompt
+        query.questions = questions
+        if !store.mayAsk { query.authenticationUI = .fail }
+        return query
+    }
+
+    /// The same as an item to be added or changed.
+    func newItem(
+        _ account: String, _ value: Data, _ attributes: ItemAttributes
+    ) throws(KeychainError) -> Query {
+        var query = query(account)
+        for (attribute, value) in attributes.given { query.attributes[attribute] = value }
+        query.value = value
+        if let flags = store.accessControl {
+            query.accessControl = try AccessControl(store.accessibility ?? .whenUnlocked, flags: flags)
+        } else if let accessibility = store.accessibility {
+            query.attributes[.accessible] = .string(accessibility.rawValue)
+        }
+        return query
+    }
+
+    // MARK: - Reading
+
+    /// - Throws: `duplicateItem` if there are several in different access groups, none of them in the default one.
+    func find(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+        var query = query(account)
+        query.returns = includingValue ? .value : .attributes
+        query.limit = .atMost(2)
+        let found = try requests.find(query, caller: caller)
+        guard found.count > 1 else { return found.first }
+        query.attributes[.accessGroup] = .string(caller.defaultGroup)
+        guard let meant = try requests.find(query, caller: caller).first else { throw .severalItems }
+        return meant
+    }
+
+    /// Asks nobody: whether an item is there is no secret to the user.
+    func contains(_ account: String) throws(KeychainError) -> Bool {
+        var query = query(account)
+        query.authenticationUI = .fail
+        do throws(KeychainError) {
+            return try !requests.find(query, caller: caller).isEmpty
+        } catch {
+            // An item is there, and it asks for somebody.
+            guard error.reason == .interactionNotAllowed else { throw error }
+            return true
+        }
+    }
+
+    func items(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
+        guard var query = filter.query(store.place.itemClass) else { return [] }
+        let own = self.query()
+        for (attribute, value) in own.attributes where attribute != .accessGroup || store.accessGroup != nil {
+            query.attributes[attribute] = value
+        }
+        query.synchronizableAny = false
+        query.returns = .attributes
+        (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
+        if !store.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
+        return try requests.find(query, caller: caller).map { KeychainItem($0) }
+    }
+
+    // MARK: - Writing
+
+    func save(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
+        let query = try newItem(account, value, attributes)
+        if isInTransaction { try requests.save(query, caller: caller) } else { try engine.save(query, caller: caller) }
+    }
+
+    func create(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
+        try requests.add(newItem(account, value, attributes), caller: caller)
+    }
+
+    func remove(_ account: String) throws(KeychainError) -> Bool {
+        try requests.delete(query(account), caller: caller) > 0
+    }
+
+    func removeAll() throws(KeychainError) -> Int {
+        try requests.delete(query(), caller: caller)
+    }
+
+    /// Replaces what was found, if it is still there as it was.
+    ///
+    /// - Parameters:
+    ///   - found: `nil`: there was no item.
+    ///   - value: `nil`: the item is removed.
+    /// - Returns: `false`, and nothing has changed, if somebody else has changed it.
+    func replace(
+        _ account: String, _ found: StoredItem?, by value: Data?, _ attributes: ItemAttributes = ItemAttributes()
+    ) throws(KeychainError) -> Bool {
+        switch (found, value) {
+        case (nil, nil): return true
+        case (nil, let value?): return try createIfAbsent(account, value, attributes)
+        case (let found?, nil): return try requests.delete(exactly(found), caller: caller) > 0
+        case (let found?, let value?):
+            let new = try newItem(account, value, attributes)
+            var changes = Changes(attributes.given, value: value)
+            changes.accessControl = new.accessControl
+            changes.attributes[.accessible] = new.attributes[.accessible]
+            return try requests.update(exactly(found), with: changes, caller: caller) > 0
+        }
+    }
+
+    private func createIfAbsent(
+        _ account: String, _ value: Data, _ attributes: ItemAttributes
+    ) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            try create(account, value, attributes)
+            return true
+        } catch {
+            guard error.reason == .duplicateItem else { throw error }
+            return false
+        }
+    }
+
+    /// The item in the state in which it was found: its digest is new with every change.
+    private func exactly(_ found: StoredItem) -> Query {
+        var query = query()
+        for rule in found.item.itemClass.schema.primaryKey {
+            if let value = found.item[rule.attribute] { query.attributes[rule.attribute] = value }
+        }
+        query.attributes[.digest] = found.item[.digest]
+        return query
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes all changes of a transaction in one step, if what it has read is still so.
+
+import KeychainEngine
+
+struct Commit: Sendable {
+    private let store: SecretStore
+    private let reads: [TransactionRecord.Read]
+    private let changes: [TransactionRecord.Change]
+
+    init(_ store: SecretStore, _ record: TransactionRecord) {
+        self.store = store
+        reads = record.reads
+        changes = record.changes
+    }
+
+    /// - Returns: `false`, and nothing has changed, if something that was read has been changed since.
+    func run(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
+        // One item was read in one state, which it had.
+        if changes.isEmpty, reads.count < 2 { return true }
+        let engine = store.backing.engine
+        guard engine.store.hasTransactions else { return try runAsOneCall(questions) }
+        return try engine.transaction(as: StoreRequests(store, questions).query()) {
+            (requests) throws(KeychainError) in
+            for read in reads where try !isStillSo(read, StoreRequests(read.store, questions, in: requests)) {
+                return false
+            }
+            for change in changes { try apply(change, StoreRequests(change.store, questions, in: requests)) }
+            return true
+        }
+    }
+
+    private func isStillSo(
+        _ read: TransactionRecord.Read, _ requests: StoreRequests
+    ) throws(KeychainError) -> Bool {
+        let found = try requests.find(read.account, includingValue: false)
+        return found?.id == read.found?.id && found?.item[.digest] == read.found?.item[.digest]
+    }
+
+    private func apply(_ change: TransactionRecord.Change, _ requests: StoreRequests) throws(KeychainError) {
+        switch change {
+        case .save(_, let account, let bytes, let attributes): try requests.save(account, bytes, attributes)
+        case .create(_, let account, let bytes, let attributes): try requests.create(account, bytes, attributes)
+        case .remove(_, let account): _ = try requests.remove(account)
+        }
+    }
+
+    // MARK: - Without transactions
+
+    /// One change of one item is one step in any keychain.
+    private func runAsOneCall(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
+        guard changes.count == 1, let change = changes.first, reads.allSatisfy({ $0.isAboutSameItem(as: change) })
+        else {
+            throw KeychainError(
+                .unsupported,
+                "This keychain cannot change several items at once, nor one depending on others. Keep one record in one item."
+            )
+        }
+        let requests = StoreRequests(change.store, questions)
+        guard let read = reads.first else {
+            try apply(change, requests)
+            return true
+        }
+        switch change {
+        case .save(_, let account, let bytes, let attributes):
+            return try requests.replace(account, read.found, by: bytes, attributes)
+        case .create(_, let account, let bytes, let attributes):
+            try requests.create(account, bytes, attributes)
+            return true
+        case .remove(_, let account):
+            return try requests.replace(account, read.found, by: nil)
+        }
+    }
+}
+
+extension TransactionRecord.Read {
+    fileprivate func isAboutSameItem(as change: TransactionRecord.Change) -> Bool {
+        TransactionRecord.Name(store, account) == TransactionRecord.Name(change.store, change.account)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transaction has read, and what it is going to change.
+
+import Foundation
+import KeychainEngine
+
+/// Lives as long as one run of a transaction's body.
+final class TransactionRecord {
+    /// One item, by its name.
+    struct Name: Hashable {
+        let place: Place
+        let accessGroup: String?
+        let synchronizable: Bool
+        let account: String
+
+        init(_ store: SecretStore, _ account: String) {
+            (place, accessGroup, synchronizable) = (store.place, store.accessGroup, store.synchronizable)
+            self.account = account
+        }
+    }
+
+    /// An item that is there; `bytes` is `nil` if it has no value.
+    struct Content {
+        let bytes: Data?
+    }
+
+    /// What is known of an item: `nil` content: that it is not there.
+    struct Known {
+        let content: Content?
+    }
+
+    struct Read: Sendable {
+        let store: SecretStore
+        let account: String
+        let found: StoredItem?
+    }
+
+    enum Change: Sendable {
+        case save(SecretStore, String, Data, ItemAttributes)
+        case create(SecretStore, String, Data, ItemAttributes)
+        case remove(SecretStore, String)
+    }
+
+    private var readByName: [Name: Read] = [:]
+    private var changed: [Name: Known] = [:]
+    private(set) var changes: [Change] = []
+
+    var reads: [Read] { Array(readByName.values) }
+
+    /// What the transaction has done with an item, or read of it before.
+    func known(_ store: SecretStore, _ account: String) -> Known? {
+        let name = Name(store, account)
+        if let changed = changed[name] { return changed }
+        return readByName[name].map { Known(content: $0.content) }
+    }
+
+    func remember(_ store: SecretStore, _ account: String, _ found: StoredItem?) -> Content? {
+        let read = Read(store: store, account: account, found: found)
+        readByName[Name(store, account)] = read
+        return read.content
+    }
+
+    func add(_ change: Change) {
+        changes.append(change)
+        changed[Name(change.store, change.account)] = Known(content: change.content)
+    }
+
+    func discardChanges() { (changes, changed) = ([], [:]) }
+}
+
+extension TransactionRecord.Read {
+    fileprivate var content: TransactionRecord.Content? {
+        found.map { TransactionRecord.Content(bytes: $0.item.value) }
+    }
+}
+
+extension TransactionRecord.Change {
+    var store: SecretStore {
+        switch self {
+        case .save(let store, _, _, _), .create(let store, _, _, _), .remove(let store, _): store
+        }
+    }
+
+    var account: String {
+        switch self {
+        case .save(_, let account, _, _), .create(_, let account, _, _), .remove(_, let account): account
+        }
+    }
+
+    fileprivate var content: TransactionRecord.Content? {
+        switch self {
+        case .save(_, _, let bytes, _), .create(_, _, let bytes, _): TransactionRecord.Content(bytes: bytes)
+        case .remove: nil
+        }
+    }
+}

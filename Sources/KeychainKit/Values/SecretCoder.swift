@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How values become bytes.
+
+public import Foundation
+
+/// Turns values into the bytes of a secret and back.
+///
+/// ```swift
+/// var store = SecretStore(service: "com.example.app", coder: .propertyList)
+/// ```
+///
+/// Text and bytes never pass through it: they are stored as they are, for other programs to read.
+public protocol SecretCoder: Sendable {
+    func encode<Value: Encodable>(_ value: Value) throws -> Data
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value
+}
+
+/// JSON; keys in alphabetical order, so that equal values become equal bytes.
+public struct JSONSecretCoder: SecretCoder {
+    private let configureEncoder: @Sendable (JSONEncoder) -> Void
+    private let configureDecoder: @Sendable (JSONDecoder) -> Void
+
+    /// - Parameters: What is set on each new encoder and decoder: strategies for dates, keys and so on.
+    public init(
+        encoder configureEncoder: @escaping @Sendable (JSONEncoder) -> Void = { _ in },
+        decoder configureDecoder: @escaping @Sendable (JSONDecoder) -> Void = { _ in }
+    ) {
+        self.configureEncoder = configureEncoder
+        self.configureDecoder = configureDecoder
+    }
+
+    public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.userInfo[.revealsSecrets] = true
+        configureEncoder(encoder)
+        return try encoder.encode(value)
+    }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.revealsSecrets] = true
+        configureDecoder(decoder)
+        return try decoder.decode(type, from: bytes)
+    }
+}
+
+/// Binary property lists. They hold no single number or date: put those into a record.
+public struct PropertyListSecretCoder: SecretCoder {
+    public init() {}
+
+    public func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        encoder.userInfo[.revealsSecrets] = true
+        return try encoder.encode(value)
+    }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
+        let decoder = PropertyListDecoder()
+        decoder.userInfo[.revealsSecrets] = true
+        return try decoder.decode(type, from: bytes)
+    }
+}
+
+extension SecretCoder where Self == JSONSecretCoder {
+    public static var json: JSONSecretCoder { JSONSecretCoder() }
+}
+
+extension SecretCoder where Self == PropertyListSecretCoder {
+    public static var propertyList: PropertyListSecretCoder { PropertyListSecretCoder() }
+}

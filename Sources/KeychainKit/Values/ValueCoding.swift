@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// From values to bytes and back: text and bytes as they are, all else through the coder.
+
+import Foundation
+import KeychainEngine
+
+extension SecretCoder {
+    /// - Throws: `invalidParameter` if the value cannot be encoded, or is `nil`.
+    func bytes<Value: Encodable>(of value: Value) throws(KeychainError) -> Data {
+        switch value {
+        case let text as String: return Data(text.utf8)
+        case let bytes as Data: return bytes
+        case let bytes as [UInt8]: return Data(bytes)
+        case let secret as SecretValue: return secret.withUnsafeBytes { Data($0) }
+        case is any OptionalValue: throw .savesOptional
+        default: break
+        }
+        do {
+            return try encode(value)
+        } catch {
+            throw KeychainError(
+                .invalidParameter, "A value of type \(Value.self) cannot be encoded\(place(of: error)).")
+        }
+    }
+
+    /// - Throws: `typeMismatch` if the bytes are not such a value.
+    func value<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws(KeychainError) -> Value {
+        let plain: Any? =
+            switch type {
+            case is String.Type: String(validating: bytes, as: UTF8.self)
+            case is Data.Type: bytes
+            case is [UInt8].Type: [UInt8](bytes)
+            case is SecretValue.Type: SecretValue(bytes)
+            default: nil
+            }
+        if let plain = plain as? Value { return plain }
+        guard type != String.self else {
+            throw KeychainError(.typeMismatch, "The item is there, and its value is not text. Read it as Data.")
+        }
+        do {
+            return try decode(type, from: bytes)
+        } catch {
+            throw KeychainError(
+                .typeMismatch,
+                "The item is there, and its value is not one of type \(Value.self)\(place(of: error)). "
+                    + "Read it as the type that it was saved as, or as Data.")
+        }
+    }
+}
+
+/// Where coding failed; the error's own words may quote the value.
+private func place(of error: any Error) -> String {
+    let context: [any CodingKey]? =
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            context.codingPath
+        case EncodingError.invalidValue(_, let context): context.codingPath
+        default: nil
+        }
+    guard let context, !context.isEmpty else { return "" }
+    // Keys of a dictionary are content; those of a type are not, and cannot be told from them.
+    return " (at depth \(context.count))"
+}
+
+private protocol OptionalValue {}
+
+extension Optional: OptionalValue {}
+
+extension KeychainError {
+    fileprivate static let savesOptional = KeychainError(
+        .invalidParameter,
+        "An optional value cannot be saved, since none would be an item. Unwrap it, or remove the item.")
+}
