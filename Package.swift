@@ -62,10 +62,13 @@ var targets: [Target] = [
     .target(name: "CKeychainShims", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
 
     // Tests
+    .executableTarget(
+        name: "kit-exerciser", dependencies: ["KeychainKit", "KeychainVault"], path: "Tests/KitExerciser"),
     .testTarget(
         name: "KeychainKitTests",
         dependencies: [
             "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "vault-exerciser",
+            "kit-exerciser",
         ]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .executableTarget(
@@ -125,7 +128,7 @@ var targets: [Target] = [
         .executableTarget(
             name: "keychain-benchmarks",
             dependencies: [
-                "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
+                "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks"),

@@ -10,6 +10,7 @@ import GRDBSQLite
 final class Floor {
     private var db: OpaquePointer?
     private var select: OpaquePointer?
+    private var selectAll: OpaquePointer?
     private var insert: OpaquePointer?
     private let key = SymmetricKey(size: .bits256)
     private let body: Data
@@ -27,11 +28,13 @@ final class Floor {
             guard sqlite3_exec(db, sql, nil, nil, nil) == SQLITE_OK else { throw FloorError() }
         }
         sqlite3_prepare_v3(db, "SELECT body FROM item WHERE key = ?", -1, 0, &select, nil)
+        sqlite3_prepare_v3(db, "SELECT body FROM item LIMIT ?", -1, 0, &selectAll, nil)
         sqlite3_prepare_v3(db, "INSERT INTO item (key, body) VALUES (?, ?)", -1, 0, &insert, nil)
     }
 
     deinit {
         sqlite3_finalize(select)
+        sqlite3_finalize(selectAll)
         sqlite3_finalize(insert)
         sqlite3_close(db)
     }
@@ -50,6 +53,26 @@ final class Floor {
         bind(insert, 2, sealed)
         guard sqlite3_step(insert) == SQLITE_DONE else { throw FloorError() }
         sqlite3_reset(insert)
+    }
+
+    /// Several rows, durable together.
+    func add(_ indexes: Range<Int>, sealing: Bool) throws {
+        sqlite3_exec(db, "BEGIN", nil, nil, nil)
+        for index in indexes { try add(index, sealing: sealing) }
+        guard sqlite3_exec(db, "COMMIT", nil, nil, nil) == SQLITE_OK else { throw FloorError() }
+    }
+
+    /// Reads the first rows of the table, as many as a list has.
+    func list(_ count: Int) throws -> Int {
+        sqlite3_reset(selectAll)
+        sqlite3_bind_int64(selectAll, 1, Int64(count))
+        var bytes = 0
+        while sqlite3_step(selectAll) == SQLITE_ROW, let blob = sqlite3_column_blob(selectAll, 0) {
+            let found = Data(bytes: blob, count: Int(sqlite3_column_bytes(selectAll, 0)))
+            bytes += try AES.GCM.open(AES.GCM.SealedBox(combined: found), using: key).count
+        }
+        sqlite3_reset(selectAll)
+        return bytes
     }
 
     func read(_ index: Int, opening: Bool) throws -> Int {

@@ -126,23 +126,28 @@ func measure(size: Int, parent: String) throws -> Timing {
             ("open and read one", { _ in try bench.open() }),
             ("search by account alone", { try bench.searchByAccount(pick($0)) }),
         ])
-    report(timing)
+    report(
+        timing,
+        [
+            ("read floor", nil), ("read floor + open", nil), ("engine read", "read floor + open"),
+            ("SecItemCopyMatching", "read floor + open"), ("add floor", nil), ("add floor + seal", nil),
+            ("engine add", "add floor"), ("SecItemAdd", "add floor"), ("open and read one", nil),
+            ("search by account alone", nil),
+        ])
     return timing
 }
 
-func report(_ timing: Timing) {
-    let rows: [(String, String?)] = [
-        ("read floor", nil), ("read floor + open", nil), ("engine read", "read floor + open"),
-        ("SecItemCopyMatching", "read floor + open"), ("add floor", nil), ("add floor + seal", nil),
-        ("engine add", "add floor"), ("SecItemAdd", "add floor"), ("open and read one", nil),
-        ("search by account alone", nil),
-    ]
+/// A row for each name, beside the one that it is compared with.
+func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     for (name, floor) in rows {
         Row(name: name, micros: timing.median(name), floor: floor, base: floor.map(timing.median) ?? 1).print()
     }
 }
 
+// keychain-benchmarks [FOLDER [kit]]
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
+try await measureKit(size: 1000, parent: parent)
+if CommandLine.arguments.contains("kit") { exit(0) }
 try measureUnlocking(size: 1000, parent: parent)
 let small = try measure(size: 1000, parent: parent)
 let large = try measure(size: 100_000, parent: parent)

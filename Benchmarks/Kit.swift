@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What KeychainKit's calls cost, beside SecItem's and the floors.
+
+import Foundation
+import KeychainKit
+import KeychainServices
+
+/// A record of the size that credentials have.
+private struct Credentials: Codable {
+    var user = "alice@example.com"
+    var token = "a token of about forty characters, say."
+    var expires = 1_800_000_000
+}
+
+/// KeychainKit on the vault of a bench, in services of its own beside the bench's.
+struct KitBench {
+    let bench: Bench
+    private let store: SecretStore
+    private let records: SecretStore
+    private let lists: SecretStore
+    private let value = Data("a token of about forty characters, say.".utf8)
+
+    init(_ bench: Bench) throws {
+        self.bench = bench
+        let vault = bench.services.engine.store
+        store = SecretStore(service: "com.example.service", store: vault)
+        records = SecretStore(service: "com.example.records", store: vault)
+        lists = SecretStore(service: "com.example.list", store: vault)
+        try records.save(Credentials(), for: "alice")
+        try lists.transaction { transaction in
+            for index in 0..<1000 { try transaction.save(value, for: "account-\(index)") }
+        }
+    }
+
+    private func account(_ index: Int) -> String { "account-\(index % bench.size)" }
+
+    func read(_ index: Int) throws {
+        guard try store.read(Data.self, for: account(index)) != nil else {
+            throw BenchError(status: errSecItemNotFound)
+        }
+    }
+
+    func readRecord(_: Int) throws {
+        guard try records.read(Credentials.self, for: "alice") != nil else {
+            throw BenchError(status: errSecItemNotFound)
+        }
+    }
+
+    func saveNew(_ index: Int) throws { try store.save(value, for: "new-\(index)") }
+
+    func saveOver(_ index: Int) throws { try store.save(value, for: account(index)) }
+
+    func increment(_: Int) throws { try records.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
+
+    func secItemUpdate(_ index: Int) throws {
+        let status = bench.services.update(
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.service",
+                kSecAttrAccount: account(index),
+            ] as NSDictionary, [kSecValueData: value] as NSDictionary)
+        guard status == errSecSuccess else { throw BenchError(status: status) }
+    }
+
+    func list(_: Int) throws {
+        guard try lists.items().count == 1000 else { throw BenchError(status: errSecItemNotFound) }
+    }
+
+    func secItemList(_: Int) throws {
+        var result: AnyObject?
+        let status = bench.services.copyMatching(
+            [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.list",
+                kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
+            ] as NSDictionary, &result)
+        guard status == errSecSuccess, (result as? NSArray)?.count == 1000 else { throw BenchError(status: status) }
+    }
+
+    func transaction(_ index: Int) throws {
+        try store.transaction { transaction in
+            for item in 0..<100 { try transaction.save(value, for: "batch-\(index)-\(item)") }
+        }
+    }
+
+    /// One after the other, from a task, with the change of threads that each takes.
+    func readWithoutBlocking(_ count: Int) async throws -> Double {
+        let start = DispatchTime.now().uptimeNanoseconds
+        for index in 0..<count {
+            guard try await store.read(Data.self, for: account(index)) != nil else {
+                throw BenchError(status: errSecItemNotFound)
+            }
+        }
+        return Double(DispatchTime.now().uptimeNanoseconds - start) / 1000 / Double(count)
+    }
+}
+
+func measureKit(size: Int, parent: String) async throws {
+    print("KeychainKit, \(size) items")
+    let bench = try Bench(size: size, parent: parent)
+    let kit = try KitBench(bench)
+    let pick = { (number: Int) in (number &* 7919) % size }
+    var timing = Timing()
+    try timing.run(
+        rounds: 9, count: 500,
+        [
+            ("read floor + open", { _ = try bench.floor.read(pick($0), opening: true) }),
+            ("kit read", { try kit.read(pick($0)) }),
+            ("kit read of a record", { try kit.readRecord($0) }),
+            ("SecItemCopyMatching", { try bench.secItemCopyMatching(pick($0)) }),
+        ])
+    try timing.run(
+        rounds: 9, count: 100,
+        [
+            ("add floor", { try bench.floor.add(size + $0, sealing: false) }),
+            ("kit save, new", { try kit.saveNew($0) }),
+            ("SecItemAdd", { try bench.secItemAdd(size + $0) }),
+            ("kit save, over", { try kit.saveOver(pick($0)) }),
+            ("SecItemUpdate", { try kit.secItemUpdate(pick($0)) }),
+            ("kit update (compare and swap)", { try kit.increment($0) }),
+        ])
+    try timing.run(
+        rounds: 9, count: 5,
+        [
+            ("list floor + open, 1000", { _ in _ = try bench.floor.list(1000) }),
+            ("kit list, 1000", { try kit.list($0) }),
+            ("SecItemCopyMatching, 1000", { try kit.secItemList($0) }),
+            ("transaction floor, 100", { try bench.floor.add((1 + $0) << 24..<(1 + $0) << 24 + 100, sealing: false) }),
+            (
+                "transaction floor + seal, 100",
+                { try bench.floor.add((1 + $0) << 32..<(1 + $0) << 32 + 100, sealing: true) }
+            ),
+            ("kit transaction, 100", { try kit.transaction($0) }),
+        ])
+    let rows: [(String, String?)] = [
+        ("read floor + open", nil), ("kit read", "read floor + open"), ("SecItemCopyMatching", "kit read"),
+        ("kit read of a record", "kit read"), ("add floor", nil), ("kit save, new", "add floor"),
+        ("SecItemAdd", "add floor"), ("kit save, over", "SecItemUpdate"), ("SecItemUpdate", "add floor"),
+        ("kit update (compare and swap)", "SecItemUpdate"), ("list floor + open, 1000", nil),
+        ("kit list, 1000", "list floor + open, 1000"), ("SecItemCopyMatching, 1000", "kit list, 1000"),
+        ("transaction floor, 100", nil), ("transaction floor + seal, 100", "transaction floor, 100"),
+        ("kit transaction, 100", "transaction floor, 100"),
+    ]
+    report(timing, rows)
+    let waiting = Timing.median(try await medians(9) { try await kit.readWithoutBlocking(500) })
+    Row(name: "kit read, asynchronous", micros: waiting, floor: "kit read", base: timing.median("kit read")).print()
+}
+
+private func medians(_ rounds: Int, _ body: () async throws -> Double) async throws -> [Double] {
+    var results: [Double] = []
+    for _ in 0..<rounds { results.append(try await body()) }
+    return results
+}

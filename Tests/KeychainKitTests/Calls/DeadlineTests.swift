@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// A keychain that does not answer, and callers that do not wait for ever.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+import SecretMemory
+import Synchronization
+import Testing
+
+@Suite("Deadlines")
+struct DeadlineTests {
+    @Test func thousandReads_ofASilentStore_allTimeOutInTime() async throws {
+        let silent = SilentStore()
+        defer { silent.release() }
+        var store = SecretStore(service: "s", store: silent)
+        store.deadline = Deadline(silent: .milliseconds(200))
+        let reader = store
+        let ticks = Ticks()
+        let start = ContinuousClock.now
+        let ticking = Task {
+            while !Task.isCancelled {
+                ticks.count()
+                await Task.yield()
+            }
+        }
+        let reasons = await withTaskGroup(of: KeychainError.Reason?.self) { group in
+            for number in 0..<1000 { group.addTask { await reason { try await reader.readText("\(number)") } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        ticking.cancel()
+        #expect(reasons.count == 1000 && reasons.allSatisfy { $0 == .timedOut })
+        #expect(ContinuousClock.now - start < .seconds(1))
+        #expect(ticks.total > 1000, "other tasks went on")
+        #expect(silent.waitingCount <= 8, "few threads wait")
+    }
+
+    @Test func store_thatNobodyUsesAnyMore_goesWithItsCalls() async throws {
+        weak var gone: SilentStore?
+        do {
+            let silent = SilentStore()
+            gone = silent
+            var store = SecretStore(service: "s", store: silent)
+            store.deadline = Deadline(silent: .milliseconds(50))
+            for _ in 0..<20 {
+                let result = await reason { [store] in try await store.readText("a") }
+                #expect(result == .timedOut)
+            }
+            silent.release()
+        }
+        // The threads let go of it when they find nothing more to do.
+        let end = ContinuousClock.now + .seconds(10)
+        while gone != nil, ContinuousClock.now < end { await Task.yield() }
+        #expect(gone == nil)
+    }
+
+    @Test func read_afterTheStoreAnswersAgain_works() async throws {
+        let silent = SilentStore()
+        var store = SecretStore(service: "s", store: silent)
+        store.deadline = Deadline(silent: .milliseconds(50))
+        for _ in 0..<20 {
+            let result = await reason { [store] in try await store.readText("a") }
+            #expect(result == .timedOut)
+        }
+        silent.release()
+        store.deadline = nil
+        try await store.save("x", for: "a")
+        #expect(try await store.readText("a") == "x")
+    }
+
+    @Test func synchronousRead_withADeadline_timesOut() throws {
+        let silent = SilentStore()
+        defer { silent.release() }
+        var store = SecretStore(service: "s", store: silent)
+        store.deadline = Deadline(silent: .milliseconds(100))
+        let result = reason { try store.read(String.self, for: "a") }
+        #expect(result == .timedOut)
+    }
+
+    @Test func cancelledRead_ofASilentStore_endsAtOnce() async throws {
+        let silent = SilentStore()
+        defer { silent.release() }
+        let store = SecretStore(service: "s", store: silent)
+        let task = Task { await reason { try await store.readText("a") } }
+        while silent.waitingCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func read_inATaskThatIsCancelledAlready_doesNotReachTheStore() async throws {
+        let silent = SilentStore()
+        defer { silent.release() }
+        let store = SecretStore(service: "s", store: silent)
+        let result = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await reason { try await store.readText("a") }
+        }.value
+        #expect(result == .cancelled)
+        #expect(silent.waitingCount == 0)
+    }
+
+    // MARK: - A person
+
+    @Test func timeOfAPerson_isNotTimeOfTheKeychain() async throws {
+        let person = Person()
+        var store = try protectedStore(person)
+        store.deadline = Deadline(silent: .milliseconds(100), asking: .seconds(30))
+        let reading = Task { [store] in try await store.readText("a") }
+        await person.isAsked()
+        let end = ContinuousClock.now + .milliseconds(300)
+        while ContinuousClock.now < end { await Task.yield() }
+        person.answer("passphrase")
+        #expect(try await reading.value == "secret")
+    }
+
+    @Test func person_whoDoesNotAnswer_isAskedNoLonger() async throws {
+        let person = Person()
+        var store = try protectedStore(person)
+        store.deadline = Deadline(silent: .seconds(30), asking: .milliseconds(100))
+        let failure = await failure { [store] in try await store.readText("a") }
+        #expect(failure?.reason == .timedOut)
+        #expect(failure?.message.contains("Nobody answered") == true)
+        #expect(person.wasCancelled)
+    }
+
+    @Test func cancelledRead_thatAsksAPerson_takesTheQuestionBack() async throws {
+        let person = Person()
+        let store = try protectedStore(person)
+        let task = Task { await reason { try await store.readText("a") } }
+        await person.isAsked()
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(person.wasCancelled)
+    }
+
+    private func protectedStore(_ person: Person) throws -> SecretStore {
+        var store = SecretStore(
+            service: "s", accessControl: .userPresence, store: MemoryStore(passphrase: "passphrase"))
+        try store.save("secret", for: "a")
+        store.context = AuthenticationContext { person }
+        return store
+    }
+}
+
+private final class Ticks: Sendable {
+    private let state = Mutex(0)
+
+    var total: Int { state.withLock { $0 } }
+
+    func count() { state.withLock { $0 += 1 } }
+}
+
+/// Somebody who answers when the test says so.
+private final class Person: Authenticator {
+    let methods: Set<AuthenticationMethod> = [.passphrase]
+    private let answered = DispatchSemaphore(value: 0)
+    private let state = Mutex(State())
+
+    private struct State {
+        var isAsked = false
+        var wasCancelled = false
+        var answer: String?
+    }
+
+    var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
+
+    func isAsked() async {
+        while !state.withLock({ $0.isAsked }) { await Task.yield() }
+    }
+
+    func answer(_ text: String) {
+        state.withLock { $0.answer = text }
+        answered.signal()
+    }
+
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
+        state.withLock { $0.isAsked = true }
+        let registration = question.cancellation.onCancel { [self] in
+            state.withLock { $0.wasCancelled = true }
+            answered.signal()
+        }
+        answered.wait()
+        withExtendedLifetime(registration) {}
+        guard let answer = state.withLock({ $0.answer }) else {
+            throw KeychainError(.cancelled, "The question was taken back.")
+        }
+        return .secret(Array(answer.utf8).withUnsafeBytes { SecretBytes(copying: $0) })
+    }
+}
+
+extension SecretStore {
+    fileprivate func readText(_ account: String) async throws(KeychainError) -> String? {
+        try await read(String.self, for: account)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several processes that change the same items, and processes killed while they change many at once.
+
+import Foundation
+import KeychainKit
+import Testing
+
+@Suite("Several processes")
+struct ProcessTests {
+    @Test func counter_incrementedByEightProcesses_countsEveryStep() throws {
+        let vault = try SharedVault()
+        let programs = try (0..<8).map { _ in try vault.start(["increment", "counter", "500"]) }
+        for program in programs {
+            let result = program.finish()
+            #expect(result.lines == (0..<500).map(String.init), "\(result.lines.filter { $0.hasPrefix("failed") })")
+        }
+        #expect(try vault.store.read(Int.self, for: "counter") == 4000)
+    }
+}
+
+/// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise every fifth.
+@Suite(.serialized)
+struct TransactionKillTests {
+    private static let calls = ["pwrite64", "fdatasync", "ftruncate", "unlink", "openat", "flock"]
+    private static let (steps, size) = (3, 50)
+
+    @Test(.enabled(if: RunningProgram.installed("strace") != nil, "strace is not installed"))
+    func transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing() throws {
+        guard let strace = RunningProgram.installed("strace") else { return }
+        let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
+        var points = 0
+        for call in Self.calls {
+            var occurrence = 1
+            while try isWholeAfterKill(at: occurrence, of: call, strace) {
+                points += 1
+                occurrence += stride
+            }
+        }
+        print("killed at \(points) points")
+        #expect(points >= 60 / stride)
+    }
+
+    /// - Returns: `false` if the program ended before the call occurred that often.
+    private func isWholeAfterKill(at occurrence: Int, of call: String, _ strace: String) throws -> Bool {
+        let vault = try SharedVault()
+        let injection = "\(call):signal=KILL:when=\(occurrence)"
+        let result = try vault.run(
+            ["transact", "\(Self.steps)", "\(Self.size)"], injecting: injection, strace: strace)
+        let acknowledged = result.lines.count
+        #expect(result.lines == (0..<acknowledged).map(String.init), "\(injection)")
+        let found = try state(vault.reopened())
+        let possible = [acknowledged, min(acknowledged + 1, Self.steps)].map(Self.state(after:))
+        #expect(possible.contains(found), "\(injection): \(acknowledged) acknowledged, \(found.count) items found")
+        return !result.hasEndedWell
+    }
+
+    private func state(_ store: SecretStore) throws -> [String: String] {
+        var state: [String: String] = [:]
+        for account in try store.items().compactMap(\.account) {
+            state[account] = try store.read(String.self, for: account)
+        }
+        return state
+    }
+
+    /// What the exerciser's transactions have made after a number of steps.
+    private static func state(after steps: Int) -> [String: String] {
+        guard steps > 0 else { return [:] }
+        let last = steps - 1
+        let items = (0..<size).filter { last % 2 == 0 || $0 % 2 == 0 }
+        return Dictionary(uniqueKeysWithValues: items.map { ("item-\($0)", "step-\(last)") })
+    }
+}

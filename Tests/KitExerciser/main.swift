@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that uses KeychainKit, for tests that need another process: to be killed or raced.
+
+import Foundation
+import KeychainKit
+import KeychainVault
+
+// kit-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]; each finished step is a line on standard output.
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 4 else {
+    FileHandle.standardError.write(Data("usage: kit-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]\n".utf8))
+    exit(64)
+}
+let vault = Vault.at(try VaultLocation(folder: arguments[1], deviceKeyFile: arguments[2]))
+let store = SecretStore(service: "kit-exerciser", store: vault)
+let rest = Array(arguments[4...])
+
+func report(_ acknowledgement: String, _ body: () throws -> Void) {
+    do {
+        try body()
+        print(acknowledgement)
+    } catch let failure as KeychainError {
+        print("failed", failure.reason.rawValue, failure.message)
+    } catch {
+        print("failed unknown")
+    }
+    fflush(nil)
+}
+
+switch arguments[3] {
+case "increment":
+    for step in 0..<(Int(rest[1]) ?? 0) {
+        report("\(step)") { try store.update(Int.self, for: rest[0]) { $0 = ($0 ?? 0) + 1 } }
+    }
+case "transact":
+    // Every step gives all items the same new value, and the odd ones remove half of them.
+    for step in 0..<(Int(rest[0]) ?? 0) {
+        report("\(step)") {
+            try store.transaction { transaction in
+                for item in 0..<(Int(rest[1]) ?? 0) {
+                    if step % 2 == 1, item % 2 == 1 {
+                        transaction.remove("item-\(item)")
+                    } else {
+                        try transaction.save("step-\(step)", for: "item-\(item)")
+                    }
+                }
+            }
+        }
+    }
+case "save": report("done") { try store.save(rest[1], for: rest[0]) }
+case "burst":
+    for step in 0..<(Int(rest[0]) ?? 0) {
+        report("\(step)") { try store.save("value-\(step)", for: "item-\(step % (Int(rest[1]) ?? 1))") }
+    }
+default: exit(64)
+}
