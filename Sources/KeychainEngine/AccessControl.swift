@@ -48,6 +48,15 @@ public struct AccessControl: Hashable, Sendable {
         self.flags = Self.normalised(flags)
     }
 
+    /// The conditions with those parts replaced that `protection` gives.
+    ///
+    /// - Throws: As ``init(_:flags:)``.
+    func applying(_ protection: Protection) throws(KeychainError) -> AccessControl {
+        let accessibility = protection.accessibility ?? accessibility
+        guard let flags = protection.constraints ?? flags, !flags.isEmpty else { return AccessControl(accessibility) }
+        return try AccessControl(accessibility, flags: flags)
+    }
+
     /// The names of both may stand in one dictionary only if they say the same.
     func checkAgrees(with accessibility: Accessibility) throws(KeychainError) {
         guard self == AccessControl(accessibility) else {
@@ -77,5 +86,18 @@ public struct AccessControl: Hashable, Sendable {
         var result = flags.intersection([.constraints, .privateKeyUsage, .applicationPassword])
         if flags.contains(.or), constraints.rawValue.nonzeroBitCount > 1 { result.insert(.or) }
         return result
+    }
+}
+
+/// What a typed surface says of the conditions of an item: each part for itself, where Apple's dictionaries replace the whole.
+public struct Protection: Hashable, Sendable {
+    /// `nil`: as it is; `whenUnlocked` for a new item.
+    public var accessibility: Accessibility?
+    /// What is asked of the user; `nil`: as it is, nothing for a new item. Empty: nothing.
+    public var constraints: AccessControl.Flags?
+
+    public init(accessibility: Accessibility? = nil, constraints: AccessControl.Flags? = nil) {
+        self.accessibility = accessibility
+        self.constraints = constraints
     }
 }

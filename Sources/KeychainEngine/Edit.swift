@@ -7,6 +7,7 @@ import Foundation
 struct Edit {
     private let attributes: Attributes
     private let accessControl: AccessControl?
+    private let protection: Protection?
     private let value: Data?
 
     init(_ changes: Changes, itemClass: ItemClass, caller: Caller) throws(KeychainError) {
@@ -14,6 +15,7 @@ struct Edit {
         try Query.checkStorable(converted)
         if case .string(let group) = converted[.accessGroup] { try caller.checkMayWrite(group) }
         accessControl = try Self.accessControl(changes, converted)
+        protection = changes.protection
         var kept = converted
         kept[.accessible] = nil
         kept[.tombstone] = nil
@@ -21,11 +23,16 @@ struct Edit {
         value = changes.value
     }
 
-    func applied(to item: Item, at date: Date) -> Item {
+    /// - Throws: `invalidParameter` or `unavailable` if the protection asked for cannot be that of this item.
+    func applied(to item: Item, at date: Date) throws(KeychainError) -> Item {
         var result = item
         for (attribute, value) in attributes { result.attributes[attribute] = value }
         result.attributes.stamp(created: nil, modified: Self.later(than: item, date))
         if let accessControl { result.accessControl = accessControl }
+        if let protection {
+            result.accessControl = try item.accessControl.applying(protection)
+            try result.accessControl.checkStorable(synchronizable: result.attributes.isSynchronizable)
+        }
         if let value { result.value = value }
         return result
     }

@@ -40,7 +40,7 @@ extension Query {
     private func newAccessControl(
         _ attributes: Attributes, _ itemClass: ItemClass, group: String
     ) throws(KeychainError) -> AccessControl {
-        if let accessControl {
+        if let accessControl = try protection?.forNewItem ?? accessControl {
             try accessControl.checkStorable(synchronizable: attributes.isSynchronizable)
             return accessControl
         }
@@ -64,6 +64,12 @@ extension Query {
         if let tombstone = attributes[.tombstone], tombstone != .number(0) {
             throw KeychainError(.unsupported, "Tombstones are not kept by this keychain.")
         }
+    }
+}
+
+extension Protection {
+    fileprivate var forNewItem: AccessControl {
+        get throws(KeychainError) { try AccessControl(.whenUnlocked).applying(self) }
     }
 }
 

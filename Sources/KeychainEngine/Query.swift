@@ -70,6 +70,8 @@ public struct Query: Sendable {
     /// As given: not yet checked against the class, not yet converted.
     public var attributes: Attributes
     public var accessControl: AccessControl?
+    /// In place of `accessControl` and the attribute `accessible`: for additions, and for ``Requests/save(_:caller:)``.
+    public var protection: Protection?
     /// `kSecAttrSynchronizableAny`: both kinds of items. Stored items are one or the other, so adding ignores it.
     public var synchronizableAny = false
     public var value: Data?
@@ -100,6 +102,8 @@ public struct Query: Sendable {
 public struct Changes: Sendable {
     public var attributes: Attributes
     public var accessControl: AccessControl?
+    /// In place of `accessControl` and the attribute `accessible`.
+    public var protection: Protection?
     public var value: Data?
 
     public init(_ attributes: Attributes = [:], value: Data? = nil) {

@@ -115,7 +115,7 @@ public struct Requests {
                     throw .severalItems
                 }
                 only = stored
-                return edit.applied(to: stored.item, at: date)
+                return try edit.applied(to: stored.item, at: date)
             }
         } catch {
             throw isSeveral ? .several : .failure(error)
@@ -127,7 +127,7 @@ public struct Requests {
     ) throws(KeychainError) -> SelectedItems {
         let date = engine.date()
         return try items.update(selection, engine.authorization(query)) { (stored) throws(KeychainError) in
-            edit.applied(to: stored.item, at: date)
+            try edit.applied(to: stored.item, at: date)
         }
     }
 
@@ -148,12 +148,12 @@ extension Query {
         let schema = try resolvedClass().schema
         var key = self
         var changes = Changes(value: value)
-        changes.accessControl = accessControl
+        (changes.accessControl, changes.protection) = (accessControl, protection)
         for (attribute, value) in attributes where schema[attribute]?.keyPart == Schema.KeyPart.none {
             key.attributes[attribute] = nil
             changes.attributes[attribute] = value
         }
-        key.accessControl = nil
+        (key.accessControl, key.protection) = (nil, nil)
         key.value = nil
         key.returns = []
         return (key, changes)

@@ -28,7 +28,8 @@ public struct SecretStore: Sendable {
     /// When the items can be opened. Saving applies it to items that exist; `nil` leaves those as they are, and makes new
     /// ones open while the keychain is unlocked.
     public var accessibility: Accessibility?
-    /// What is asked of the user before an item opens. Saving applies it to items that exist; `nil` leaves those as they are.
+    /// What is asked of the user before an item opens. Saving applies it to items that exist; `nil` leaves those as they are,
+    /// and empty asks for nothing.
     public var accessControl: AccessControl.Flags?
     /// Whether the items take part in synchronization; those that do and those that do not are different items.
     public var synchronizable = false
@@ -91,6 +92,8 @@ public struct SecretStore: Sendable {
         get { backing.clock }
         set { backing = backing.with(newValue) }
     }
+
+    var protection: Protection { Protection(accessibility: accessibility, constraints: accessControl) }
 
     /// How far the keychain is unlocked for this program.
     public var lockState: LockState {

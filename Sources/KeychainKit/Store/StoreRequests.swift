@@ -40,17 +40,11 @@ struct StoreRequests {
     }
 
     /// The same as an item to be added or changed.
-    func newItem(
-        _ account: String, _ value: Data, _ attributes: ItemAttributes
-    ) throws(KeychainError) -> Query {
+    private func newItem(_ account: String, _ value: Data, _ attributes: ItemAttributes) -> Query {
         var query = query(account)
         for (attribute, value) in attributes.given { query.attributes[attribute] = value }
         query.value = value
-        if let flags = store.accessControl {
-            query.accessControl = try AccessControl(store.accessibility ?? .whenUnlocked, flags: flags)
-        } else if let accessibility = store.accessibility {
-            query.attributes[.accessible] = .string(accessibility.rawValue)
-        }
+        query.protection = store.protection
         return query
     }
 
@@ -97,7 +91,7 @@ struct StoreRequests {
     // MARK: - Writing
 
     func save(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        let query = try newItem(account, value, attributes)
+        let query = newItem(account, value, attributes)
         if isInTransaction { try requests.save(query, caller: caller) } else { try engine.save(query, caller: caller) }
     }
 
@@ -127,12 +121,15 @@ struct StoreRequests {
         case (nil, let value?): return try createIfAbsent(account, value, attributes)
         case (let found?, nil): return try requests.delete(exactly(found), caller: caller) > 0
         case (let found?, let value?):
-            let new = try newItem(account, value, attributes)
             var changes = Changes(attributes.given, value: value)
-            changes.accessControl = new.accessControl
-            changes.attributes[.accessible] = new.attributes[.accessible]
+            changes.protection = store.protection
             return try requests.update(exactly(found), with: changes, caller: caller) > 0
         }
+    }
+
+    /// Changes all items of the store.
+    func changeAll(_ changes: Changes) throws(KeychainError) -> Int {
+        try requests.update(query(), with: changes, caller: caller)
     }
 
     private func createIfAbsent(
