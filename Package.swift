@@ -25,7 +25,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory", "CKeychainShims",
+            "KeychainKit", "KeychainAuthenticators", "KeychainVault", "SecretMemory", "CKeychainShims",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one table of exit codes: stable numbers, which scripts rely on.
 
-import KeychainEngine
+import KeychainKit
 
 /// How a run ended, for scripts. The numbers never change their meaning; `keychainctl --help` shows them.
 enum ExitStatus: Int32, CaseIterable {

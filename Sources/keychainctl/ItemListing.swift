@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainAuthenticators
-import KeychainEngine
+import KeychainKit
 
 struct ItemListing {
     private static let header = ["CLASS", "SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP", "MODIFIED"]
@@ -39,7 +39,7 @@ struct TextTable {
 
 extension ListedItem {
     fileprivate var cells: [String] {
-        let modified = modified?.timestamp(withFraction: false)
+        let modified = modified.timestamp(withFraction: false)
         return [itemClass.name, place, account, label, accessGroup, modified].map { cell in
             // An empty cell would shift the others for whoever reads columns.
             cell.flatMap { $0.isEmpty ? nil : $0.escapingControls() } ?? "-"

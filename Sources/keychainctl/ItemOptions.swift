@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say which item is meant, and the query they make.
+// The options that say which item is meant.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 
 struct ItemOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The service of a generic password.", valueName: "name"))
@@ -52,57 +52,37 @@ struct ItemOptions: ParsableArguments {
     private var isAboutInternetPasswords: Bool { server != nil || protocolCode != nil || port != nil || path != nil }
 }
 
-// MARK: - Queries
+// MARK: - Meaning
 
 extension ItemOptions {
-    /// The classes that the options can be about.
-    var classes: [ItemClass] {
-        if service != nil { return [.genericPassword] }
-        if isAboutInternetPasswords { return [.internetPassword] }
-        return account == nil ? ItemClass.allCases : [.genericPassword, .internetPassword]
+    /// Everything that has what was given.
+    func filter(label: String?) -> ItemFilter {
+        var filter = ItemFilter(
+            account: account, attributes: ItemAttributes(label: label), accessGroup: accessGroup, service: service,
+            server: server, synchronizable: synchronizable)
+        filter.protocol = internetProtocol
+        filter.port = port.map { Int($0) }
+        filter.path = path
+        return filter
     }
 
-    /// Everything of `itemClass` that has what was given.
-    func filter(_ itemClass: ItemClass, label: String?) -> Query {
-        var query = Query(itemClass, given)
-        query.attributes[.label] = label.map { .string($0) }
-        query.synchronizableAny = synchronizable == nil
-        return query
-    }
-
-    /// The item to add; what is not given gets the engine's defaults.
-    func newItem() -> Query {
-        var query = Query(service != nil ? .genericPassword : .internetPassword, given)
-        query.attributes[.accessGroup] = .string(accessGroup ?? Caller.unrestricted.defaultGroup)
-        return query
+    /// Where the item is, or goes; what is not given is part of its name as well.
+    func store(in vault: any ItemStore, caller: Caller) -> SecretStore {
+        let (group, synchronizable) = (accessGroup ?? caller.defaultGroup, synchronizable ?? false)
+        if let service {
+            return SecretStore(
+                service: service, accessGroup: group, synchronizable: synchronizable, store: vault, caller: caller)
+        }
+        return SecretStore(
+            server: server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path,
+            accessGroup: group, synchronizable: synchronizable, store: vault, caller: caller)
     }
 
     /// Whether the item has a port, a protocol and a path only where they were asked for.
-    func allowsPlace(_ item: ListedItem) -> Bool {
-        (port != nil || item.port == nil) && (protocolCode != nil || item.protocolCode == nil)
+    func allowsPlace(_ item: KeychainItem) -> Bool {
+        (port != nil || item.port == nil) && (protocolCode != nil || item.protocol == nil)
             && (path != nil || item.path == nil)
     }
 
-    /// The item that stands in the way of ``newItem()``: its whole primary key, so that no second one can match.
-    func itemInPlace() -> Query {
-        var query = newItem()
-        guard let schema = query.itemClass?.schema else { return query }
-        for rule in schema.primaryKey where query.attributes[rule.attribute] == nil {
-            query.attributes[rule.attribute] = rule.defaultValue ?? .string("")
-        }
-        return query
-    }
-
-    private var given: Attributes {
-        var given = Attributes()
-        given[.service] = service.map { .string($0) }
-        given[.server] = server.map { .string($0) }
-        given[.account] = account.map { .string($0) }
-        given[.protocol] = protocolCode.map { .string($0.code) }
-        given[.port] = port.map { .number(Int64($0)) }
-        given[.path] = path.map { .string($0) }
-        given[.accessGroup] = accessGroup.map { .string($0) }
-        given[.synchronizable] = synchronizable.map { .bool($0) }
-        return given
-    }
+    private var internetProtocol: InternetProtocol? { protocolCode.map { InternetProtocol(rawValue: $0.code) } }
 }

@@ -2,7 +2,7 @@
 // JSON for programs. The names of the keys never change; new ones may be added.
 
 import Foundation
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 import SecretMemory
 
@@ -39,8 +39,8 @@ struct ItemJSON: Encodable {
         try object.encode(item.protocolCode, forKey: .protocol)
         try object.encode(item.port, forKey: .port)
         try object.encode(item.path, forKey: .path)
-        try object.encode(item.created?.timestamp(withFraction: true), forKey: .created)
-        try object.encode(item.modified?.timestamp(withFraction: true), forKey: .modified)
+        try object.encode(item.created.timestamp(withFraction: true), forKey: .created)
+        try object.encode(item.modified.timestamp(withFraction: true), forKey: .modified)
         try object.encode(item.isSynchronizable, forKey: .synchronizable)
         try object.encode(item.accessibility, forKey: .accessibility)
     }

@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 @main

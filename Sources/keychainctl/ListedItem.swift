@@ -3,61 +3,24 @@
 
 import ArgumentParser
 import Foundation
-import KeychainEngine
+import KeychainKit
 
 struct ListedItem {
-    let itemClass: ItemClass
-    let reference: PersistentReference?
-    private let attributes: Attributes
+    let item: KeychainItem
 
-    init(itemClass: ItemClass, _ record: Outcome.Record) {
-        self.itemClass = itemClass
-        reference = record.persistentReference
-        attributes = record.attributes
-    }
-
-    var service: String? { text(.service) }
-    var server: String? { text(.server) }
-    var account: String? { text(.account) }
-    var label: String? { text(.label) }
-    var accessGroup: String? { text(.accessGroup) }
-    var path: String? { text(.path).flatMap { $0.isEmpty ? nil : $0 } }
-    var protocolCode: String? { text(.protocol).flatMap { $0 == "0" ? nil : $0 } }
-    var isSynchronizable: Bool { number(.synchronizable) != 0 }
-    var created: Date? { date(.creationDate) }
-    var modified: Date? { date(.modificationDate) }
-
-    /// Zero stands for none; text that is no number in print, such as "080", counts as the number it reads as.
-    var port: Int64? {
-        let port = text(.port).flatMap { Int64($0) }
-        return port == 0 ? nil : port
-    }
-
-    var accessibility: String? {
-        guard case .string(let name) = attributes[.accessible] else { return nil }
-        return Accessibility(rawValue: name)?.name
-    }
-
-    // MARK: - Values as text
-
-    /// Text as it is; bytes as text if they are text, else in hexadecimal; `nil` if the item has no such attribute.
-    private func text(_ attribute: Attribute) -> String? {
-        switch attributes[attribute] {
-        case .string(let text): text
-        case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? bytes.hexadecimal
-        case .number(let number): String(number)
-        case .date, .bool, .unsupported, nil: nil
-        }
-    }
-
-    private func number(_ attribute: Attribute) -> Int64 {
-        if case .number(let number) = attributes[attribute] { number } else { 0 }
-    }
-
-    private func date(_ attribute: Attribute) -> Date? {
-        guard case .date(let seconds) = attributes[attribute] else { return nil }
-        return Date(timeIntervalSinceReferenceDate: seconds)
-    }
+    var itemClass: ItemClass { item.itemClass }
+    var service: String? { item.displayText(of: .service) }
+    var server: String? { item.displayText(of: .server) }
+    var account: String? { item.displayText(of: .account) }
+    var label: String? { item.displayText(of: .label) }
+    var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
+    var accessGroup: String { item.accessGroup }
+    var protocolCode: String? { item.protocol?.rawValue }
+    var port: Int? { item.port }
+    var isSynchronizable: Bool { item.synchronizable }
+    var created: Date { item.created }
+    var modified: Date { item.modified }
+    var accessibility: String { item.accessibility.name }
 }
 
 extension ItemClass {

@@ -3,7 +3,7 @@
 
 import CKeychainShims
 import Foundation
-import KeychainEngine
+import KeychainKit
 
 /// A connection to the system bus. Anybody on the bus may pretend to be logind; all they can get is a locked vault.
 final class LoginSessionWatch {

@@ -21,11 +21,6 @@ extension String {
     }
 }
 
-extension Data {
-    /// Bytes that are not text: `0x` and two digits each.
-    var hexadecimal: String { "0x" + map { $0.hexadecimal(digits: 2) }.joined() }
-}
-
 extension FixedWidthInteger {
     fileprivate func hexadecimal(digits: Int) -> String {
         let text = String(self, radix: 16)

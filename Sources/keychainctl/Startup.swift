@@ -2,7 +2,7 @@
 // What must hold before the first secret is touched.
 
 import Foundation
-import KeychainEngine
+import KeychainKit
 import SecretMemory
 
 enum Startup {

@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainAuthenticators
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 import SecretMemory
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keychain of the user who runs the tool: what the verbs ask of the engine.
+// The keychain of the user who runs the tool: what the verbs ask of it.
 
 import Foundation
 import KeychainAuthenticators
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 /// It is unrestricted, whatever entitlements the environment names: the items of every program are the user's.
 struct UserKeychain {
     let vault: Vault
-    private let engine: Engine
+    private let catalog: KeychainCatalog
+    /// Whoever runs the tool asked for the item, so they may be asked for a proof.
+    private let context = AuthenticationContext { () throws(KeychainError) in
+        try Authenticators.forExplicitRequest()
+    }
 
     init() throws(KeychainError) {
         let environment = ProcessInfo.processInfo.environment
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-        engine = Engine(
-            store: vault,
-            authenticator: { () throws(KeychainError) in
-                // Whoever runs the tool asked for the item, so they may be asked for a proof.
-                try Authenticators.forExplicitRequest()
-            })
+        var catalog = KeychainCatalog(store: vault, caller: .unrestricted)
+        catalog.context = context
+        self.catalog = catalog
     }
 
     /// The vault, for verbs that make none.
@@ -38,92 +39,50 @@ struct UserKeychain {
     func set(
         _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
-        var changes = Changes(value: value)
-        changes.attributes[.label] = label.map { .string($0) }
-        changes.attributes[.accessible] = accessibility.map { .string($0.rawValue) }
-        var item = options.newItem()
-        item.attributes[.label] = changes.attributes[.label]
-        item.attributes[.accessible] = changes.attributes[.accessible]
-        item.value = value
-        // Between the two steps another process may remove the item that was in the way.
-        for _ in 1...3 {
-            if try add(item) { return }
-            if try update(options.itemInPlace(), changes) { return }
-        }
-        throw KeychainError(.busy, "Another process keeps adding and removing this item. Try again.")
+        var store = options.store(in: vault, caller: .unrestricted)
+        store.accessibility = accessibility
+        store.context = context
+        try store.save(value, for: options.account ?? "", ItemAttributes(label: label))
     }
 
-    /// - Returns: `false` if the item is there already.
-    private func add(_ item: Query) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            _ = try engine.add(item, caller: .unrestricted)
-            return true
-        } catch {
-            guard error.reason == .duplicateItem else { throw error }
-            return false
-        }
-    }
-
-    /// - Returns: `false` if there is no such item.
-    private func update(_ item: Query, _ changes: Changes) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            try engine.update(item, with: changes, caller: .unrestricted)
-            return true
-        } catch {
-            guard error.reason == .itemNotFound else { throw error }
-            return false
-        }
-    }
-
-    /// - Throws: `itemNotFound` if there is none.
-    func items(_ filter: Query) throws(KeychainError) -> [ListedItem] {
-        var query = filter
-        query.returns = [.attributes, .persistentReference]
-        query.limit = .all
-        guard let itemClass = query.itemClass,
-            case .many(let results) = try engine.copyMatching(query, caller: .unrestricted)
-        else { return [] }
-        return results.compactMap { result in
-            guard case .record(let record) = result else { return nil }
-            return ListedItem(itemClass: itemClass, record)
-        }
+    /// The items of a class; none is no error.
+    func items(_ itemClass: ItemClass, _ filter: ItemFilter) throws(KeychainError) -> [ListedItem] {
+        try catalog.items([itemClass], matching: filter).map { ListedItem(item: $0) }
     }
 
     /// The one item that the options are about.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
-    func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> PersistentReference {
-        var found: [ListedItem] = []
-        for itemClass in options.classes { found += try items(options.filter(itemClass, label: label)) }
+    func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> KeychainItem {
+        var found = try catalog.items(matching: options.filter(label: label))
         // Of one account's items with a port, a protocol or a path and one without, the latter is meant if none is given.
         let plain = found.filter(options.allowsPlace)
         if options.account != nil, plain.count == 1 { found = plain }
-        guard let reference = found.first?.reference else { throw KeychainError(.itemNotFound, "No item matches.") }
+        guard let item = found.first else { throw .noItem }
         guard found.count == 1 else {
             throw KeychainError(
                 .duplicateItem,
                 "\(found.count) items match, and one is wanted. See which: keychainctl list, with the same options. "
                     + "Then add --account, --access-group, --protocol, --port, --path, --label or --no-synchronizable.")
         }
-        return reference
+        return item
     }
 
-    /// - Returns: `nil` if the item has no value, which is not the same as an empty one.
-    func value(_ reference: PersistentReference) throws(KeychainError) -> Data? {
-        var query = Query(nil)
-        query.persistentReference = reference
-        query.returns = .value
-        guard case .one(.value(let value)) = try engine.copyMatching(query, caller: .unrestricted) else { return nil }
+    /// - Throws: `typeMismatch` if the item has no value, which is not the same as an empty one.
+    func value(of item: KeychainItem) throws(KeychainError) -> Data {
+        guard let value = try catalog.value(of: item) else { throw .noItem }
         return value
     }
 
-    func delete(_ reference: PersistentReference) throws(KeychainError) {
-        var query = Query(nil)
-        query.persistentReference = reference
-        try engine.delete(query, caller: .unrestricted)
+    func delete(_ item: KeychainItem) throws(KeychainError) {
+        guard try catalog.remove(item) else { throw .noItem }
     }
 
-    func deleteAll(_ filter: Query) throws(KeychainError) {
-        try engine.delete(filter, caller: .unrestricted)
+    func deleteAll(_ filter: ItemFilter) throws(KeychainError) {
+        guard try catalog.removeAll(matching: filter) > 0 else { throw .noItem }
     }
+}
+
+extension KeychainError {
+    fileprivate static let noItem = KeychainError(.itemNotFound, "No item matches.")
 }

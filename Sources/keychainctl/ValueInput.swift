@@ -4,7 +4,7 @@
 import ArgumentParser
 import Foundation
 import KeychainAuthenticators
-import KeychainEngine
+import KeychainKit
 import SecretMemory
 
 struct ValueOptions: ParsableArguments {

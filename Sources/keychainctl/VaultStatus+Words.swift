@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the state of a vault means, in plain words.
 
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 import SecretMemory
 

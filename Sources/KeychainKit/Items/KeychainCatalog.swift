@@ -75,6 +75,30 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.remove(item) }
     }
 
+    /// Removes every item of these classes that matches, also while they are locked, and tells how many there were.
+    ///
+    /// ```swift
+    /// try catalog.removeAll(matching: ItemFilter(server: "git.example.com"))
+    /// ```
+    ///
+    /// Each class is one step. An empty filter removes everything that the program may use.
+    ///
+    /// - Throws: `invalidParameter` for a filter by domain, and for one that leaves out protected items: look for these, then
+    ///   remove each.
+    @discardableResult
+    public func removeAll(
+        _ classes: [ItemClass] = ItemClass.allCases, matching filter: ItemFilter
+    ) throws(KeychainError) -> Int {
+        try call { (requests) throws(KeychainError) in try requests.removeAll(classes, filter) }
+    }
+
+    @discardableResult
+    public nonisolated(nonsending) func removeAll(
+        _ classes: [ItemClass] = ItemClass.allCases, matching filter: ItemFilter
+    ) async throws(KeychainError) -> Int {
+        try await call { (requests) throws(KeychainError) in try requests.removeAll(classes, filter) }
+    }
+
     // MARK: - Calls
 
     private func call<Output: Sendable>(
@@ -132,8 +156,25 @@ struct CatalogRequests {
         return try requests.delete(query, caller: caller) > 0
     }
 
+    func removeAll(_ classes: [ItemClass], _ filter: ItemFilter) throws(KeychainError) -> Int {
+        // A removal knows no criteria beyond attributes: it would pass them over, and remove too much.
+        guard filter.domain == nil, !filter.skipsProtected else { throw .removesByCriteria }
+        var count = 0
+        for itemClass in classes {
+            guard let query = filter.query(itemClass) else { continue }
+            count += try requests.delete(query, caller: caller)
+        }
+        return count
+    }
+
     private func complete(_ query: inout Query) {
         (query.context, query.operationPrompt, query.questions) = (catalog.context, catalog.prompt, questions)
         if !catalog.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
     }
+}
+
+extension KeychainError {
+    fileprivate static let removesByCriteria = KeychainError(
+        .invalidParameter,
+        "Items cannot be removed by domain, nor those alone that ask for nobody. Look for them, then remove each.")
 }

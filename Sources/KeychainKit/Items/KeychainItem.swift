@@ -27,16 +27,18 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
 
     // MARK: - Name
 
-    /// `nil` where it is not text; so are all names.
+    /// `nil` where it is not text; so are all names. For people there is ``displayText(of:)``.
     public var account: String? { text(.account) }
     /// Of a generic password.
     public var service: String? { text(.service) }
     /// Of an internet password, as are the next five.
     public var server: String? { text(.server) }
     public var `protocol`: InternetProtocol? {
-        text(.protocol).map { InternetProtocol(rawValue: $0) }
+        // Four digits are kept as a number; zero stands for none.
+        printed(.protocol).flatMap { $0 == "0" ? nil : InternetProtocol(rawValue: $0) }
     }
-    public var port: Int? { number(.port).flatMap { $0 == 0 ? nil : Int(exactly: $0) } }
+    /// Zero stands for none; text that is no number in print, such as "080", counts as the number that it reads as.
+    public var port: Int? { printed(.port).flatMap { Int($0) }.flatMap { $0 == 0 ? nil : $0 } }
     public var path: String? { notEmpty(.path) }
     public var securityDomain: String? { notEmpty(.securityDomain) }
     public var authenticationType: InternetAuthentication? {
@@ -89,6 +91,11 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
 
     private func notEmpty(_ attribute: Attribute) -> String? {
         text(attribute).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Text, or a number in digits.
+    private func printed(_ attribute: Attribute) -> String? {
+        number(attribute).map { String($0) } ?? text(attribute)
     }
 
     private func bytes(_ attribute: Attribute) -> Data? {

@@ -2,7 +2,7 @@
 // keychainctl delete: remove items.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 
 extension Keychainctl {
     struct Delete: ParsableCommand {
@@ -48,7 +48,7 @@ extension Keychainctl {
 
         private func delete(_ keychain: UserKeychain) throws(KeychainError) {
             guard all else { return try keychain.delete(keychain.onlyItem(item, label: label)) }
-            for itemClass in item.classes { try keychain.deleteAll(item.filter(itemClass, label: label)) }
+            try keychain.deleteAll(item.filter(label: label))
         }
     }
 }

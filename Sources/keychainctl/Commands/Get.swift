@@ -4,7 +4,7 @@
 import ArgumentParser
 import Foundation
 import KeychainAuthenticators
-import KeychainEngine
+import KeychainKit
 
 extension Keychainctl {
     struct Get: ParsableCommand {
@@ -38,12 +38,8 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.value(keychain.onlyItem(item, label: label))
-            }
-            guard var value = found else {
-                // Other programs may store items that only carry attributes.
-                throw KeychainError(.undecodableInput, "The item is there and has no value, not even an empty one.")
+            var value = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.value(of: keychain.onlyItem(item, label: label))
             }
             defer { value.wipe() }
             try Output.write(value)

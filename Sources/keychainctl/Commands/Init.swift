@@ -2,7 +2,7 @@
 // keychainctl init: make the vault.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 extension Keychainctl {

@@ -2,7 +2,7 @@
 // keychainctl list: show which items there are.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 extension Keychainctl {
@@ -50,12 +50,12 @@ extension Keychainctl {
         ) throws(KeychainError) -> (items: [ListedItem], isPartial: Bool) {
             var items: [ListedItem] = []
             var damage: KeychainError?
-            for itemClass in item.classes {
+            for itemClass in ItemClass.allCases {
                 do throws(KeychainError) {
-                    items += try keychain.items(item.filter(itemClass, label: label))
+                    items += try keychain.items(itemClass, item.filter(label: label))
                 } catch {
-                    guard [.itemNotFound, .corrupt].contains(error.reason) else { throw error }
-                    if error.reason == .corrupt { damage = error }
+                    guard error.reason == .corrupt else { throw error }
+                    damage = error
                 }
             }
             if let damage, items.isEmpty { throw damage }
@@ -72,7 +72,7 @@ extension Keychainctl {
 
 extension ListedItem {
     fileprivate var sortingKey: [String] {
-        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup ?? "", protocolCode ?? ""]
+        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolCode ?? ""]
             + [String(port ?? 0), path ?? ""]
     }
 }

@@ -2,7 +2,7 @@
 // keychainctl rotate: new class keys.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 extension Keychainctl {

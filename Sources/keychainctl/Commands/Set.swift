@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-import KeychainEngine
+import KeychainKit
 
 extension Keychainctl {
     struct Set: ParsableCommand {

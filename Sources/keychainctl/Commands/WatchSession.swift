@@ -2,7 +2,7 @@
 // keychainctl watch-session: lock with the screen, and before the system sleeps.
 
 import ArgumentParser
-import KeychainEngine
+import KeychainKit
 import KeychainVault
 
 extension Keychainctl {
