@@ -23,7 +23,7 @@ public struct ItemFilter: Hashable, Sendable {
     public var path: String?
     public var securityDomain: String?
     public var authenticationType: InternetAuthentication?
-    /// `nil`: both kinds.
+    /// `nil`: both kinds; a store has one of them.
     public var synchronizable: Bool?
     /// Whether items are left out that ask for the user, so that nobody is asked.
     public var skipsProtected = false

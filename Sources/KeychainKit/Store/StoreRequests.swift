@@ -76,11 +76,9 @@ struct StoreRequests {
     }
 
     func items(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
-        guard var query = filter.query(store.place.itemClass) else { return [] }
+        guard store.mayHold(filter), var query = filter.withoutPlace.query(store.place.itemClass) else { return [] }
         let own = self.query()
-        for (attribute, value) in own.attributes where attribute != .accessGroup || store.accessGroup != nil {
-            query.attributes[attribute] = value
-        }
+        for (attribute, value) in own.attributes { query.attributes[attribute] = value }
         query.synchronizableAny = false
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
@@ -152,5 +150,24 @@ struct StoreRequests {
         }
         query.attributes[.digest] = found.item[.digest]
         return query
+    }
+}
+
+extension SecretStore {
+    /// Whether an item can be both in this store and what a filter wants.
+    fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
+        if let wanted = filter.synchronizable, wanted != synchronizable { return false }
+        guard let wanted = filter.accessGroup, let accessGroup else { return true }
+        return wanted.utf8.elementsEqual(accessGroup.utf8)
+    }
+}
+
+extension ItemFilter {
+    /// The conditions but for those on the service or server.
+    fileprivate var withoutPlace: ItemFilter {
+        var rest = self
+        (rest.service, rest.server, rest.domain, rest.protocol, rest.port) = (nil, nil, nil, nil, nil)
+        (rest.path, rest.securityDomain, rest.authenticationType) = (nil, nil, nil)
+        return rest
     }
 }
