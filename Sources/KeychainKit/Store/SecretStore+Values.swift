@@ -57,7 +57,8 @@ extension SecretStore {
         return try found?.value(type, coder)
     }
 
-    /// Removes the item of an account, also while it is locked.
+    /// Removes the item of an account, also while it is locked. A store without an ``accessGroup`` removes it from all groups
+    /// that the program may use, so that there is none of that name afterwards.
     ///
     /// ```swift
     /// try store.remove("alice")

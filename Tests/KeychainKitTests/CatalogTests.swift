@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// All items that a program may see: listed, read and removed.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+import Testing
+
+@Suite("The catalog")
+struct CatalogTests {
+    /// One item of each class: `alice` of a service and of a server, and two without an account.
+    private func filled(_ kind: StoreKind) throws -> (catalog: KeychainCatalog, items: any ItemStore) {
+        let items = try kind.empty()
+        try SecretStore(service: "one", store: items).save("s3cret", for: "alice", ItemAttributes(label: "Work"))
+        try SecretStore(server: "git.example.com", port: 8443, store: items).save("t0ken", for: "alice")
+        let engine = Engine(store: items)
+        for itemClass in [ItemClass.certificate, .key] {
+            _ = try engine.add(Query(itemClass, [.label: .string("Work")]), caller: .unrestricted)
+        }
+        return (KeychainCatalog(store: items), items)
+    }
+
+    @Test(arguments: StoreKind.allCases) func catalog_ofNothing_isEmpty(kind: StoreKind) throws {
+        #expect(try KeychainCatalog(store: kind.empty()).items().isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases) func catalog_unfiltered_hasAllClasses(kind: StoreKind) throws {
+        let found = try filled(kind).catalog.items()
+        #expect(Set(found.map(\.itemClass)) == Set(ItemClass.allCases))
+    }
+
+    @Test(arguments: StoreKind.allCases) func catalog_ofSomeClasses_leavesOutTheOthers(kind: StoreKind) throws {
+        #expect(try filled(kind).catalog.items([.key]).map(\.itemClass) == [.key])
+    }
+
+    @Test(arguments: StoreKind.allCases) func catalog_ofAnotherStore_seesNothing(kind: StoreKind) throws {
+        let filled = try filled(kind)
+        #expect(try KeychainCatalog(store: kind.empty()).items().isEmpty)
+        #expect(try filled.catalog.items().count == 4)
+    }
+
+    /// A condition, and the classes with items for which it holds.
+    private static let filters: [(ItemFilter, Set<ItemClass>)] = [
+        (ItemFilter(attributes: ItemAttributes(label: "Work")), [.genericPassword, .certificate, .key]),
+        (ItemFilter(account: "alice"), [.genericPassword, .internetPassword]),
+        (ItemFilter(service: "one"), [.genericPassword]),
+        (ItemFilter(server: "git.example.com"), [.internetPassword]),
+        (ItemFilter(attributes: ItemAttributes(generic: Data([1]))), []),
+        (ItemFilter(service: "one", server: "git.example.com"), []),
+        (ItemFilter(accessGroup: "default"), Set(ItemClass.allCases)),
+        (ItemFilter(accessibility: .always), [.certificate]),
+    ]
+
+    @Test(arguments: StoreKind.allCases, filters)
+    func filter_ofAttributes_holdsForClassesThatHaveThem(
+        kind: StoreKind, filter: (ItemFilter, classes: Set<ItemClass>)
+    ) throws {
+        #expect(Set(try filled(kind).catalog.items(matching: filter.0).map(\.itemClass)) == filter.classes)
+    }
+
+    @Test(arguments: StoreKind.allCases) func filter_byPlace_findsTheServersItem(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        var filter = ItemFilter.all
+        filter.port = 8443
+        #expect(try catalog.items(matching: filter).map(\.server) == ["git.example.com"])
+        filter.path = "/"
+        #expect(try catalog.items(matching: filter).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases, ["git.example.com", "example.com", "com"])
+    func filter_byDomain_findsTheServersInIt(kind: StoreKind, domain: String) throws {
+        let filled = try filled(kind)
+        try SecretStore(server: "badgit.example.org", store: filled.items).save("s3cret", for: "bob")
+        var filter = ItemFilter.all
+        filter.domain = domain
+        #expect(try filled.catalog.items(matching: filter).map(\.server) == ["git.example.com"])
+    }
+
+    @Test(arguments: StoreKind.allCases, ["ample.com", "www.git.example.com", ""])
+    func filter_byWhatIsNoDomainOfIt_findsNothing(kind: StoreKind, domain: String) throws {
+        var filter = ItemFilter.all
+        filter.domain = domain
+        #expect(try filled(kind).catalog.items(matching: filter).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases) func filter_bySynchronizability_findsOneKindOrBoth(kind: StoreKind) throws {
+        let items = try kind.empty()
+        for isOn in [false, true] {
+            try SecretStore(service: "one", synchronizable: isOn, store: items).save("s3cret", for: "alice")
+        }
+        let catalog = KeychainCatalog(store: items)
+        #expect(try catalog.items().count == 2)
+        for isOn in [false, true] {
+            #expect(try catalog.items(matching: ItemFilter(synchronizable: isOn)).map(\.synchronizable) == [isOn])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func catalog_ofAProgram_hasItsGroupsAlone(kind: StoreKind) throws {
+        let items = try kind.empty()
+        for group in ["app", "team", "strangers"] {
+            try SecretStore(service: "one", accessGroup: group, store: items).save("s3cret", for: "alice")
+        }
+        let catalog = KeychainCatalog(store: items, caller: Caller(groups: ["app", "team"]))
+        #expect(Set(try catalog.items().map(\.accessGroup)) == ["app", "team"])
+        #expect(try catalog.removeAll(matching: .all) == 2)
+        #expect(try KeychainCatalog(store: items).items().map(\.accessGroup) == ["strangers"])
+    }
+
+    // MARK: - Values
+
+    @Test(arguments: StoreKind.allCases) func value_ofAnItem_isItsBytes(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        let item = try #require(try catalog.items(matching: ItemFilter(service: "one")).first)
+        #expect(try catalog.value(of: item) == Data("s3cret".utf8))
+    }
+
+    @Test(arguments: StoreKind.allCases) func value_ofARemovedItem_isNone(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        let item = try #require(try catalog.items(matching: ItemFilter(service: "one")).first)
+        #expect(try catalog.remove(item))
+        #expect(try catalog.value(of: item) == nil)
+        #expect(try !catalog.remove(item))
+    }
+
+    @Test(arguments: StoreKind.allCases) func value_ofAnItemWithoutOne_isAMismatch(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        let item = try #require(try catalog.items([.key]).first)
+        #expect(reason { try catalog.value(of: item) } == .typeMismatch)
+    }
+
+    // MARK: - Removing
+
+    @Test(arguments: StoreKind.allCases) func remove_ofOneItem_leavesTheOthers(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        let item = try #require(try catalog.items(matching: ItemFilter(server: "git.example.com")).first)
+        #expect(try catalog.remove(item))
+        #expect(try catalog.items().count == 3)
+    }
+
+    @Test(arguments: StoreKind.allCases) func removeAll_matching_countsWhatMatched(kind: StoreKind) throws {
+        let catalog = try filled(kind).catalog
+        #expect(try catalog.removeAll(matching: ItemFilter(account: "alice")) == 2)
+        #expect(Set(try catalog.items().map(\.itemClass)) == [.certificate, .key])
+    }
+
+    @Test(arguments: StoreKind.allCases) func removeAll_withoutBlocking_isTheSame(kind: StoreKind) async throws {
+        let catalog = try filled(kind).catalog
+        #expect(try await catalog.removeAll([.genericPassword], matching: .all) == 1)
+        #expect(try await catalog.items().count == 3)
+    }
+
+    /// Conditions that a removal does not know: passing over them would remove too much.
+    private static let searchOnly: [ItemFilter] = {
+        var (byDomain, unprotected) = (ItemFilter.all, ItemFilter.all)
+        byDomain.domain = "example.org"
+        unprotected.skipsProtected = true
+        return [byDomain, unprotected]
+    }()
+
+    @Test(arguments: StoreKind.allCases, searchOnly)
+    func removeAll_byWhatOnlyASearchKnows_isRefused(kind: StoreKind, filter: ItemFilter) throws {
+        let catalog = try filled(kind).catalog
+        #expect(reason { try catalog.removeAll(matching: filter) } == .invalidParameter)
+        #expect(try catalog.items().count == 4)
+    }
+
+    @Test func catalog_whileLocked_isLockedAndStillRemoves() throws {
+        let items = MemoryStore()
+        try SecretStore(service: "one", store: items).save("s3cret", for: "alice")
+        items.lockState = .locked
+        let catalog = KeychainCatalog(store: items)
+        #expect(reason { try catalog.items() } == .locked)
+        #expect(try catalog.removeAll(matching: ItemFilter(service: "one")) == 1)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vault whose files live as long as whoever holds it as a store.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainVault
+import SecretMemory
+import Testing
+
+/// A vault that its device key opens, with or without a passphrase.
+final class TemporaryVault: ItemStore {
+    private let root: String
+    private let vault: Vault
+
+    init(passphrase: String? = nil) throws {
+        // These tests are about meaning, not about disks: memory spares thousands of waits for one.
+        let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
+        root = parent + "keychain-kit-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        var settings = VaultSettings()
+        settings.unlockCache = .process
+        let cheap = ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1)
+        settings.scryptCost = ScryptCost(floor: cheap, target: nil)
+        vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/device.key"), settings)
+        guard let passphrase else { return }
+        let kind = try #require(ProtectorKind(word: "passphrase"))
+        try vault.addProtector(ProtectorSecret(kind, SecretBytes(text: passphrase)))
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
+    }
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
+    }
+
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try vault.insert(item, authorization)
+    }
+
+    func update(
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        try vault.update(selection, authorization, change)
+    }
+
+    func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
+
+    var hasTransactions: Bool { vault.hasTransactions }
+
+    func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try vault.transaction(authorization, body)
+    }
+
+    var lockState: LockState {
+        get throws(KeychainError) { try vault.lockState }
+    }
+
+    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
+        try vault.observe(body)
+    }
+
+    var userVerifier: (any UserVerifier)? { vault.userVerifier }
+}
