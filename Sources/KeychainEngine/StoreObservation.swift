@@ -37,7 +37,8 @@ public final class StoreObservers: Sendable {
             return state.nextNumber
         }
         return StoreObservation { [weak self] in
-            self?.state.withLock { $0.observers[number] = nil }
+            // It goes outside the lock: with it may go observations that it held.
+            _ = self?.state.withLock { $0.observers.removeValue(forKey: number) }
         }
     }
 
@@ -53,10 +54,11 @@ public final class StoreObservers: Sendable {
     }
 
     private func callAll() {
-        let observers = state.withLock { state in
+        let numbers = state.withLock { state in
             state.isPending = false
-            return state.observers.sorted { $0.key < $1.key }.map(\.value)
+            return state.observers.keys.sorted()
         }
-        for observer in observers { observer() }
+        // Asked for one by one: one may end the observation of the next.
+        for number in numbers { state.withLock({ $0.observers[number] })?() }
     }
 }

@@ -85,6 +85,12 @@ final class Session: Sendable {
         }
     }
 
+    /// Makes the last look too old for anybody, and drops the keys of what has been locked.
+    func lookAgain() {
+        keyState.forgetLocked()
+        lastLook.withLock { $0.moment = .now - .seconds(3600) }
+    }
+
     /// Whether the keybag is still the one that was read.
     func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainError) -> Bool {
         try DatabaseFailure.translating(location.databaseFile) {

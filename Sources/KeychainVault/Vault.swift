@@ -21,6 +21,7 @@ public final class Vault: ItemStore, UserVerifier {
     public let location: VaultLocation
     public let settings: VaultSettings
     public let rateLimit = RateLimit()
+    let changes = VaultChanges()
     private let session = Mutex<Session?>(nil)
 
     /// The vault of a folder; the same object for the same location, since one process must open one file once.
@@ -77,6 +78,12 @@ public final class Vault: ItemStore, UserVerifier {
             session = try Self.openExisting(location, settings)
             return session
         }
+    }
+
+    /// Lets the next read look at the files, however short a time ago the last one did: an observer that is told of a change
+    /// is not told again. Keys go at once if it is that the vault was locked.
+    func lookAgain() {
+        session.withLock { $0?.lookAgain() }
     }
 
     private static func openExisting(

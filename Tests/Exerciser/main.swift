@@ -23,6 +23,7 @@ switch arguments[3] {
 case "script": exerciser.script(steps: Int(rest[0]) ?? 0)
 case "swarm": exerciser.swarm(worker: Int(rest[0]) ?? 0, operations: Int(rest[1]) ?? 0)
 case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
+case "update": exerciser.report { try exerciser.update(rest[0], rest[1]) }
 case "read": exerciser.report { print(try exerciser.read(rest[0])) }
 case "read-twice": exerciser.readTwice(rest[0], signal: rest[1])
 case "delete": exerciser.report { try exerciser.delete(rest[0]) }
@@ -36,6 +37,8 @@ case "unlock-and-read":
 case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first == "all") }
 case "state": exerciser.report { print(try vault.lockState.rawValue) }
 case "hold": exerciser.report { try protection.hold(rest[0]) }
+case "observe": exerciser.observe(vault)
+case "add-and-wait": exerciser.report { try exerciser.addAndWait(rest[0]) }
 case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
 default: exit(64)

@@ -9,6 +9,9 @@ import Synchronization
 ///
 /// SQLite could arbitrate between writers by itself, but by polling with growing pauses: with eight writing processes
 /// the longest wait was twenty times that of a lock file. The lock dies with its process, so it is never stale.
+///
+/// That a file opened for writing is closed again is also what observers wait for (``VaultWatch``), so it is opened that way
+/// and closed only when what was written can be seen.
 enum FileLock {
     /// Runs `body` while no other process or thread holds the lock; waits for it at most `timeout`.
     ///
@@ -26,6 +29,16 @@ enum FileLock {
         defer { close(descriptor) }
         try wait(descriptor, path, timeout)
         return try body()
+    }
+
+    /// Opens and closes the file as a writer does, which is what observers wait for; takes no lock.
+    ///
+    /// - Returns: `false` if it cannot be opened for writing.
+    static func touch(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
     }
 
     /// Polls instead of blocking in the kernel: a holder that is stopped must not hang every other program for good.

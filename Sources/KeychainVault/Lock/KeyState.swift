@@ -107,6 +107,13 @@ final class KeyState: Sendable {
         current.withLock { $0 = Current() }
     }
 
+    /// The same for those that have been locked meanwhile.
+    func forgetLocked() {
+        current.withLock { current in
+            current.opened = current.opened.filter { $0.value.cache.isAlive($0.value.token) }
+        }
+    }
+
     /// Takes the entries of these states away, from every process that shares them.
     func removeEntries(_ states: [LockState]) throws(KeychainError) {
         for cache in caches {

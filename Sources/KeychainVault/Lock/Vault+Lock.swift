@@ -43,6 +43,7 @@ extension Vault {
         let session = try currentSession()
         let opening = try open(session, secret)
         let cache: any UnlockCache = place == .process ? ProcessUnlockCache() : settings.cache
+        defer { announceLockState() }
         try store(opening.authority, session, idleTimeout, in: cache)
         try rewrapIfWeak(opening)
     }
@@ -54,6 +55,7 @@ extension Vault {
     /// - Throws: `unsupported` if a protector at hand opens the vault without anybody being asked.
     public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainError) {
         let session = try openSession()
+        defer { announceLockState() }
         // Those of this process go even if the cache cannot be reached, and what was cached earlier goes even if the vault
         // opens by itself now.
         session?.keyState.forget()

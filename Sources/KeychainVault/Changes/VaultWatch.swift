@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for changes of one vault, without using the processor meanwhile.
+
+#if os(Linux)
+    import Foundation
+    import KeychainEngine
+    import Synchronization
+
+    /// Tells of every change of a vault, from when it is made until ``end()``.
+    ///
+    /// SQLite writes its log before a change can be seen, and makes it visible through memory, of which the kernel tells
+    /// nobody. So the sign is the lock file: who writes holds it open until the change is visible, and the kernel tells that
+    /// it was closed, also for a process that was killed.
+    final class VaultWatch: Sendable {
+        private static let retryPause = DispatchTimeInterval.seconds(1)
+
+        private let process = getpid()
+        private let inotify: Inotify
+        /// `nil` from the end on: the descriptor may be another file's then.
+        private let folder: Mutex<FolderWatch?>
+        private let queue = DispatchQueue(label: "swift-keychain.changes")
+        private let source: Mutex<any DispatchSourceRead>
+        private let unlocking: UnlockingWatch
+        private let tell: @Sendable () -> Void
+
+        /// - Parameters:
+        ///   - idleTimeout: How long the vault stays unlocked without use; `nil` if it is not unlocked, or for good.
+        ///   - tell: Called after every change, on a queue that must not be kept waiting.
+        /// - Throws: `unavailable` if the kernel gives no more descriptors or watches.
+        init(
+            _ location: VaultLocation, idleTimeout: @escaping @Sendable () -> Duration?,
+            tell: @escaping @Sendable () -> Void
+        ) throws(KeychainError) {
+            inotify = try Inotify(location.folder)
+            var folder = FolderWatch(inotify, location)
+            do throws(KeychainError) {
+                try folder.settle()
+            } catch {
+                close(inotify.descriptor)
+                throw error
+            }
+            self.folder = Mutex(folder)
+            self.tell = tell
+            source = Mutex(DispatchSource.makeReadSource(fileDescriptor: inotify.descriptor, queue: queue))
+            unlocking = UnlockingWatch(queue, idleTimeout: idleTimeout, tell: tell)
+            source.withLock { source in
+                source.setEventHandler { [weak self] in self?.takeNews() }
+                source.setCancelHandler { [inotify] in close(inotify.descriptor) }
+                source.activate()
+            }
+            queue.async { [unlocking] in unlocking.look() }
+        }
+
+        /// `false` in the child of a fork, which has the descriptor of its parent and none of its threads.
+        var isOfThisProcess: Bool { process == getpid() }
+
+        func end() {
+            folder.withLock { $0 = nil }
+            unlocking.end()
+            source.withLock { $0.cancel() }
+        }
+
+        private func takeNews() {
+            let news = folder.withLock { $0?.news(inotify.events()) ?? .nothing }
+            guard news > .nothing else { return }
+            if news == .place { settle() }
+            tell()
+            unlocking.look()
+        }
+
+        /// Where the kernel gives no watches for the moment, there is nothing to wait for but time.
+        private func settle() {
+            do throws(KeychainError) {
+                try folder.withLock { (folder) throws(KeychainError) in try folder?.settle() }
+            } catch {
+                queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in
+                    guard let self else { return }
+                    settle()
+                    tell()
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Observers are told when the vault is locked and unlocked.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+@Suite struct ObservedLockTests {
+    private static func watcher(_ vault: Vault) throws -> Watcher<LockState> {
+        try Watcher(vault) { try vault.lockState }
+    }
+
+    @Test func lockAndUnlock_inAnotherProcess_areTold() throws {
+        let test = try TestVault.locked()
+        let watcher = try Self.watcher(test.another())
+        #expect(try test.exercise("unlock", "old").lines == ["done"])
+        #expect(watcher.sees { $0 == .unlocked })
+        #expect(try test.exercise("lock").lines == ["done"])
+        #expect(watcher.sees { $0 == .locked })
+        #expect(try test.exercise("lock", "all").lines == ["done"])
+        #expect(watcher.sees { $0 == .beforeFirstUnlock })
+    }
+
+    @Test func lockAndUnlock_forThisProcessAlone_areTold() throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let watcher = try Self.watcher(vault)
+        try vault.unlock(.old, keepingKeysIn: .process)
+        #expect(watcher.sees { $0 == .unlocked })
+        try vault.lock(forgettingFirstUnlock: true)
+        #expect(watcher.sees { $0 == .beforeFirstUnlock })
+    }
+
+    @Test(arguments: [VaultSettings.UnlockCacheKind.kernel, .process])
+    func unlocking_thatRunsOut_isTold(_ place: VaultSettings.UnlockCacheKind) throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let watcher = try Self.watcher(vault)
+        try vault.unlock(.old, idleTimeout: .seconds(1), keepingKeysIn: place)
+        #expect(watcher.sees { $0 == .unlocked })
+        #expect(watcher.sees { $0 == .locked })
+        try test.forget()
+    }
+
+    @Test func unlocking_putOffWhileObserved_isToldWhenItRunsOut() throws {
+        let test = try TestVault.locked()
+        let (vault, using) = (test.another(), test.another())
+        try vault.unlock(.old, idleTimeout: .seconds(2))
+        let watcher = try Self.watcher(vault)
+        let start = ContinuousClock.now
+        // Another one uses it beyond the time at which it would have ended.
+        while ContinuousClock.now - start < .seconds(3) { #expect(try using.lockState == .unlocked) }
+        #expect(watcher.calls == 0)
+        #expect(watcher.sees { $0 == .locked })
+        try test.forget()
+    }
+
+    @Test func observingProcess_thatAnotherOneLocks_dropsItsKeysAtOnce() throws {
+        let test = try TestVault.locked()
+        let vault = test.another()
+        let watcher = try Watcher(vault) { try vault.openSession()?.keyState.authentic == nil }
+        try vault.unlock(.old)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try vault.currentSession().keyState.authentic != nil)
+        #expect(try test.exercise("lock", "all").lines == ["done"])
+        #expect(watcher.sees { $0 })
+    }
+
+    @Test func lock_onAMediumThatCannotBeWritten_isToldInTheSameProcess() throws {
+        let test = try TestVault.locked()
+        // Nobody can open it for writing, root included.
+        try FileManager.default.removeItem(atPath: test.location.lockFile)
+        try FileManager.default.createDirectory(atPath: test.location.lockFile, withIntermediateDirectories: false)
+        let watcher = try Watcher(test.vault) {}
+        test.vault.announceLockState()
+        #expect(watcher.sees { _ in true })
+    }
+}
