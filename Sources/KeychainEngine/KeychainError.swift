@@ -76,5 +76,6 @@ extension KeychainError: LocalizedError, CustomNSError {
     /// `NSOSStatusErrorDomain`, which Foundation does not name on Linux.
     public static let errorDomain = "NSOSStatusErrorDomain"
     public var errorCode: Int { Int(status) }
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
     public var errorDescription: String? { message }
 }

@@ -3,15 +3,21 @@
 
 import KeychainEngine
 import SecretMemory
+import Synchronization
 
-struct Answering: Authenticator {
+final class Answering: Authenticator {
     let methods: Set<AuthenticationMethod> = [.passphrase]
     private let answer: String
+    private let asked = Mutex(0)
+
+    /// How often they were asked.
+    var count: Int { asked.withLock { $0 } }
 
     init(_ answer: String) { self.answer = answer }
 
     func ask(_: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
-        .secret(SecretBytes(text: answer))
+        asked.withLock { $0 += 1 }
+        return .secret(SecretBytes(text: answer))
     }
 }
 
