@@ -61,6 +61,9 @@ var targets: [Target] = [
     .target(name: "SecretMemory", dependencies: ["CKeychainShims"]),
     .target(name: "CKeychainShims", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
 
+    // Beside: what `make demo` runs, and what the README shows
+    .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
+
     // Tests
     .executableTarget(
         name: "kit-exerciser", dependencies: ["KeychainKit", "KeychainVault"], path: "Tests/KitExerciser"),

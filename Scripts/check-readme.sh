@@ -21,15 +21,23 @@ main() {
     export -f make
     bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
 
-    echo "== The package in README.md"
-    make_package
+    echo "== The package in README.md, with each of its programs"
+    # The folder's name is the package's name to SwiftPM, and a clone may have any.
+    ln -s -- "$project" "$scratch/swift-keychain"
+    check_program KeychainKit "alice's secret has 6 characters, and this is visit 1"
+    check_program Security "bob's secret has 14 bytes"
+}
+
+# Builds the program that imports a module, with that product in the package description, and runs it.
+check_program() {
+    local output
+    make_package "$1"
     cd -- "$scratch/app"
     swift build --product App 2>&1 | without_build_steps
-    local output
-    # The commands have left their vault locked, which is another thing than what the program shows.
+    # The commands have left their vault locked, which is another thing than what the programs show.
     output=$(HOME="$scratch/another-home" "$(swift build --show-bin-path)/App")
-    echo "$output"
-    [[ $output == "bob's secret has 14 bytes" ]]
+    echo "$1: $output"
+    [[ $output == "$2" ]]
 }
 
 without_build_steps() { awk '!/^(\[[0-9]|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'; }
@@ -39,18 +47,25 @@ code() {
     awk -v start='```'"$1" '$0 == start { inside = 1; next } $0 == "```" { inside = 0 } inside' "$project/README.md"
 }
 
-# The Swift code comes in two blocks: what goes into a program, and what goes into a package description.
+# The Swift code comes in blocks: one for each program, and one that goes into a package description.
 make_package() {
     local program=$scratch/app/Sources/App/main.swift package=$scratch/app/Package.swift
     mkdir -p "$(dirname -- "$program")"
-    # The folder's name is the package's name to SwiftPM, and a clone may have any.
-    ln -s -- "$project" "$scratch/swift-keychain"
-    code swift | sed '/^dependencies:/,$d' >"$program"
+    block "^import $1\$" >"$program"
     {
         printf '%s\n' '// swift-tools-version: 6.2' 'import PackageDescription' 'let package = Package(name: "App",'
-        code swift | sed -n '/^dependencies:/,$p'
+        block '^dependencies:' | sed "s/name: \"KeychainKit\"/name: \"$1\"/"
         echo ')'
     } >"$package"
+}
+
+# The block of Swift code that has such a line.
+block() {
+    awk -v wanted="$1" '
+        $0 == "```swift" { inside = 1; text = ""; found = 0; next }
+        $0 == "```" { if (inside && found) printf "%s", text; inside = 0 }
+        inside { text = text $0 "\n" }
+        inside && $0 ~ wanted { found = 1 }' "$project/README.md"
 }
 
 main

@@ -15,6 +15,7 @@ export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device
 
 main() {
     build keychainctl
+    build KeychainKitDemo
     build SecItemDemo
     PATH="$(swift build --show-bin-path):$PATH"
     echo
@@ -30,9 +31,16 @@ main() {
     run "SecItemDemo"
     expect "changed by SecItemUpdate" "keychainctl get --service example.com --account bob"
 
+    say "Programs that use KeychainKit (Examples/KeychainKitDemo): one saves, another reads, a third counts to two"
+    run "KeychainKitDemo save"
+    expect "battery staple" "KeychainKitDemo read"
+    expect "2" "KeychainKitDemo count"
+    expect "alice's secret has 6 characters, and this is visit 1" "KeychainKitDemo"
+    expect "s3cret" "keychainctl get --service com.example.app --account alice"
+
     say "Nothing of it can be read in the files"
     run "ls -l \"\$KEYCHAIN_VAULT\""
-    check_unreadable "$secret" "changed by SecItemUpdate" alice bob example.com
+    check_unreadable "$secret" "changed by SecItemUpdate" "battery staple" s3cret alice bob example.com
 
     say "A deleted secret is gone for every program"
     run "keychainctl delete --service example.com --account alice"
