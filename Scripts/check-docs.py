@@ -4,7 +4,7 @@
 
 - every relative link leads to a file, and to a heading if it names one;
 - the tests that the documents name exist;
-- the Swift code in the README is part of an example, which is compiled and run, indentation aside;
+- the Swift code in the README is part of an example, which is compiled and run;
 - no file has a path of somebody's machine in it, or a note of something left to do.
 """
 
@@ -79,16 +79,10 @@ def missing_tests(texts):
 
 def code_that_is_no_example(texts):
     """Code that sets up a package is checked by check-readme.sh, which builds that package."""
-    examples = [essence(text) for path, text in texts.items() if path.parts[0] == "Examples"]
+    examples = [text for path, text in texts.items() if path.parts[0] == "Examples"]
     for language, code in FENCE.findall(texts[pathlib.Path("README.md")]):
-        if language == "swift" and ".package(" not in code and not any(essence(code) in text for text in examples):
+        if language == "swift" and ".package(" not in code and not any(code in text for text in examples):
             yield f"README.md: this Swift code is in no example:\n{code}"
-
-
-def essence(code):
-    """Without indentation and imports: an example may have the code in a function."""
-    lines = (line.strip() for line in code.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("import "))
 
 
 def leftovers(texts):

@@ -24,14 +24,14 @@ main() {
     echo "== The package in README.md, with each of its programs"
     # The folder's name is the package's name to SwiftPM, and a clone may have any.
     ln -s -- "$project" "$scratch/swift-keychain"
-    check_program KeychainKit "alice's secret has 6 characters, and this is visit 1"
+    check_program KeychainKit "alice's secret has 6 characters, and this is visit 1" 'try await visit()'
     check_program Security "bob's secret has 14 bytes"
 }
 
 # Builds the program that imports a module, with that product in the package description, and runs it.
-check_program() {
+check_program() { # module, expected output, how the program begins if the README shows a function
     local output
-    make_package "$1"
+    make_package "$1" "${3-}"
     cd -- "$scratch/app"
     swift build --product App 2>&1 | without_build_steps
     # The commands have left their vault locked, which is another thing than what the programs show.
@@ -51,7 +51,7 @@ code() {
 make_package() {
     local program=$scratch/app/Sources/App/main.swift package=$scratch/app/Package.swift
     mkdir -p "$(dirname -- "$program")"
-    block "^import $1\$" >"$program"
+    { block "^import $1\$"; echo "$2"; } >"$program"
     {
         printf '%s\n' '// swift-tools-version: 6.2' 'import PackageDescription' 'let package = Package(name: "App",'
         block '^dependencies:' | sed "s/name: \"KeychainKit\"/name: \"$1\"/"

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several processes do with the same items, one word for each process: save, read, count, or the tour of the README.
+// What several processes do with the same items: each is given one word, save, read or count; without one it pays a visit.
 
 import Foundation
 import KeychainKit
 
-let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
-
-switch CommandLine.arguments.dropFirst().first {
-case "save":
-    try await store.save("battery staple", for: "bob", ItemAttributes(label: "Bob's account"))
-case "read":
-    guard let secret = try await store.read(String.self, for: "bob") else {
-        print("There is no secret yet. Save one first: KeychainKitDemo save")
-        exit(1)
+func run(_ word: String?) async throws {
+    let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
+    switch word {
+    case "save":
+        try await store.save("battery staple", for: "bob", ItemAttributes(label: "Bob's account"))
+    case "read":
+        guard let secret = try await store.read(String.self, for: "bob") else {
+            print("There is no secret yet. Save one first: KeychainKitDemo save")
+            exit(1)
+        }
+        print(secret)
+    case "count":
+        for _ in 1...2 { try await store.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
+        print(try await store.read(Int.self, for: "counter") ?? 0)
+    default:
+        try await visit()
     }
-    print(secret)
-case "count":
-    // Another process may count at the same time: no count gets lost.
-    for _ in 1...2 { try await store.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
-    print(try await store.read(Int.self, for: "counter") ?? 0)
-default:
-    try await tour()
 }
+
+try await run(CommandLine.arguments.dropFirst().first)

@@ -3,7 +3,7 @@
 
 import KeychainKit
 
-func tour() async throws {
+func visit() async throws {
     var store = SecretStore(service: "com.example.app")
     store.deadline = Deadline(silent: .seconds(5))  // then it throws; a person who is asked has longer
     try await store.save("s3cret", for: "alice")  // text, bytes, anything Codable
