@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import Synchronization
 import Testing
 
 @Suite("The catalog")
@@ -126,6 +127,21 @@ struct CatalogTests {
         let catalog = try filled(kind).catalog
         let item = try #require(try catalog.items([.key]).first)
         #expect(reason { try catalog.value(of: item) } == .typeMismatch)
+    }
+
+    @Test(arguments: StoreKind.allCases) func value_ofAnItemThatAsks_listedBefore_asksOnce(kind: StoreKind) throws {
+        let items = try kind.empty(passphrase: "a few words")
+        try SecretStore(service: "one", accessControl: .userPresence, store: items).save("s3cret", for: "alice")
+        let questions = Mutex(0)
+        var catalog = KeychainCatalog(store: items)
+        let context = AuthenticationContext {
+            questions.withLock { $0 += 1 }
+            return Answering("a few words")
+        }
+        catalog.context = context
+        let item = try #require(try catalog.items().first)
+        #expect(try catalog.value(of: item) == Data("s3cret".utf8))
+        #expect(questions.withLock { $0 } == 1)
     }
 
     // MARK: - Removing
