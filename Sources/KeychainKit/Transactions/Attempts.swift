@@ -31,11 +31,12 @@ struct Attempts {
 
     /// - Returns: `nil`: at once.
     private mutating func nextPause() throws(KeychainError) -> Duration? {
+        count += 1
+        // However long the first try took: it says nothing of others.
+        guard count > 1 else { return nil }
         guard ContinuousClock.now < end else {
             throw KeychainError(.busy, "Other programs keep changing this item. Try again.")
         }
-        count += 1
-        guard count > 1 else { return nil }
         return .microseconds(Int.random(in: 0...min(100 << min(count, 6), 5000)))
     }
 }
