@@ -94,7 +94,7 @@ var targets: [Target] = [
         ]),
     .executableTarget(
         name: "vault-exerciser",
-        dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory"],
+        dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims"],
         path: "Tests/Exerciser"),
     .testTarget(
         name: "KeychainVaultTests",

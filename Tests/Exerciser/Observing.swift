@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the exerciser does about changes: it waits for them, or breaks off while it makes one.
 
+import CTestShims
 import Foundation
 import KeychainEngine
 import KeychainVault
@@ -26,6 +27,20 @@ extension Exerciser {
         // Closed on another thread.
         for _ in 0..<5000 where watchDescriptors > 0 { usleep(1000) }
         tell("took \(taken) left \(watchDescriptors)")
+    }
+
+    /// Observes, and tries to in the child of a fork as well, which has none of the threads that this takes.
+    func observeAndFork(_ vault: Vault) throws {
+        let observation = try vault.observe { tell("changed") }
+        let child = test_fork()
+        guard child != 0 else {
+            do { _ = try vault.observe {} } catch { tell("child \(error.reason.rawValue)") }
+            _exit(0)
+        }
+        waitpid(child, nil, 0)
+        tell("ready")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        withExtendedLifetime(observation) {}
     }
 
     /// Adds an item and waits, with the transaction open, for the input to end.

@@ -38,6 +38,7 @@ case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first
 case "state": exerciser.report { print(try vault.lockState.rawValue) }
 case "hold": exerciser.report { try protection.hold(rest[0]) }
 case "observe": exerciser.observe(vault)
+case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) }
 case "add-and-wait": exerciser.report { try exerciser.addAndWait(rest[0]) }
 case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)

@@ -22,6 +22,7 @@
         private let source: Mutex<any DispatchSourceRead>
         private let unlocking: UnlockingWatch
         private let tell: @Sendable () -> Void
+        private let isRetrying = Mutex(false)
 
         /// - Parameters:
         ///   - idleTimeout: How long the vault stays unlocked without use; `nil` if it is not unlocked, or for good.
@@ -73,11 +74,21 @@
             do throws(KeychainError) {
                 try folder.withLock { (folder) throws(KeychainError) in try folder?.settle() }
             } catch {
-                queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in
-                    guard let self else { return }
-                    settle()
-                    tell()
-                }
+                retry()
+            }
+        }
+
+        private func retry() {
+            let isFirst = isRetrying.withLock { isRetrying in
+                defer { isRetrying = true }
+                return !isRetrying
+            }
+            guard isFirst else { return }
+            queue.asyncAfter(deadline: .now() + Self.retryPause) { [weak self] in
+                guard let self else { return }
+                isRetrying.withLock { $0 = false }
+                settle()
+                tell()
             }
         }
     }

@@ -29,6 +29,16 @@ import Testing
         #expect(child.finish()?.hasSuffix("left 0") == true)
     }
 
+    @Test func forkedChild_observesNothingAndLeavesItsParentObserving() throws {
+        let test = try TestVault()
+        let child = try RunningChild(test, "observe-and-fork")
+        #expect(child.line() == "child unavailable")
+        #expect(child.line() == "ready")
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        #expect(child.line() == "changed")
+        #expect(child.finish() == "done")
+    }
+
     @Test(
         .enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"),
         arguments: [
