@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engine needs of a store: four calls, each one transaction.
 
+public import Foundation
+
 /// Which items an operation is about: every condition holds exactly.
 public struct Selection: Sendable {
     /// `nil` only if `id` is given.
@@ -131,6 +133,16 @@ public protocol ItemStore: ItemOperations, Sendable {
     ///
     /// - Throws: `unsupported` if the store does not notice changes.
     func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation
+
+    /// How the items that one of the selections means differ from those of an earlier look. Nobody is asked, and no value is
+    /// opened. A store that notices changes should find them without opening what has not changed; one that does not
+    /// answer this itself has its observers miss items that ask for the user or a password.
+    ///
+    /// - Parameter known: The versions of the items of before.
+    /// - Throws: `locked` if that cannot be told while the store is locked.
+    func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) throws(KeychainError) -> ItemDifferences
 
     /// Who tells a right passphrase from a wrong one; `nil` for a store that has none.
     var userVerifier: (any UserVerifier)? { get }

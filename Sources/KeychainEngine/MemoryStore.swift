@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A store in memory, with the same rules as the vault: for tests and previews.
 
-import Foundation
+public import Foundation
 public import SecretMemory
 import Synchronization
 
@@ -101,6 +101,23 @@ public final class MemoryStore: ItemStore, UserVerifier {
 
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         observers.add(body)
+    }
+
+    public func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) -> ItemDifferences {
+        let content = content.withLock { $0 }
+        var differences = ItemDifferences(gone: Set(known.keys))
+        for stored in content.items.values where selections.contains(where: { $0.matches(stored) }) {
+            differences.gone.remove(stored.id)
+            guard known[stored.id] != stored.version else { continue }
+            if stored.item.accessControl.accessibility.isOpen(in: content.lockState) {
+                differences.changed.append(stored.sighting)
+            } else {
+                differences.closed[stored.id] = stored.version
+            }
+        }
+        return differences
     }
 
     // MARK: - The user

@@ -126,11 +126,11 @@ extension SecretBytes {
 }
 
 /// The bytes that are unique for each item of a store.
-struct PrimaryKey: Hashable {
+package struct PrimaryKey: Hashable, Sendable {
     private let itemClass: ItemClass
     private let parts: [[UInt8]]
 
-    init(_ item: Item) {
+    package init(_ item: Item) {
         let schema = item.itemClass.schema
         itemClass = item.itemClass
         parts = schema.primaryKey.map { item.keyBytes($0) }

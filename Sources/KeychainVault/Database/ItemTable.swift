@@ -41,13 +41,21 @@ struct ItemTable {
 
     /// Hands candidate rows to `body` until it returns `false`.
     func forEach(_ candidates: Candidates, _ parts: Parts, _ body: (SealedRow) throws -> Bool) throws {
-        let (sql, arguments) = Self.select(candidates, parts)
+        let (sql, arguments) = Self.narrow(Self.select(parts), to: candidates)
         try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { try body(SealedRow($0, parts)) }
     }
 
-    private static func select(_ candidates: Candidates, _ parts: Parts) -> (String, StatementArguments) {
-        let select = select(parts)
-        return switch candidates {
+    /// Hands row number, identity and version of each candidate to `body`.
+    func forEachVersion(_ candidates: Candidates, _ body: (Int64, UUID, UInt64) -> Void) throws {
+        let (sql, arguments) = Self.narrow("SELECT id, uuid, version FROM item", to: candidates)
+        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { row in
+            body(row.number(0) ?? -1, UUID(bytes: row.blob(1)), UInt64(bitPattern: row.number(2) ?? -1))
+            return true
+        }
+    }
+
+    private static func narrow(_ select: String, to candidates: Candidates) -> (String, StatementArguments) {
+        switch candidates {
         case .all: (select, [])
         case .row(let id): (select + " WHERE id = ?", [id])
         case .key(let major, let minor): (select + " WHERE major = ? AND minor = ?", [major, minor])

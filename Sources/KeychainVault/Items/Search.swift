@@ -143,7 +143,7 @@ struct Search {
 
     // MARK: - Candidates
 
-    private func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
+    func candidates(_ table: ItemTable) throws -> ItemTable.Candidates {
         if let id = selection.id { return .row(id.id.map(sealer.rowID) ?? -1) }
         guard let itemClass = selection.itemClass else { return .all }
         let (digests, schema, conditions) = (sealer.digests, itemClass.schema, selection.conditions)
