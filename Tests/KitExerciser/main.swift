@@ -28,6 +28,13 @@ func report(_ acknowledgement: String, _ body: () throws -> Void) {
     fflush(nil)
 }
 
+/// In nanoseconds.
+var monotonicTime: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
 switch arguments[3] {
 case "increment":
     for step in 0..<(Int(rest[1]) ?? 0) {
@@ -49,6 +56,14 @@ case "transact":
         }
     }
 case "save": report("done") { try store.save(rest[1], for: rest[0]) }
+case "remove": report("done") { try store.remove(rest[0]) }
+case "save-at-each-line":
+    // Tells the time at which it was done, of a clock that all processes share.
+    while let line = readLine() {
+        report("saved") { try store.save(line, for: rest[0]) }
+        print(monotonicTime)
+        fflush(nil)
+    }
 case "burst":
     for step in 0..<(Int(rest[0]) ?? 0) {
         report("\(step)") { try store.save("value-\(step)", for: "item-\(step % (Int(rest[1]) ?? 1))") }

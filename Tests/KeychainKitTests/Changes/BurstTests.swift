@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many changes at once, and how soon one arrives.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct BurstTests {
+    /// Follows changes until the accounts are these, and returns how many changes that took.
+    private static func follow(
+        _ changes: SecretChanges, until isDone: (Set<KeychainItem>) -> Bool
+    ) async -> Int {
+        var (items, count): ([UUID: KeychainItem], Int) = ([:], 0)
+        for await change in changes {
+            guard let item = change.item else { continue }
+            count += 1
+            items[item.id] = change.kind == .removed ? nil : item
+            if isDone(Set(items.values)) { break }
+        }
+        return count
+    }
+
+    @Test func tenThousandWrites_byAnotherProcess_comeToTheLastState() async throws {
+        let vault = try SharedVault()
+        let changes = try vault.store.changes()
+        // More than that, of 100 items in 101 transactions; nobody takes any meanwhile.
+        #expect(try vault.run("transact", "101", "100").lines.count == 101)
+        let final = Set(try await vault.store.items())
+        #expect(final.count == 100)
+        let count = await Self.follow(changes) { $0 == final }
+        #expect(count >= 100 && count <= 300, "\(count)")
+    }
+
+    @Test func tenThousandWrites_whileTheyAreTaken_comeToTheLastState() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        let changes = try store.changes()
+        let writing = Thread {
+            for number in 0..<10_000 {
+                do { try store.save("\(number)", for: "item-\(number % 50)") } catch { Issue.record(error) }
+            }
+            do { try store.save("end", for: "end") } catch { Issue.record(error) }
+        }
+        writing.start()
+        var latest: [String: KeychainItem] = [:]
+        for await change in changes {
+            guard let item = change.item, let account = item.account else { continue }
+            latest[account] = item
+            if latest.count == 51, Set(latest.values) == Set(try await store.items()) { break }
+        }
+        #expect(latest.count == 51)
+        #expect(try await store.read(String.self, for: "item-49") == "9999")
+    }
+
+    @Test func change_byAnotherProcess_arrivesAtOnce() async throws {
+        let vault = try SharedVault()
+        try await vault.store.save("first", for: "alice")
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: RunningProgram.built("kit-exerciser"))
+        process.arguments = [vault.location.folder, vault.location.deviceKeyFile, "save-at-each-line", "alice"]
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        defer {
+            input.fileHandleForWriting.closeFile()
+            process.waitUntilExit()
+        }
+        var iterator = try vault.store.changes(for: "alice").makeAsyncIterator()
+        var delays: [Double] = []
+        for number in 0..<20 {
+            try input.fileHandleForWriting.write(contentsOf: Data("value-\(number)\n".utf8))
+            #expect(await iterator.next()?.kind == .updated)
+            let arrival = Self.monotonicTime
+            var text = ""
+            while text.split(separator: "\n").count < 2 || !text.hasSuffix("\n") {
+                let more = output.fileHandleForReading.availableData
+                try #require(!more.isEmpty)
+                text += String(decoding: more, as: UTF8.self)
+            }
+            let saved = try #require(text.split(separator: "\n").last.flatMap { Int($0) }, "\(text)")
+            delays.append(Double(arrival - saved) / 1e6)
+        }
+        delays.sort()
+        print("changes arrive after \(delays[10]) ms (median), \(delays[19]) ms at most")
+        #expect(delays[10] < 50, "milliseconds")
+    }
+
+    private static var monotonicTime: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}

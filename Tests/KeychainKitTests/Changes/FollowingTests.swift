@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for changes and for values: beginning, ending, and what may be done meanwhile.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct FollowingTests {
+    @Test func change_madeBeforeAnybodyWaits_comes() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        let changes = try store.changes(for: "alice")
+        try await store.save("1", for: "alice")
+        #expect(await changes.next(1) == ["added alice"])
+    }
+
+    @Test func reader_thatAsksForChangesFirst_missesNothing() async throws {
+        let vault = try SharedVault()
+        let (steps, store) = (200, vault.store)
+        let program = try vault.start(["burst", "\(steps)", "1"])
+        // Anywhere in the midst of it.
+        while try await store.read(String.self, for: "item-0") == nil { await Task.yield() }
+        let changes = try store.changes(for: "item-0")
+        var value = try await store.read(String.self, for: "item-0")
+        var iterator = changes.makeAsyncIterator()
+        while value != "value-\(steps - 1)", await iterator.next() != nil {
+            value = try await store.read(String.self, for: "item-0")
+        }
+        #expect(value == "value-\(steps - 1)")
+        #expect(program.finish().lines.count == steps)
+    }
+
+    @Test func cancelledTask_endsWaitingAndObserving() async throws {
+        let counted = CountedStore()
+        let store = SecretStore(service: "s", store: counted)
+        let changes = try store.changes()
+        #expect(counted.observations == 1)
+        let waiting = Task { await changes.next(1) }
+        await Task.yield()
+        waiting.cancel()
+        #expect(await waiting.value == [])
+        #expect(counted.observations == 0)
+        #expect(await changes.next(1) == [])
+    }
+
+    @Test func changes_thatNobodyHoldsAnyMore_areNotObserved() async throws {
+        let counted = CountedStore()
+        let store = SecretStore(service: "s", store: counted)
+        do {
+            let changes = try store.changes()
+            try await store.save("1", for: "alice")
+            #expect(await changes.next(1) == ["added alice"])
+            #expect(counted.observations == 1)
+        }
+        #expect(counted.observations == 0)
+    }
+
+    @Test func loop_thatWritesAndReads_isNotInItsOwnWay() async throws {
+        let vault = try SharedVault()
+        let store = vault.store
+        let changes = try store.changes()
+        try await store.save("0", for: "item")
+        var count = 0
+        for await change in changes {
+            count += 1
+            let value = try await store.read(String.self, for: "item")
+            if value == "10" { break }
+            #expect(change.item?.account == "item")
+            try await store.save("\(count)", for: "item")
+        }
+        #expect(try await store.read(String.self, for: "item") == "10")
+    }
+
+    @Test func event_describedMirroredAndDumped_showsNoValueAndNoName() async throws {
+        let store = SecretStore(service: "the-service", store: MemoryStore())
+        let changes = try store.changes()
+        try await store.save("the-value", for: "the-account")
+        var text = ""
+        for await change in changes {
+            dump(change, to: &text)
+            text += "\(change) \(String(reflecting: change))"
+            break
+        }
+        dump(Secret<String>("the-account", in: store), to: &text)
+        #expect(!text.contains("the-") && text.contains("added"), "\(text)")
+    }
+
+    // MARK: - Values
+
+    @Test func values_beginWithTheOneThatIsThere() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        try await store.save("1", for: "alice")
+        var values = try store.values(String.self, for: "alice").makeAsyncIterator()
+        #expect(try await values.next() == "1")
+        try await store.save("2", for: "alice")
+        #expect(try await values.next() == "2")
+        try await store.remove("alice")
+        #expect(try await values.next() == .some(nil))
+        try await store.save("3", for: "alice")
+        #expect(try await values.next() == "3")
+    }
+
+    @Test func values_changedBeforeTheFirstIsTaken_areTheLast() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        var values = try store.values(Int.self, for: "counter").makeAsyncIterator()
+        for number in 0...100 { try await store.save(number, for: "counter") }
+        #expect(try await values.next() == 100)
+        try await store.save(101, for: "counter")
+        // The changes of before are the value that was read already.
+        #expect(try await values.next() == 101)
+    }
+
+    @Test func values_ofAnotherType_failAsSuch() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        try await store.save("text", for: "alice")
+        let values = try store.values(Int.self, for: "alice")
+        let failed = await reason {
+            for try await _ in values {}
+            return nil
+        }
+        #expect(failed == .typeMismatch)
+    }
+
+    @Test func values_whileLocked_waitForUnlocking() async throws {
+        let memory = MemoryStore()
+        let store = SecretStore(service: "s", store: memory)
+        try await store.save("1", for: "alice")
+        memory.lockState = .locked
+        var values = try store.values(String.self, for: "alice").makeAsyncIterator()
+        Thread.detachNewThread { memory.lockState = .unlocked }
+        #expect(try await values.next() == "1")
+    }
+
+    @Test func values_whoseTaskIsCancelled_endWithoutFailure() async throws {
+        let counted = CountedStore()
+        let values = try SecretStore(service: "s", store: counted).values(String.self, for: "alice")
+        let following = Task {
+            var seen: [String?] = []
+            for try await value in values { seen.append(value) }
+            return seen
+        }
+        while counted.observations == 0 { await Task.yield() }
+        following.cancel()
+        #expect(try await following.value.count <= 1)
+        #expect(counted.observations == 0)
+    }
+
+    @Test func values_ofAnotherProcess_come() async throws {
+        let vault = try SharedVault()
+        var values = try vault.store.values(String.self, for: "alice").makeAsyncIterator()
+        #expect(try await values.next() == .some(nil))
+        #expect(try vault.run("save", "alice", "1").lines == ["done"])
+        #expect(try await values.next() == "1")
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes, written so that they can be compared.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+import Synchronization
+
+extension SecretChange {
+    var words: String { item.map { "\(kind) \($0.account ?? "?")" } ?? "\(kind)" }
+}
+
+extension SecretChanges {
+    /// The next ones, as many as these; fewer if they end.
+    func next(_ count: Int) async -> [String] {
+        guard count > 0 else { return [] }
+        var words: [String] = []
+        for await change in self {
+            words.append(change.words)
+            if words.count == count { break }
+        }
+        return words
+    }
+}
+
+/// A store in memory that counts who observes it, and fails to compare as often as it is told.
+final class CountedStore: ItemStore {
+    let memory = MemoryStore(passphrase: "p")
+    private let count = Mutex(0)
+    let failures = Mutex(0)
+
+    var observations: Int { count.withLock { $0 } }
+
+    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
+        count.withLock { $0 += 1 }
+        let inner = try memory.observe(body)
+        return StoreObservation { [self] in withExtendedLifetime(inner) { count.withLock { $0 -= 1 } } }
+    }
+
+    func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) throws(KeychainError) -> ItemDifferences {
+        let fails = failures.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        if fails { throw KeychainError(.inputOutput, "It fails as it was told to.") }
+        return memory.differences(selections, from: known)
+    }
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
+    }
+
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try memory.insert(item, authorization)
+    }
+
+    func update(
+        _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        try memory.update(selection, authorization, change)
+    }
+
+    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+
+    var userVerifier: (any UserVerifier)? { memory.userVerifier }
+}
