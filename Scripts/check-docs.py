@@ -5,6 +5,7 @@
 - every relative link leads to a file, and to a heading if it names one;
 - the tests that the documents name exist;
 - the Swift code in the README is part of an example, which is compiled and run;
+- the Swift code in comments and articles of the modules below is part of a test or an example;
 - no file has a path of somebody's machine in it, or a note of something left to do.
 """
 
@@ -16,6 +17,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # These name the test of each rule in backticks.
 DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md"]
+# The Swift code in their comments and articles has to be, indentation aside, part of the code below.
+FOLDERS_WITH_EXAMPLES = ["Sources/KeychainKit"]
+CODE_THAT_RUNS = ["Tests/KeychainKitTests/Examples", "Examples"]
 # Brackets keep the pattern from finding itself.
 LEFTOVER = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -28,6 +32,7 @@ def main():
         *broken_links(documents),
         *missing_tests(texts),
         *code_that_is_no_example(texts),
+        *examples_that_do_not_run(texts),
         *leftovers(texts),
     ]
     for problem in problems:
@@ -83,6 +88,30 @@ def code_that_is_no_example(texts):
     for language, code in FENCE.findall(texts[pathlib.Path("README.md")]):
         if language == "swift" and ".package(" not in code and not any(code in text for text in examples):
             yield f"README.md: this Swift code is in no example:\n{code}"
+
+
+def examples_that_do_not_run(texts):
+    running = [outline(text) for path, text in texts.items() if is_in(path, CODE_THAT_RUNS)]
+    for path, text in texts.items():
+        if not is_in(path, FOLDERS_WITH_EXAMPLES):
+            continue
+        for language, code in FENCE.findall(comments(text) if path.suffix == ".swift" else text):
+            if language == "swift" and not any(outline(code) in text for text in running):
+                yield f"{path}: this Swift code is run by no test or example:\n{code}"
+
+
+def is_in(path, folders):
+    return any(pathlib.Path(folder) in path.parents for folder in folders)
+
+
+def comments(code):
+    """The text of all documentation comments, with an empty line for each line of code."""
+    return "".join(match[1] + "\n" if (match := re.match(r"\s*/// ?(.*)", line)) else "\n" for line in code.splitlines())
+
+
+def outline(code):
+    """Whole lines without their indentation."""
+    return "\n" + "".join(line.strip() + "\n" for line in code.splitlines())
 
 
 def leftovers(texts):

@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// ```swift
 /// do {
-///     token = try store.read("alice")
+///     token = try store.read(String.self, for: "alice")
 /// } catch {
 ///     if error.reason == .locked { askToUnlock() }
 /// }

@@ -20,7 +20,7 @@
 /// In a forked child, secrets of the parent can be read only as long as the parent keeps them; a secret made in the child
 /// is the child's own.
 ///
-/// Does not protect against a debugger that makes this process itself read them (``hardenProcess()`` does, as far as it
+/// Does not protect against a debugger that makes this process itself read them (`hardenProcess()` does, as far as it
 /// is one of the same user), nor against root.
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     // Unchecked: written only by `init`, through `fill`; read-only from then on.

@@ -8,7 +8,7 @@ import KeychainEngine
 ///
 /// ```swift
 /// let catalog = KeychainCatalog()
-/// for item in try catalog.items(matching: ItemFilter(server: "git.example.com")) { print(item.account ?? "") }
+/// let logins = try catalog.items(matching: ItemFilter(server: "git.example.com"))
 /// ```
 ///
 /// An app that knows its service is better served by a ``SecretStore``.
@@ -28,7 +28,7 @@ public struct KeychainCatalog: Sendable {
     /// The items of these classes that match; none is no error.
     ///
     /// ```swift
-    /// let expired = try catalog.items([.certificate])
+    /// let certificates = try catalog.items([.certificate])
     /// ```
     ///
     /// - Throws: `locked` if one of them is, or may be, meant and closed; what the user has to be asked for, unless the filter

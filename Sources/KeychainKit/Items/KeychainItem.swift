@@ -7,7 +7,7 @@ package import KeychainEngine
 /// An item as it was found: its name and attributes, never its value.
 ///
 /// ```swift
-/// for item in try store.items() { print(item.account ?? "", item.modified) }
+/// let oldest = try store.items().min { $0.modified < $1.modified }?.account
 /// ```
 ///
 /// Names are no secrets to whoever prints them: mind what you log.

@@ -31,7 +31,7 @@ extension SecretStore {
     /// ```
     ///
     /// - Throws: `duplicateItem` if there is an item for the account, which stays as it is; else as
-    ///   ``save(_:for:_:)-(Value,_,_)``.
+    ///   `save`.
     public func create<Value: Encodable>(
         _ value: Value, for account: String, _ attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {

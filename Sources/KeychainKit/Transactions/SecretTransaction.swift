@@ -7,9 +7,9 @@ public import KeychainEngine
 ///
 /// ```swift
 /// try store.transaction { transaction in
-///     let old = try transaction.read(Account.self, for: "alice")
-///     try transaction.save(old?.renamed ?? .new, for: "bob")
-///     transaction.remove("alice")
+///     guard let secret = try transaction.read(SecretValue.self, for: "old name") else { return }
+///     try transaction.save(secret, for: "new name")
+///     transaction.remove("old name")
 /// }
 /// ```
 ///
@@ -37,7 +37,7 @@ public struct SecretTransaction {
 
     // MARK: - Reading
 
-    /// The value of an account, as ``SecretStore/read(_:for:)`` reads it, or as this transaction has changed it.
+    /// The value of an account, as the `read` of ``SecretStore`` reads it, or as this transaction has changed it.
     public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
@@ -51,7 +51,7 @@ public struct SecretTransaction {
         try value(type, try await bytes(account))
     }
 
-    /// Whether there is an item for an account. Unlike ``SecretStore/contains(_:)`` it reads the item, and so may ask for the
+    /// Whether there is an item for an account. Unlike `contains` of ``SecretStore`` it reads the item, and so may ask for the
     /// user.
     public func contains(_ account: String) throws(KeychainError) -> Bool { try bytes(account) != nil }
 

@@ -6,7 +6,7 @@ public import Foundation
 /// Turns values into the bytes of a secret and back.
 ///
 /// ```swift
-/// var store = SecretStore(service: "com.example.app", coder: .propertyList)
+/// let store = SecretStore(service: "com.example.app", coder: .propertyList)
 /// ```
 ///
 /// Text and bytes never pass through it: they are stored as they are, for other programs to read.
