@@ -41,8 +41,10 @@ format: ## Format all Swift code
 	@Scripts/setup.sh build
 	swift format --in-place --parallel --recursive $(SWIFT_CODE)
 
-docs: ## Check that the documents are true: links, names of tests, examples
+docs: ## Check that the documents are true: links, names of tests, examples, the reference
 	@Scripts/check-docs.py
+	@Scripts/setup.sh build
+	@Scripts/check-docc.sh
 
 clean: ## Remove everything that was built
 	rm -rf .build

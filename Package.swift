@@ -8,6 +8,7 @@ import PackageDescription
 
 var products: [Product] = [
     .library(name: "KeychainKit", targets: ["KeychainKit"]),
+    .library(name: "KeychainConfiguration", targets: ["KeychainConfiguration"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
@@ -29,6 +30,15 @@ var targets: [Target] = [
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
+
+    // Empty without the trait, and then nothing of swift-configuration is fetched or built.
+    .target(
+        name: "KeychainConfiguration",
+        dependencies: [
+            "KeychainKit",
+            .product(
+                name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
+        ]),
 
     .target(
         name: "KeychainKit",
@@ -72,6 +82,16 @@ var targets: [Target] = [
         dependencies: [
             "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "vault-exerciser",
             "kit-exerciser",
+        ]),
+    .testTarget(
+        name: "KeychainConfigurationTests",
+        dependencies: [
+            "KeychainConfiguration", "KeychainKit", "KeychainEngine",
+            .product(
+                name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
+            .product(
+                name: "ConfigurationTesting", package: "swift-configuration",
+                condition: .when(traits: ["Configuration"])),
         ]),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .executableTarget(
@@ -148,10 +168,14 @@ let package = Package(
     name: "swift-keychain",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: products,
+    traits: [
+        .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration.")
+    ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -16,6 +16,10 @@ readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
+    if ! command -v docc >/dev/null; then
+        echo "There is no 'docc' on the PATH. It is part of Swift's toolchain, beside 'swift'." >&2
+        exit 1
+    fi
     swift build --quiet --traits Configuration --target "$module"
     extract_symbols "$(swift build --traits Configuration --show-bin-path)"
     # Parameters that need no words may have none.

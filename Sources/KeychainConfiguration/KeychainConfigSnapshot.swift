@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// All values of a store as they were at one moment.
+
+#if Configuration
+    import Configuration
+    import KeychainKit
+
+    struct KeychainConfigSnapshot: ConfigSnapshot {
+        let providerName: String
+        let account: @Sendable (AbsoluteConfigKey) -> String
+        let conversion: SecretConversion
+        let content: SnapshotContent
+
+        func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+            let account = account(key)
+            return try conversion.result(account, try content.value(account), type)
+        }
+    }
+
+    /// What a snapshot holds, or why it holds nothing.
+    enum SnapshotContent: Sendable {
+        case complete([String: SecretValue])
+        /// There are items besides that ask for the user.
+        case withoutProtected([String: SecretValue])
+        case unreadable(KeychainError)
+
+        func value(_ account: String) throws(KeychainError) -> SecretValue? {
+            switch self {
+            case .complete(let values): return values[account]
+            case .withoutProtected(let values):
+                guard let value = values[account] else { throw .notInSnapshot }
+                return value
+            case .unreadable(let error): throw error
+            }
+        }
+    }
+
+    extension SnapshotContent {
+        init(_ store: SecretStore) {
+            var store = store
+            store.mayAsk = false
+            do throws(KeychainError) {
+                self = .complete(try values(of: store, .all))
+            } catch {
+                self = error.reason == .interactionNotAllowed ? Self.unprotected(store) : .unreadable(error)
+            }
+        }
+
+        nonisolated(nonsending) init(_ store: SecretStore) async {
+            var store = store
+            store.mayAsk = false
+            do throws(KeychainError) {
+                self = .complete(try await values(of: store, .all))
+            } catch {
+                self = error.reason == .interactionNotAllowed ? await Self.unprotected(store) : .unreadable(error)
+            }
+        }
+
+        private static func unprotected(_ store: SecretStore) -> SnapshotContent {
+            do throws(KeychainError) {
+                return .withoutProtected(try values(of: store, .unprotected))
+            } catch {
+                return .unreadable(error)
+            }
+        }
+
+        private nonisolated(nonsending) static func unprotected(_ store: SecretStore) async -> SnapshotContent {
+            do throws(KeychainError) {
+                return .withoutProtected(try await values(of: store, .unprotected))
+            } catch {
+                return .unreadable(error)
+            }
+        }
+    }
+
+    /// Reads until nothing has changed meanwhile, so that what belongs together is of one time.
+    private func values(of store: SecretStore, _ filter: ItemFilter) throws(KeychainError) -> [String: SecretValue] {
+        var items = Set(try store.items(matching: filter))
+        for _ in 1...maximumReadings {
+            var values: [String: SecretValue] = [:]
+            for account in items.compactMap(\.account) { values[account] = try store.read(for: account) }
+            let now = Set(try store.items(matching: filter))
+            if now == items { return values }
+            items = now
+        }
+        throw .alwaysChanging
+    }
+
+    private nonisolated(nonsending) func values(
+        of store: SecretStore, _ filter: ItemFilter
+    ) async throws(KeychainError) -> [String: SecretValue] {
+        var items = Set(try await store.items(matching: filter))
+        for _ in 1...maximumReadings {
+            var values: [String: SecretValue] = [:]
+            for account in items.compactMap(\.account) { values[account] = try await store.read(for: account) }
+            let now = Set(try await store.items(matching: filter))
+            if now == items { return values }
+            items = now
+        }
+        throw .alwaysChanging
+    }
+
+    /// More than enough unless somebody writes without end.
+    private let maximumReadings = 20
+
+    extension ItemFilter {
+        fileprivate static let unprotected = {
+            var filter = ItemFilter.all
+            filter.skipsProtected = true
+            return filter
+        }()
+    }
+
+    extension KeychainError {
+        fileprivate static let notInSnapshot = KeychainError(
+            .interactionNotAllowed,
+            "This may be an item that asks for the user, which snapshots leave out. Read or fetch the value without a snapshot."
+        )
+        fileprivate static let alwaysChanging = KeychainError(
+            .busy, "Other programs keep changing these items, so that they cannot be read as of one moment. Try again.")
+    }
+#endif
