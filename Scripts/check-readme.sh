@@ -69,3 +69,5 @@ block() {
 }
 
 main
+# What belongs to a trait that is off is not even fetched.
+if grep configuration "$scratch/app/Package.resolved"; then exit 1; fi

@@ -14,7 +14,7 @@ extension KeychainItem {
     /// each; `nil` if the item has no such attribute.
     ///
     /// ```swift
-    /// print(item.displayText(of: .account) ?? "-")
+    /// let name = item.displayText(of: .account) ?? "-"
     /// ```
     ///
     /// Does not protect a terminal from what the text holds: whoever prints it there escapes control characters.

@@ -69,7 +69,7 @@ extension SecretStore {
     /// ```
     ///
     /// - Returns: `nil` only if the keychain could be read and there is no item.
-    /// - Throws: `typeMismatch` if the value is of none of the types, and what ``update(_:for:_:)`` throws. In all cases the
+    /// - Throws: `typeMismatch` if the value is of none of the types, and what `update` throws. In all cases the
     ///   old value is still there.
     public func read<Value: Codable>(_ migration: SecretMigration<Value>, for account: String) throws -> Value? {
         let coder = coder

@@ -8,7 +8,7 @@ extension SecretStore {
     /// and access control. All of them at once, or none.
     ///
     /// ```swift
-    /// let shared = SecretStore(service: "com.example.app", accessGroup: "com.example.shared", accessibility: .afterFirstUnlock)
+    /// let shared = SecretStore(service: "com.example.app", accessGroup: "com.example.shared")
     /// try store.move(to: shared)
     /// ```
     ///

@@ -73,6 +73,13 @@ struct ArticleExamples: KeychainExamples {
         #expect(try store.items().map(\.accessibility) == [.whenUnlockedThisDeviceOnly])
     }
 
+    @Test func items_inTheArticleOnClasses_getAnotherClass() throws {
+        try self.store.save("s3cret", for: "alice")
+        let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
+        try store.move(to: store)
+        #expect(try store.item("alice")?.accessibility == .afterFirstUnlock)
+    }
+
     @Test func accessControl_inItsArticle_asksForTheUser() throws {
         var store = SecretStore(service: "com.example.app", accessControl: .userPresence)
         store.prompt = "sign the release"
@@ -194,15 +201,12 @@ struct ArticleExamples: KeychainExamples {
         #expect(try store.read(for: "token") == "s3cret")
     }
 
-    @Test func item_inTheArticleOnWrappers_movesToAnotherGroup() throws {
-        let old = SecretStore(service: "com.example.app", accessGroup: "old")
-        let shared = SecretStore(service: "com.example.app", accessGroup: "shared")
-        try old.save("s3cret", for: "token")
-        if let token = try old.read(SecretValue.self, for: "token") {
-            try shared.save(token, for: "token")
-            try old.remove("token")
-        }
-        #expect(try store.items().map(\.accessGroup) == ["shared"])
+    @Test func items_inTheArticleOnWrappers_moveToAnotherGroup() throws {
+        try SecretStore(service: "com.example.app", accessGroup: "com.example.app").save("s3cret", for: "alice")
+        let old = SecretStore(service: "com.example.app", accessGroup: "com.example.app")
+        let shared = SecretStore(service: "com.example.app", accessGroup: "com.example.shared")
+        try old.move(to: shared)
+        #expect(try store.items().map(\.accessGroup) == ["com.example.shared"])
     }
 
     @Test func closures_inTheArticleOnWrappers_saveOneRecord() async throws {
@@ -222,23 +226,12 @@ struct ArticleExamples: KeychainExamples {
         }
         struct Login: Codable {
             var user: String
-            init(_ old: OldLogin) { user = old.name }
         }
-        let store = store
-        func login() throws(KeychainError) -> Login? {
-            do {
-                return try store.read(Login.self, for: "login")
-            } catch {
-                guard error.reason == .typeMismatch else { throw error }
-            }
-            guard let old = try store.read(OldLogin.self, for: "login") else { return nil }
-            let new = Login(old)
-            try store.save(new, for: "login")
-            return new
-        }
-        #expect(try login() == nil)
         try store.save(OldLogin(name: "alice"), for: "login")
-        #expect(try login()?.user == "alice")
+        let migration = SecretMigration(to: Login.self)
+            .from(OldLogin.self) { Login(user: $0.name) }
+        let login = try store.read(migration, for: "login")
+        #expect(login?.user == "alice")
         #expect(try store.read(Login.self, for: "login")?.user == "alice")
     }
 }
