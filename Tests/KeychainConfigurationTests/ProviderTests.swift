@@ -86,6 +86,23 @@
             #expect(try ConfigReader(provider: provider).requiredStringArray(forKey: "list") == ["a,b", "c"])
         }
 
+        @Test func provider_inItsExample_isAskedFirst() async throws {
+            // swift-format-ignore: AlwaysUseLowerCamelCase
+            func SecretStore(service: String) -> KeychainKit.SecretStore {
+                KeychainKit.SecretStore(service: service, store: memory)
+            }
+            try await self.store.save("s3cret", for: "database.password")
+            let store = SecretStore(service: "com.example.app")
+            let config = ConfigReader(providers: [KeychainConfigProvider(store), EnvironmentVariablesProvider()])
+            let password = try await config.fetchRequiredString(forKey: "database.password")
+            #expect(password == "s3cret")
+        }
+
+        @Test func absentSecret_isLookedForInTheNextProvider() throws {
+            let fallback = InMemoryProvider(values: ["password": "fallback"])
+            #expect(try ConfigReader(providers: [provider, fallback]).requiredString(forKey: "password") == "fallback")
+        }
+
         // MARK: - Errors
 
         @Test func lockedKeychain_isAnErrorAndNotAMissingValue() async throws {
@@ -100,10 +117,11 @@
             #expect(read.reason == .locked && fetched.reason == .locked)
         }
 
-        @Test func lockedKeychain_behindAReader_isAnErrorOfTheRequiredCalls() async throws {
+        @Test func lockedKeychain_behindAReader_isAnErrorAndNotTheNextProvidersTurn() async throws {
             try await store.save("s3cret", for: "password")
             memory.lockState = .locked
-            let config = ConfigReader(provider: provider)
+            let fallback = InMemoryProvider(values: ["password": "fallback"])
+            let config = ConfigReader(providers: [provider, fallback])
             let error = try await #require(throws: KeychainError.self) {
                 try await config.fetchRequiredString(forKey: "password")
             }
