@@ -32,7 +32,7 @@
     public struct KeychainConfigProvider: Sendable {
         public let providerName: String
         let store: SecretStore
-        private let account: @Sendable (AbsoluteConfigKey) -> String
+        let account: @Sendable (AbsoluteConfigKey) -> String
         private let conversion: SecretConversion
 
         /// - Parameters:
@@ -63,6 +63,12 @@
         public nonisolated(nonsending) func fetchValue(
             forKey key: AbsoluteConfigKey, type: ConfigType
         ) async throws -> LookupResult {
+            try await lookUp(key, type)
+        }
+
+        nonisolated(nonsending) func lookUp(
+            _ key: AbsoluteConfigKey, _ type: ConfigType
+        ) async throws(KeychainError) -> LookupResult {
             let account = account(key)
             return try conversion.result(account, try await store.read(SecretValue.self, for: account), type)
         }
@@ -74,24 +80,7 @@
         /// lookup fails with.
         public func snapshot() -> any ConfigSnapshot { snapshot(SnapshotContent(store)) }
 
-        public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
-            forKey key: AbsoluteConfigKey, type: ConfigType,
-            updatesHandler:
-                nonisolated(nonsending) (ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>)
-                async throws -> Return
-        ) async throws -> Return {
-            try await watchValueFromValue(forKey: key, type: type, updatesHandler: updatesHandler)
-        }
-
-        public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
-            updatesHandler:
-                nonisolated(nonsending) (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws ->
-                Return
-        ) async throws -> Return {
-            try await watchSnapshotFromSnapshot(updatesHandler: updatesHandler)
-        }
-
-        private func snapshot(_ content: SnapshotContent) -> KeychainConfigSnapshot {
+        func snapshot(_ content: SnapshotContent) -> KeychainConfigSnapshot {
             KeychainConfigSnapshot(
                 providerName: providerName, account: account, conversion: conversion, content: content)
         }

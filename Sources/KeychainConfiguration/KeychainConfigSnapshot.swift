@@ -18,7 +18,7 @@
     }
 
     /// What a snapshot holds, or why it holds nothing.
-    enum SnapshotContent: Sendable {
+    enum SnapshotContent: Equatable, Sendable {
         case complete([String: SecretValue])
         /// There are items besides that ask for the user.
         case withoutProtected([String: SecretValue])

@@ -128,6 +128,80 @@
             #expect(error.reason == .locked)
         }
 
+        // MARK: - Watching
+
+        @Test func watchedValue_changedThroughAnotherStore_arrives() async throws {
+            try await store.save("old", for: "password")
+            let other = SecretStore(service: "com.example.app", store: memory)
+            try await ConfigReader(provider: provider).watchString(forKey: "password") { updates in
+                var seen: [String?] = []
+                for await value in updates {
+                    seen.append(value)
+                    if seen.count == 1 { try await other.save("new", for: "password") }
+                    if seen.count == 2 { try await other.remove("password") }
+                    if seen.count == 3 { break }
+                }
+                #expect(seen == ["old", "new", nil])
+            }
+        }
+
+        @Test func watchedValue_whileTheKeychainIsLocked_isAnErrorUntilItIsUnlocked() async throws {
+            try await store.save("s3cret", for: "password")
+            try await provider.watchValue(forKey: "password", type: .string) { updates in
+                var seen: [KeychainError.Reason?] = []
+                for await update in updates {
+                    seen.append(reason(of: update))
+                    if seen.count == 1 { memory.lockState = .locked }
+                    if seen.count == 2 { memory.lockState = .unlocked }
+                    if seen.count == 3 { break }
+                }
+                #expect(seen == [nil, .locked, nil])
+            }
+        }
+
+        private func reason(of update: Result<LookupResult, any Error>) -> KeychainError.Reason? {
+            guard case .failure(let error as KeychainError) = update else { return nil }
+            return error.reason
+        }
+
+        @Test func watchedValue_whoseTaskIsCancelled_comesToAnEnd() async throws {
+            let watching = Task {
+                try await provider.watchValue(forKey: "password", type: .string) { updates in
+                    for await _ in updates { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            }
+            try await watching.value
+        }
+
+        @Test func watchedSnapshot_changedThroughAnotherStore_arrivesWhole() async throws {
+            let other = SecretStore(service: "com.example.app", store: memory)
+            try await provider.watchSnapshot { updates in
+                var seen: [[ConfigContent?]] = []
+                for await snapshot in updates {
+                    seen.append(
+                        try [AbsoluteConfigKey](["a", "b"]).map {
+                            try snapshot.value(forKey: $0, type: .int).value?.content
+                        })
+                    if seen.count == 2 { break }
+                    try saveBoth(in: other)
+                }
+                #expect(seen == [[nil, nil], [.int(1), .int(1)]])
+            }
+        }
+
+        private func saveBoth(in store: SecretStore) throws {
+            try store.transaction { for name in ["a", "b"] { try $0.save(1, for: name) } }
+        }
+
+        @Test func keychainThatNoticesNoChanges_isNotWatched() async throws {
+            let blind = KeychainConfigProvider(
+                SecretStore(service: "com.example.app", store: ChangingStore(memory, changes: 0) {}))
+            let error = try await #require(throws: KeychainError.self) {
+                try await blind.watchValue(forKey: "password", type: .string) { _ in }
+            }
+            #expect(error.reason == .unsupported)
+        }
+
         // MARK: - Snapshots
 
         @Test func snapshot_staysAsItWas() throws {
