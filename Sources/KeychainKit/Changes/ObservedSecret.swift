@@ -6,8 +6,8 @@ public import Observation
 /// Holds the value of an item for views, and follows it as any program changes it.
 ///
 /// ```swift
-/// @State private var token = ObservedSecret(String.self, for: "alice", in: SecretStore(service: "com.example.app"))
-/// Text(token.isLocked ? "locked" : token.value == nil ? "signed out" : "signed in")
+/// let token = ObservedSecret(String.self, for: "alice", in: SecretStore(service: "com.example.app"))
+/// let title = token.isLocked ? "Locked" : token.value == nil ? "Signed out" : "Signed in"
 /// ```
 ///
 /// The value is dropped while it cannot be read. It is in ordinary memory meanwhile, unless `Value` is ``SecretValue``.

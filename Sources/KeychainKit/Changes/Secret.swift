@@ -5,11 +5,17 @@
 ///
 /// ```swift
 /// struct Session {
-///     @Secret(service: "com.example.app", account: "token") var token: String?
+///     @Secret var token: String?
+///
+///     init(_ store: SecretStore) { _token = Secret("token", in: store) }
 /// }
+///
+/// let session = Session(SecretStore(service: "com.example.app"))
 /// try session.$token.save("s3cret")
 /// if let token = session.token { connect(with: token) }
 /// ```
+///
+/// Where no test needs another store, `@Secret(service: "com.example.app", account: "token")` does.
 ///
 /// The property itself is `nil` if there is no item, and also if it cannot be read: where the difference counts,
 /// `try $token.read()` makes it. It is read anew each time, on the caller's thread. Saving may fail, so the property cannot be
@@ -39,14 +45,14 @@ public struct Secret<Value: Codable & Sendable>: Sendable {
 
     public var projectedValue: Secret<Value> { self }
 
-    /// As ``SecretStore/read(_:for:)-(Value.Type,_)``.
+    /// As the `read` of ``SecretStore``.
     public func read() throws(KeychainError) -> Value? { try store.read(Value.self, for: account) }
 
     public nonisolated(nonsending) func read() async throws(KeychainError) -> Value? {
         try await store.read(Value.self, for: account)
     }
 
-    /// As ``SecretStore/save(_:for:_:)-(Value,_,_)``.
+    /// As the `save` of ``SecretStore``.
     public func save(_ value: Value) throws(KeychainError) { try store.save(value, for: account) }
 
     public nonisolated(nonsending) func save(_ value: Value) async throws(KeychainError) {

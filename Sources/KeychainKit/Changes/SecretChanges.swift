@@ -37,8 +37,8 @@ extension SecretStore {
     ///
     /// ```swift
     /// let changes = try store.changes(for: "alice")
-    /// var token = try store.read(String.self, for: "alice")
-    /// for await change in changes { token = try store.read(String.self, for: "alice") }
+    /// show(try await store.read(String.self, for: "alice"))
+    /// for await _ in changes { show(try await store.read(String.self, for: "alice")) }
     /// ```
     ///
     /// Which items there are is looked up on the caller's thread before this returns. Items that cannot be opened while the
@@ -54,7 +54,9 @@ extension SecretStore {
 
 extension SecretStore {
     /// The same without blocking a thread.
-    nonisolated(nonsending) func beginChanges(for account: String) async throws(KeychainError) -> SecretChanges {
+    package nonisolated(nonsending) func beginChanges(for account: String? = nil) async throws(KeychainError)
+        -> SecretChanges
+    {
         let query = StoreRequests(self, nil).query(account)
         return try await backing.call(deadline) { [backing] (_) throws(KeychainError) in
             SecretChanges(feed: try ChangeFeed(backing, [query]))
@@ -66,7 +68,7 @@ extension KeychainCatalog {
     /// The changes of all items of these classes, and of the lock state.
     ///
     /// ```swift
-    /// for await change in try catalog.changes() { print(change.kind, change.item?.account ?? "") }
+    /// for await change in try catalog.changes() { log(change.kind.rawValue) }
     /// ```
     ///
     /// - Throws: As ``SecretStore/changes(for:)``.
