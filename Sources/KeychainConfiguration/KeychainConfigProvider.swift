@@ -25,8 +25,8 @@
     /// | array of byte chunks | the same, each text in base64 |
     ///
     /// A keychain that is locked, damaged or does not answer makes a lookup fail with a `KeychainError`; "no value" only means
-    /// that the keychain could be read and has no such item. Readers pass that on from their `required…` and `fetchRequired…`
-    /// calls; the others put their default, or `nil`, in the place of every error, so do not ask for secrets by those.
+    /// that the keychain could be read and has no such item. Readers pass that on from their `required…` and `fetch…`
+    /// calls. The others cannot fail, and put their default or `nil` in the place of every error: do not ask for secrets by those.
     ///
     /// Does not protect values against what a program does with them once it has read them.
     public struct KeychainConfigProvider: Sendable {

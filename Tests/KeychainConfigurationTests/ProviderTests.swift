@@ -126,6 +126,7 @@
                 try await config.fetchRequiredString(forKey: "password")
             }
             #expect(error.reason == .locked)
+            await #expect(throws: error) { try await config.fetchString(forKey: "password", default: "x") }
         }
 
         // MARK: - Watching
