@@ -29,7 +29,7 @@ struct BurstTests {
         let vault = try SharedVault()
         let changes = try vault.store.changes()
         // More than that, of 100 items in 101 transactions; nobody takes any meanwhile.
-        #expect(try vault.run("transact", "101", "100").lines.count == 101)
+        #expect(try await vault.lines("transact", "101", "100").count == 101)
         let final = Set(try await vault.store.items())
         #expect(final.count == 100)
         let count = await Self.follow(changes) { $0 == final }

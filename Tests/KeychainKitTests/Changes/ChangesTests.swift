@@ -161,11 +161,11 @@ struct ChangesTests {
     @Test func change_byAnotherProcess_comes() async throws {
         let vault = try SharedVault()
         let changes = try vault.store.changes(for: "alice")
-        #expect(try vault.run("save", "alice", "1").lines == ["done"])
+        #expect(try await vault.lines("save", "alice", "1") == ["done"])
         #expect(await changes.next(1) == ["added alice"])
-        #expect(try vault.run("save", "alice", "2").lines == ["done"])
+        #expect(try await vault.lines("save", "alice", "2") == ["done"])
         #expect(await changes.next(1) == ["updated alice"])
-        #expect(try vault.run("remove", "alice").lines == ["done"])
+        #expect(try await vault.lines("remove", "alice") == ["done"])
         #expect(await changes.next(1) == ["removed alice"])
     }
 

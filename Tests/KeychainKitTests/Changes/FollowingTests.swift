@@ -150,7 +150,7 @@ struct FollowingTests {
         let vault = try SharedVault()
         var values = try vault.store.values(String.self, for: "alice").makeAsyncIterator()
         #expect(try await values.next() == .some(nil))
-        #expect(try vault.run("save", "alice", "1").lines == ["done"])
+        #expect(try await vault.lines("save", "alice", "1") == ["done"])
         #expect(try await values.next() == "1")
     }
 }

@@ -33,12 +33,6 @@ extension SharedVault {
         try shared.vault.removeProtector(slot.id, authority: shared.passphrase)
         return shared
     }
-
-    func exerciseVault(_ command: String...) throws -> [String] {
-        try RunningProgram(
-            RunningProgram.built("vault-exerciser"), [location.folder, location.deviceKeyFile] + command
-        ).finish().lines
-    }
 }
 
 @Suite(.timeLimit(.minutes(2)))
@@ -57,11 +51,11 @@ struct LockChangesTests {
     @Test func lockAndUnlock_byAnotherProcess_areChanges() async throws {
         let shared = try SharedVault.locked()
         let changes = try shared.store.changes()
-        #expect(try shared.exerciseVault("unlock", "old") == ["done"])
+        #expect(try await shared.lines("unlock", "old", of: "vault-exerciser") == ["done"])
         #expect(await changes.next(1) == ["unlocked"])
         try await shared.store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
-        #expect(try shared.exerciseVault("lock", "all") == ["done"])
+        #expect(try await shared.lines("lock", "all", of: "vault-exerciser") == ["done"])
         #expect(await changes.next(1) == ["locked"])
     }
 
@@ -75,7 +69,7 @@ struct LockChangesTests {
         try shared.vault.lock(forgettingFirstUnlock: true)
         #expect(await changes.next(1) == ["locked"])
         // Deleting works while the vault is locked, and does not need to be opened to be seen.
-        #expect(try shared.exerciseVault("delete", "bob") == ["done"])
+        #expect(try await shared.lines("delete", "bob", of: "vault-exerciser") == ["done"])
         #expect(await changes.next(1) == ["removed bob"])
         // Another process has the keys for itself alone.
         let other = Vault(shared.location, shared.vault.settings)

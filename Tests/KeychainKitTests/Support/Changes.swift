@@ -6,6 +6,8 @@ import KeychainEngine
 import KeychainKit
 import Synchronization
 
+@testable import KeychainVault
+
 extension SecretChange {
     var words: String { item.map { "\(kind) \($0.account ?? "?")" } ?? "\(kind)" }
 }
@@ -20,6 +22,21 @@ extension SecretChanges {
             if words.count == count { break }
         }
         return words
+    }
+}
+
+extension SharedVault {
+    /// What an exerciser prints, waited for on a thread that no other test needs.
+    func lines(_ command: String..., of exerciser: String = "kit-exerciser") async throws -> [String] {
+        let arguments = [location.folder, location.deviceKeyFile] + command
+        return try await withCheckedThrowingContinuation { waiting in
+            Thread.detachNewThread {
+                waiting.resume(
+                    with: Result {
+                        try RunningProgram(RunningProgram.built(exerciser), arguments).finish().lines
+                    })
+            }
+        }
     }
 }
 
