@@ -13,6 +13,7 @@ var products: [Product] = [
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
+    .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
 ]
@@ -39,6 +40,9 @@ var targets: [Target] = [
             .product(
                 name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
         ]),
+
+    // For tests of stores, and of code that uses one
+    .target(name: "KeychainTesting", dependencies: ["KeychainEngine", "SecretMemory"]),
 
     .target(
         name: "KeychainKit",
@@ -122,6 +126,9 @@ var targets: [Target] = [
             "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "vault-exerciser",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
+    .testTarget(
+        name: "KeychainTestingTests",
+        dependencies: ["KeychainTesting", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
 ]
 
 #if os(Linux)

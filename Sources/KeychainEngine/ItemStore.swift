@@ -93,6 +93,8 @@ public protocol ItemOperations {
     /// Returns the items before the change.
     ///
     /// - Parameter change: May be asked several times for one item.
+    /// - Throws: What `change` throws; `duplicateItem`; `unsupported` if the store cannot make all of it one transaction;
+    ///   as ``select(_:limit:includingValues:_:)``.
     func update(
         _ selection: Selection, _ authorization: Authorization,
         _ change: (StoredItem) throws(KeychainError) -> Item
