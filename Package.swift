@@ -12,6 +12,7 @@ var products: [Product] = [
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
+    .library(name: "KeychainSecItem", targets: ["KeychainSecItem"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
@@ -43,6 +44,9 @@ var targets: [Target] = [
 
     // For tests of stores, and of code that uses one
     .target(name: "KeychainTesting", dependencies: ["KeychainEngine", "SecretMemory"]),
+
+    // The system's own keychain as a store
+    .target(name: "KeychainSecItem", dependencies: ["KeychainEngine", "KeychainServices"]),
 
     .target(
         name: "KeychainKit",
@@ -126,9 +130,11 @@ var targets: [Target] = [
             "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "vault-exerciser",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
-    .testTarget(
-        name: "KeychainTestingTests",
-        dependencies: ["KeychainTesting", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
+    .target(
+        name: "VaultUnderTest",
+        dependencies: ["KeychainTesting", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"],
+        path: "Tests/VaultUnderTest"),
+    .testTarget(name: "KeychainTestingTests", dependencies: ["KeychainTesting", "VaultUnderTest", "KeychainEngine"]),
 ]
 
 #if os(Linux)
@@ -148,6 +154,12 @@ var targets: [Target] = [
             dependencies: [
                 "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
                 "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget",
+            ]),
+        .testTarget(
+            name: "KeychainSecItemTests",
+            dependencies: [
+                "KeychainSecItem", "KeychainTesting", "VaultUnderTest", "KeychainServices", "KeychainEngine",
+                "SecretMemory",
             ]),
         .executableTarget(
             name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),

@@ -44,7 +44,7 @@ public struct Item: Equatable, Sendable {
 public struct StoredItem: Equatable, Sendable {
     /// Random, made when the item is inserted, kept by every update: what a persistent reference names.
     public let id: UUID
-    /// Another one after every update; in the stores of this package 1 when inserted and one more each time.
+    /// Another one after every update. In the vault and in memory 1 when inserted, and one more each time.
     public let version: UInt64
     public var item: Item
 

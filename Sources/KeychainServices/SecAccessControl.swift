@@ -4,13 +4,13 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
-import KeychainEngine
+package import KeychainEngine
 
 /// The conditions under which an item may be used; the value of `kSecAttrAccessControl`.
 ///
 /// Objects are equal when they stand for the same conditions. Searches that return attributes return one for every item.
 public final class SecAccessControl: NSObject, Sendable {
-    let accessControl: AccessControl
+    package let accessControl: AccessControl
 
     init(_ accessControl: AccessControl) {
         self.accessControl = accessControl

@@ -4,6 +4,7 @@
 import KeychainEngine
 import KeychainTesting
 import Testing
+import VaultUnderTest
 
 @Suite("Conformance")
 struct ConformanceTests {
@@ -14,7 +15,7 @@ struct ConformanceTests {
 
     @Test(arguments: StoreConformance.checks)
     func vault_checked_conforms(_ check: StoreConformance.Check) throws {
-        let outcome = try check.run(on: try LockableVault().subject)
+        let outcome = try check.run(on: try LockableVault(isLockable: check.needsLock).subject)
         #expect(outcome == .passed || outcome == .skipped("the store does not notice changes"))
     }
 

@@ -38,6 +38,12 @@ open class LAContext: NSObject {
         self.services = { services }
     }
 
+    /// A context that shares what another surface's has proven, and proves it for that one too.
+    package convenience init(sharing authentication: AuthenticationContext) {
+        self.init()
+        self.authentication = authentication
+    }
+
     // MARK: - What the user sees
 
     /// What calls to the keychain are for, shown to the user; empty for none. Evaluations have a reason of their own.

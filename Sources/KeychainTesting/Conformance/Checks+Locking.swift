@@ -94,8 +94,7 @@ extension StoreConformance {
             }
         },
         Check("protectedItem_withItsPassword_isShownAndChanged", needs: .applicationPasswords) { trial in
-            try trial.insertProtected("alice")
-            let authorization = Trial.password
+            let authorization = try trial.insertProtected("alice")
             _ = try trial.store.update(.all, authorization) { $0.item.changed { $0.value = .other } }
             let found = try trial.store.select(.all, limit: nil, includingValues: true, authorization).items
             try trial.expect(found.count == 1 && found[0].item.value == .other, "the new value")
@@ -170,18 +169,17 @@ extension Trial {
         }
     }
 
-    /// What unlocks the item of ``insertProtected(_:)`` and asks nobody.
-    fileprivate static var password: Authorization {
+    /// - Returns: What unlocks the item and asks nobody.
+    @discardableResult
+    fileprivate func insertProtected(_ account: String) throws(KeychainError) -> Authorization {
         let context = AuthenticationContext { nil }
         let bytes = Array("open sesame".utf8)
         context.setApplicationPassword(bytes.withUnsafeBytes { SecretBytes(copying: $0) })
-        return Authorization(context, mayAsk: false)
-    }
-
-    fileprivate func insertProtected(_ account: String) throws(KeychainError) {
+        let authorization = Authorization(context, mayAsk: false)
         var item = item(account)
         item.accessControl = try AccessControl(.whenUnlocked, flags: .applicationPassword)
-        _ = try store.insert(item, Self.password)
+        _ = try store.insert(item, authorization)
+        return authorization
     }
 
     /// Adds one to the value of the only item; a store that is busy has changed nothing and is asked again.

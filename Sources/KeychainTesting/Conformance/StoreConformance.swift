@@ -52,6 +52,10 @@ public enum StoreConformance {
 
         public var description: String { name }
 
+        /// Whether the check is skipped without ``StoreUnderTest/setLockState``: for tests whose stores are slow to
+        /// make lockable.
+        public var needsLock: Bool { requirements.contains(.lock) }
+
         /// Runs this check on a fresh, empty store, and leaves items in it.
         ///
         /// - Returns: Whether it could be made.

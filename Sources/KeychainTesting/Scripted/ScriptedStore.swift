@@ -14,8 +14,8 @@ import Synchronization
 /// store.fail(.slow(.milliseconds(20)), .every)           // every call, transactions included
 /// ```
 ///
-/// A call that several faults are for meets the one scripted first. Faults hold inside of transactions as well, where the
-/// calls of the body are counted like others.
+/// A call that several faults are for meets the one scripted first. Faults hold inside of transactions as well, where
+/// the calls of the body are counted like others.
 public final class ScriptedStore: ItemStore {
     private struct State {
         var rules: [Rule] = []

@@ -3,20 +3,19 @@
 
 import Foundation
 import KeychainCrypto
-import KeychainEngine
-import KeychainTesting
-import KeychainVault
+package import KeychainEngine
+package import KeychainTesting
+package import KeychainVault
 import SecretMemory
-import Testing
 
 /// A vault that lives as long as the store under test that is made of it.
-final class LockableVault: Sendable {
+package final class LockableVault: Sendable {
     private let root: String
-    let vault: Vault
+    package let vault: Vault
     private let key: ProtectorSecret
 
     /// - Parameter isLockable: Whether a key file takes the place of the device key; without it the vault is always open.
-    init(isLockable: Bool = true) throws {
+    package init(isLockable: Bool = true) throws {
         // These tests are about meaning, not about disks: memory spares thousands of waits for one.
         let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
         root = parent + "keychain-checks-" + UUID().uuidString
@@ -27,7 +26,8 @@ final class LockableVault: Sendable {
         let cheap = ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1)
         settings.scryptCost = ScryptCost(floor: cheap, target: nil)
         vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/key/device.key"), settings)
-        key = ProtectorSecret(try #require(ProtectorKind(word: "key-file")), .random(count: 32))
+        guard let kind = ProtectorKind(word: "key-file") else { throw CocoaError(.featureUnsupported) }
+        key = ProtectorSecret(kind, .random(count: 32))
         guard isLockable else { return }
         try vault.addProtector(key)
         for slot in try vault.status().slots where slot.kind?.word == "device-key" {
@@ -40,14 +40,14 @@ final class LockableVault: Sendable {
         do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
     }
 
-    func setLockState(_ state: LockState) throws {
+    package func setLockState(_ state: LockState) throws {
         try vault.lock(forgettingFirstUnlock: true)
         guard state > .beforeFirstUnlock else { return }
         try vault.unlock(key)
         if state == .locked { try vault.lock() }
     }
 
-    var subject: StoreUnderTest {
+    package var subject: StoreUnderTest {
         var subject = StoreUnderTest(vault)
         // The closure keeps the folder for as long as the subject.
         subject.setLockState = { try self.setLockState($0) }

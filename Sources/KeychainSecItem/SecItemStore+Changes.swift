@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates, which swap one version of an item for another, and deletions.
+
+import Foundation
+public import KeychainEngine
+import KeychainServices
+
+extension SecItemStore {
+    /// How often an item is read again that somebody else was faster to change.
+    private static let tries = 50
+
+    // MARK: - Updating
+
+    public func update(
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        for attempt in 1...Self.tries {
+            if let done = try tryToUpdate(selection, authorization, change) { return done }
+            // Those who keep meeting should not meet again.
+            Thread.sleep(forTimeInterval: .random(in: 0...0.001) * Double(min(attempt, 10)))
+        }
+        throw KeychainError(.busy, "Somebody keeps changing this item. Try again.")
+    }
+
+    /// - Returns: `nil`, and nothing has changed, if the item is not any more what it was when the change was made up.
+    private func tryToUpdate(
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems? {
+        var (found, damaged): ([(search: SystemSearch, items: [FoundItem])], Int) = ([], 0)
+        for search in try SystemSearch.all(selection) {
+            let result = try find(search, limit: nil, includingValues: true, authorization)
+            if !result.items.isEmpty { found.append((search, result.items)) }
+            damaged += result.damaged
+        }
+        let items = found.flatMap(\.items).map(\.stored)
+        var changes: [(before: Item, after: Item)] = []
+        for stored in items { changes.append((stored.item, try change(stored))) }
+        guard let first = changes.first, let difference = try ItemDifference.common(changes) else {
+            return SelectedItems(items: [], damaged: damaged)
+        }
+        var query = try changes.count == 1 ? first.before.versionEntries() : Self.entries(of: found.map(\.search))
+        query = query.asking(for: authorization, functions)
+        let status = functions.update(query, to: try difference.entries(first.after))
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess else { throw failure(status, query) }
+        Self.observers.announce()
+        return SelectedItems(items: items, damaged: damaged)
+    }
+
+    /// The query for several items that are changed in one call.
+    private static func entries(of searches: [SystemSearch]) throws(KeychainError) -> Entries {
+        guard searches.count == 1, let only = searches.first, only.isExact else {
+            throw KeychainError(
+                .unsupported, "The system's keychain cannot change these items in one call. Change one at a time.")
+        }
+        return only.entries
+    }
+
+    // MARK: - Deleting
+
+    /// Removes every selected item, in one call of the system for each access group that is named.
+    ///
+    /// The system does not tell how many it removed. They are counted before; what asks for the user, or is locked, is
+    /// not counted, but the count of a deletion that worked is never 0.
+    public func delete(_ selection: Selection) throws(KeychainError) -> Int {
+        var count = 0
+        for search in try SystemSearch.all(selection) {
+            count += search.isExact ? try deleteAll(search) : try deleteEach(search)
+        }
+        if count > 0 { Self.observers.announce() }
+        return count
+    }
+
+    private func deleteAll(_ search: SystemSearch) throws(KeychainError) -> Int {
+        let count = count(search)
+        return try delete(search.entries) ? max(count, 1) : 0
+    }
+
+    /// What a deletion has no words for, is looked for and then removed one by one.
+    private func deleteEach(_ search: SystemSearch) throws(KeychainError) -> Int {
+        var count = 0
+        for item in try find(search, limit: nil, includingValues: false, .none).items
+        where try delete([kSecValuePersistentRef as String: item.reference]) {
+            count += 1
+        }
+        return count
+    }
+
+    /// - Returns: Whether there was anything to remove.
+    private func delete(_ entries: Entries) throws(KeychainError) -> Bool {
+        var query = entries
+        query[kSecUseDataProtectionKeychain as String] = true
+        let status = functions.delete(query)
+        guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(system: status) }
+        return status == errSecSuccess
+    }
+
+    private func count(_ search: SystemSearch) -> Int {
+        var query = search.entries
+        query[kSecUseDataProtectionKeychain as String] = true
+        query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUISkip as String
+        query[kSecMatchLimit as String] = kSecMatchLimitAll
+        query[kSecReturnPersistentRef as String] = true
+        return (functions.find(query).result as? [Any])?.count ?? 0
+    }
+}

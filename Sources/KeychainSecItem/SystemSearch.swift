@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A selection as the queries that the system understands.
+
+import Foundation
+import KeychainEngine
+import KeychainServices
+
+/// One query of the system: all of a selection, or what is in one of its access groups.
+struct SystemSearch {
+    let selection: Selection
+    let itemClass: ItemClass
+    let entries: Entries
+    /// Whether the entries, in an update or a deletion, mean what the selection means. If not, what they find has to be
+    /// looked through.
+    let isExact: Bool
+
+    /// The queries that together find what is selected; none if nothing can be.
+    ///
+    /// - Throws: `invalidParameter` if the selection names neither class nor reference.
+    static func all(_ selection: Selection) throws(KeychainError) -> [SystemSearch] {
+        guard let itemClass = selection.itemClass ?? selection.id?.itemClass else {
+            throw KeychainError(.invalidParameter, "The request names no class. Give one.")
+        }
+        guard selection.canMatch(itemClass) else { return [] }
+        if let reference = selection.id {
+            return reference.id.map { [SystemSearch(selection, itemClass, reference, $0)] } ?? []
+        }
+        guard let groups = selection.groups else { return [SystemSearch(selection, itemClass, group: nil)] }
+        return Set(groups).sorted().map { SystemSearch(selection, itemClass, group: $0) }
+    }
+
+    private init(_ selection: Selection, _ itemClass: ItemClass, group: String?) {
+        var entries = Self.entries(ofClass: itemClass)
+        for (attribute, value) in selection.conditions where !Self.notExpressed.contains(attribute) {
+            entries[attribute.key] = value.entry(for: attribute)
+        }
+        if let group { entries[kSecAttrAccessGroup as String] = group }
+        if let host = selection.host { entries[kSecMatchHostOrSubdomainOfHost as String] = host }
+        self.init(
+            selection, itemClass, entries,
+            isExact: selection.isPlain && !selection.conditions.contains { Self.notExpressed.contains($0.attribute) })
+    }
+
+    private init(_ selection: Selection, _ itemClass: ItemClass, _ reference: PersistentReference, _ id: UUID) {
+        switch SystemReference(reference, id: id) {
+        case .bytes(let bytes):
+            let isExact = selection.isPlain && selection.conditions.isEmpty && selection.groups == nil
+            self.init(selection, itemClass, [kSecValuePersistentRef as String: bytes], isExact: isExact)
+        case .derived:
+            self.init(selection, itemClass, Self.entries(ofClass: itemClass), isExact: false)
+        }
+    }
+
+    private init(_ selection: Selection, _ itemClass: ItemClass, _ entries: Entries, isExact: Bool) {
+        self.selection = selection
+        self.itemClass = itemClass
+        self.entries = entries
+        self.isExact = isExact
+    }
+
+    private static func entries(ofClass itemClass: ItemClass) -> Entries {
+        [
+            kSecClass as String: itemClass.rawValue,
+            kSecAttrSynchronizable as String: kSecAttrSynchronizableAny as String,
+        ]
+    }
+
+    /// The same for all items, or dropped by the system: only looking at the items decides.
+    private static let notExpressed: Set<Attribute> = [.modificationDate, .tombstone, .multiUser, .syncUUID]
+}
+
+extension Selection {
+    /// Whether an item of the class can be selected at all; the system would call such a query an error.
+    fileprivate func canMatch(_ itemClass: ItemClass) -> Bool {
+        if let id, id.itemClass != itemClass { return false }
+        if host != nil, itemClass != .internetPassword { return false }
+        return !conditions.contains { itemClass.schema[$0.attribute] == nil }
+    }
+
+    /// Nothing but attributes, groups and references, which every function of the system takes.
+    fileprivate var isPlain: Bool { host == nil && !skipsConstrained }
+}

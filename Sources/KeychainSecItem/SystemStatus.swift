@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a status of the system to a reason.
+
+import Foundation
+import KeychainEngine
+import KeychainServices
+
+extension KeychainError {
+    /// What a call of the system ended with; its code is kept in ``status``.
+    init(system status: OSStatus) {
+        let reason = Reason(system: status)
+        let sentence = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "No explanation."
+        self.init(reason, "\(sentence) (\(status))", status: status)
+    }
+}
+
+extension KeychainError.Reason {
+    /// The reason that a status stands for, where several have it the likeliest.
+    init(system status: OSStatus) {
+        self = Self.bySystemStatus[status] ?? .unavailable
+    }
+
+    private static let bySystemStatus: [OSStatus: KeychainError.Reason] = [
+        errSecParam: .invalidParameter, errSecBadReq: .invalidParameter, errSecNoSuchAttr: .noSuchAttribute,
+        errSecNoSuchClass: .noSuchClass, errSecUnimplemented: .unsupported, errSecDataTooLarge: .tooLarge,
+        errSecItemNotFound: .itemNotFound, errSecInvalidItemRef: .itemNotFound,
+        errSecDuplicateItem: .duplicateItem, errSecMissingEntitlement: .missingEntitlement,
+        errSecRestrictedAPI: .missingEntitlement, errSecInteractionNotAllowed: .locked,
+        errSecInteractionRequired: .interactionNotAllowed, errSecUserCanceled: .cancelled,
+        errSecAuthFailed: .authenticationFailed, errSecDecode: .corrupt, errSecInvalidKeychain: .corrupt,
+        errSecDiskFull: .diskFull, errSecReadOnly: .readOnly, errSecReadOnlyAttr: .invalidParameter,
+        errSecWrPerm: .readOnly, errSecWrongSecVersion: .newerFormat, errSecIO: .inputOutput,
+        errSecNotAvailable: .unavailable, errSecNoSuchKeychain: .unavailable, errSecAllocate: .unavailable,
+    ]
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a store over the system's functions asks of them, and what it makes of their answers.
+
+import Dispatch
+import Foundation
+import KeychainEngine
+import KeychainSecItem
+import KeychainServices
+import SecretMemory
+import Synchronization
+import Testing
+
+@Suite("SecItemStore", .timeLimit(.minutes(2)))
+struct SecItemStoreTests {
+    private let memory = MemoryStore(passphrase: "correct horse")
+    private let notes = Notes()
+    private let store: SecItemStore
+
+    init() { store = SecItemStore(SecItemFunctions.services(over: memory).noting(notes)) }
+
+    // MARK: - What is asked
+
+    @Test func itemInTheDefaultGroup_added_leavesTheGroupToTheSystem() throws {
+        let store = SecItemStore(over: memory, caller: Caller(groups: ["team.app"]))
+        let stored = try store.insert(.password("alice", group: "default"), .none)
+        #expect(stored.item.accessGroup == "team.app")
+    }
+
+    @Test func attributesOfTheSystem_added_areLeftOut() throws {
+        _ = try store.insert(.password("alice"), .none)
+        #expect(Set(notes.last("add").keys).isDisjoint(with: ["cdat", "mdat", "sha1", "tomb", "musr", "UUID"]))
+    }
+
+    @Test(arguments: [true, false])
+    func request_thatMayNotAsk_saysSo(_ mayAsk: Bool) throws {
+        let authorization = Authorization(AuthenticationContext { nil }, mayAsk: mayAsk, prompt: "show it")
+        _ = try store.select(.passwords, limit: 1, includingValues: true, authorization)
+        #expect(notes.last("find")["u_AuthUI"] == (mayAsk ? nil : "u_AuthUIF"))
+        #expect(notes.last("find")["u_OpPrompt"] == "show it")
+        #expect(notes.last("find")["u_AuthCtx"] != nil)
+    }
+
+    @Test func limitOfOne_withAValue_isOneCall() throws {
+        _ = try store.insert(.password("alice"), .none)
+        let found = try store.select(.passwords, limit: 1, includingValues: true, .none)
+        #expect(found.items.first?.item.value == Data("secret".utf8))
+        #expect(notes.calls == ["add", "find"])
+    }
+
+    @Test func update_ofSeveralItemsAlike_isOneCall() throws {
+        for name in ["a", "b", "c"] { _ = try store.insert(.password(name), .none) }
+        _ = try store.update(.passwords, .none) { stored in stored.item.with(.label, "new") }
+        #expect(notes.calls.filter { $0 == "update" }.count == 1)
+        #expect(notes.last("update")["acct"] == nil)
+    }
+
+    @Test func update_ofSeveralItemsOfWhichOneIsDone_isOneCall() throws {
+        for name in ["a", "b"] { _ = try store.insert(.password(name), .none) }
+        _ = try store.update(.account("a"), .none) { stored in stored.item.with(.label, "new") }
+        _ = try store.update(.passwords, .none) { stored in stored.item.with(.label, "new") }
+        #expect(try store.select(.passwords, limit: nil, includingValues: false, .none).items.count == 2)
+        #expect(notes.calls.filter { $0 == "update" }.count == 2)
+    }
+
+    @Test func update_ofOneItem_asksForItsKeyAndVersion() throws {
+        let stored = try store.insert(.password("alice"), .none)
+        _ = try store.update(.passwords, .none) { stored in stored.item.with(.label, "new") }
+        let query = notes.last("update")
+        #expect(query["svce"] == "example.com" && query["acct"] == "alice")
+        #expect(stored.item.attributes[.digest].map { "\($0)" } != nil && query["sha1"] != nil)
+    }
+
+    @Test func update_thatChangesNothing_isAWriteAllTheSame() throws {
+        let before = try store.insert(.password("alice"), .none)
+        _ = try store.update(.passwords, .none) { stored in stored.item }
+        let after = try store.select(.passwords, limit: 1, includingValues: true, .none).items
+        #expect(after.first?.version != before.version)
+        #expect(after.first?.item.value == before.item.value)
+    }
+
+    @Test func update_thatLosesTheRace_readsAgainAndChangesTheNewVersion() throws {
+        _ = try store.insert(.password("alice", value: "1"), .none)
+        let isFirst = Mutex(true)
+        _ = try store.update(.passwords, .none) { (stored) throws(KeychainError) in
+            let interferes = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            if interferes {
+                let other = SecItemStore(over: memory)
+                _ = try other.update(.passwords, .none) { $0.item.with(value: "2") }
+            }
+            return stored.item.with(value: String(decoding: stored.item.value ?? Data(), as: UTF8.self) + "3")
+        }
+        let found = try store.select(.passwords, limit: 1, includingValues: true, .none).items
+        #expect(found.first?.item.value == Data("23".utf8))
+    }
+
+    @Test func update_thatAlwaysLosesTheRace_isBusy() throws {
+        _ = try store.insert(.password("alice"), .none)
+        var functions = SecItemFunctions.services(over: memory)
+        functions.update = { _, _ in errSecItemNotFound }
+        let store = SecItemStore(functions)
+        #expect(reason { try store.update(.passwords, .none) { $0.item.with(value: "2") } } == .busy)
+    }
+
+    // MARK: - What is answered
+
+    @Test(arguments: KeychainError.Reason.allCases)
+    func statusOfAReason_fromTheSystem_isKept(_ reason: KeychainError.Reason) {
+        var functions = SecItemFunctions.services(over: memory)
+        functions.copyMatching = { _, _ in reason.status }
+        let store = SecItemStore(functions)
+        guard reason != .itemNotFound else { return }
+        let failure = #expect(throws: KeychainError.self) {
+            try store.select(.passwords, limit: 1, includingValues: false, .none)
+        }
+        #expect(failure?.status == reason.status)
+        #expect(failure?.reason.status == reason.status)
+    }
+
+    @Test func statusThatIsUnknown_fromTheSystem_isUnavailableAndKept() {
+        var functions = SecItemFunctions.services(over: memory)
+        functions.delete = { _ in -67_000 }
+        let store = SecItemStore(functions)
+        let failure = #expect(throws: KeychainError.self) { try store.delete(.passwords) }
+        #expect(failure?.reason == .unavailable && failure?.status == -67_000)
+    }
+
+    @Test func closedItem_read_isLocked() throws {
+        _ = try store.insert(.password("alice"), .none)
+        memory.lockState = .locked
+        #expect(reason { try store.select(.passwords, limit: 1, includingValues: true, .none) } == .locked)
+    }
+
+    @Test func itemThatAsksForTheUser_readWithoutAsking_isInteractionNotAllowedAndNotLocked() throws {
+        _ = try store.insert(.password("alice").asking(), .none)
+        let reasons = [
+            reason { try store.select(.passwords, limit: 1, includingValues: true, .none) },
+            reason { try store.update(.passwords, .none) { $0.item } },
+        ]
+        #expect(reasons == [.interactionNotAllowed, .interactionNotAllowed])
+    }
+
+    @Test func answerThatIsNoItem_toASearch_isUndecodable() {
+        var functions = SecItemFunctions.services(over: memory)
+        functions.copyMatching = { _, result in
+            result?.pointee = NSString(string: "what?")
+            return errSecSuccess
+        }
+        let store = SecItemStore(functions)
+        #expect(reason { try store.select(.passwords, limit: 1, includingValues: false, .none) } == .undecodableInput)
+    }
+
+    @Test func itemThatCannotBeRead_inAnAnswer_isCountedAsDamaged() throws {
+        var functions = SecItemFunctions.services(over: memory)
+        functions.copyMatching = { _, result in
+            result?.pointee = [["acct": "alice", "pdmn": "unknown", "v_PersistentRef": Data(count: 20)]] as NSArray
+            return errSecSuccess
+        }
+        let found = try SecItemStore(functions).select(.passwords, limit: nil, includingValues: false, .none)
+        #expect(found.items == [] && found.damaged == 1)
+    }
+
+    @Test func failure_ofAnAddition_hasNoContentInItsMessage() throws {
+        let item = Item.password("alice", value: "very-secret-value")
+        _ = try store.insert(item, .none)
+        let failure = #expect(throws: KeychainError.self) { try store.insert(item, .none) }
+        #expect(failure?.reason == .duplicateItem)
+        #expect(failure?.message.contains("very-secret-value") == false && failure?.message.contains("alice") == false)
+    }
+
+    // MARK: - What a person has proven
+
+    @Test func context_thatProvedTheUserOnce_asksNoMore() throws {
+        _ = try store.insert(.password("alice").asking(), .none)
+        let person = Person()
+        let authorization = Authorization(AuthenticationContext { person })
+        for _ in 1...2 {
+            let found = try store.select(.passwords, limit: nil, includingValues: true, authorization)
+            #expect(found.items.first?.item.value == Data("secret".utf8))
+        }
+        #expect(person.questions == ["use an item of your keychain"])
+    }
+
+    // MARK: - Deleting and observing
+
+    @Test func host_inADeletion_removesWhatItFinds() throws {
+        for server in ["example.com", "git.example.com", "example.org"] {
+            var item = Item.password("alice")
+            item.itemClass = .internetPassword
+            item.attributes[.service] = nil
+            item.attributes[.server] = .string(server)
+            _ = try store.insert(item, .none)
+        }
+        var selection = Selection(itemClass: .internetPassword)
+        selection.host = "example.com"
+        #expect(try store.delete(selection) == 2)
+        #expect(try store.delete(Selection(itemClass: .internetPassword)) == 1)
+    }
+
+    @Test func change_throughAnotherStore_isNoticed() throws {
+        let semaphore = DispatchSemaphore(value: 0)
+        let observation = try store.observe { semaphore.signal() }
+        _ = try SecItemStore(over: MemoryStore()).insert(.password("alice"), .none)
+        #expect(semaphore.wait(timeout: .now() + 60) == .success)
+        withExtendedLifetime(observation) {}
+    }
+
+    // MARK: - The engine above, the real functions below
+
+    @Test func engine_overTheStore_addsSavesFindsAndDeletes() throws {
+        let engine = Engine(store: store)
+        var query = Query(.genericPassword, [.service: .string("example.com"), .account: .string("alice")])
+        for value in ["one", "two"] {
+            query.value = Data(value.utf8)
+            try engine.requests.save(query, caller: .unrestricted)
+        }
+        query.value = nil
+        query.returns = .value
+        #expect(try engine.copyMatching(query, caller: .unrestricted) == .one(.value(Data("two".utf8))))
+        #expect(try engine.requests.delete(query, caller: .unrestricted) == 1)
+    }
+
+    @Test(
+        .enabled(
+            if: ProcessInfo.processInfo.environment["KEYCHAIN_VAULT"] != nil,
+            "KEYCHAIN_VAULT names no vault that a test may write"))
+    func functionsOfTheSystem_underAStore_addFindUpdateAndDelete() throws {
+        let (store, service) = (SecItemStore(), UUID().uuidString)
+        var item = Item.password("alice", group: "default")
+        item.attributes[.service] = .string(service)
+        let selection = Selection(itemClass: .genericPassword, conditions: [.service: .string(service)])
+        _ = try store.insert(item, .none)
+        _ = try store.update(selection, .none) { $0.item.with(value: "new") }
+        let found = try store.select(selection, limit: nil, includingValues: true, .none).items
+        #expect(found.map(\.item.value) == [Data("new".utf8)])
+        #expect(try store.delete(selection) == 1)
+    }
+
+    /// The reason that a call fails with; `nil` if it works.
+    private func reason<Result>(_ call: () throws -> Result) -> KeychainError.Reason? {
+        do {
+            _ = try call()
+            return nil
+        } catch {
+            return (error as? KeychainError)?.reason
+        }
+    }
+}
+
+/// Somebody who knows the passphrase.
+private final class Person: Authenticator {
+    let methods: Set<AuthenticationMethod> = [.passphrase]
+    private let asked = Mutex<[String]>([])
+
+    var questions: [String] { asked.withLock { $0 } }
+
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
+        asked.withLock { $0.append(question.reason) }
+        let passphrase = Array("correct horse".utf8)
+        return .secret(passphrase.withUnsafeBytes { SecretBytes(copying: $0) })
+    }
+}
+
+extension Item {
+    fileprivate static func password(
+        _ account: String, group: String = "com.example.first", value: String = "secret"
+    ) -> Item {
+        let attributes: Attributes = [
+            .service: .string("example.com"), .account: .string(account), .accessGroup: .string(group),
+            .synchronizable: .number(0), .creationDate: .date(1), .modificationDate: .date(1),
+            .digest: .data(Data(count: 20)),
+        ]
+        return Item(
+            itemClass: .genericPassword, attributes: attributes, accessControl: AccessControl(.whenUnlocked),
+            value: Data(value.utf8))
+    }
+
+    fileprivate func with(_ attribute: Attribute, _ text: String) -> Item {
+        var copy = self
+        copy.attributes[attribute] = .string(text)
+        return copy
+    }
+
+    fileprivate func with(value: String) -> Item {
+        var copy = self
+        copy.value = Data(value.utf8)
+        return copy
+    }
+
+    fileprivate func asking() throws(KeychainError) -> Item {
+        var copy = self
+        copy.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
+        return copy
+    }
+}
+
+extension Selection {
+    fileprivate static var passwords: Selection { Selection(itemClass: .genericPassword) }
+
+    fileprivate static func account(_ name: String) -> Selection {
+        Selection(itemClass: .genericPassword, conditions: [.account: .string(name)])
+    }
+}
