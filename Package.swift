@@ -43,17 +43,21 @@ var targets: [Target] = [
         ]),
 
     // For tests of stores, and of code that uses one
-    .target(name: "KeychainTesting", dependencies: ["KeychainEngine", "SecretMemory"]),
+    .target(name: "KeychainTesting", dependencies: ["KeychainKit", "KeychainEngine", "SecretMemory"]),
 
-    // The system's own keychain as a store
-    .target(name: "KeychainSecItem", dependencies: ["KeychainEngine", "KeychainServices"]),
-
+    // On Linux over the vault, elsewhere over the system's own keychain
     .target(
         name: "KeychainKit",
         dependencies: [
             "KeychainEngine", "SecretMemory", .target(name: "KeychainVault", condition: .when(platforms: [.linux])),
             .target(name: "KeychainAuthenticators", condition: .when(platforms: [.linux])),
+            .target(
+                name: "KeychainSecItem",
+                condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
         ]),
+
+    // The system's own keychain as a store
+    .target(name: "KeychainSecItem", dependencies: ["KeychainEngine", "KeychainServices"]),
 
     // Ways to ask a person
     .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
@@ -134,7 +138,9 @@ var targets: [Target] = [
         name: "VaultUnderTest",
         dependencies: ["KeychainTesting", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"],
         path: "Tests/VaultUnderTest"),
-    .testTarget(name: "KeychainTestingTests", dependencies: ["KeychainTesting", "VaultUnderTest", "KeychainEngine"]),
+    .testTarget(
+        name: "KeychainTestingTests",
+        dependencies: ["KeychainTesting", "VaultUnderTest", "KeychainKit", "KeychainEngine"]),
 ]
 
 #if os(Linux)
@@ -158,8 +164,8 @@ var targets: [Target] = [
         .testTarget(
             name: "KeychainSecItemTests",
             dependencies: [
-                "KeychainSecItem", "KeychainTesting", "VaultUnderTest", "KeychainServices", "KeychainEngine",
-                "SecretMemory",
+                "KeychainSecItem", "KeychainTesting", "KeychainKit", "VaultUnderTest", "KeychainServices",
+                "KeychainEngine", "SecretMemory",
             ]),
         .executableTarget(
             name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),

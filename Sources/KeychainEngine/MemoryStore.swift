@@ -58,7 +58,8 @@ public final class MemoryStore: ItemStore, UserVerifier {
                     content = transaction.content
                     return .done(result)
                 } catch {
-                    guard let obstacle = transaction.obstacle else { throw error }
+                    // A body may have caught the refusal, and thrown something else.
+                    guard error == .interactionNotAllowed, let obstacle = transaction.obstacle else { throw error }
                     return obstacle.attempt()
                 }
             }

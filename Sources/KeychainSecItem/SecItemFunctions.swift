@@ -24,9 +24,10 @@ public struct SecItemFunctions: Sendable {
     /// The object that stands for a request's context (`kSecUseAuthenticationContext`); `nil`: the request goes
     /// without.
     ///
-    /// By default on Linux one that shares what the context has proven; on Apple platforms one with the same settings
-    /// in which nothing is proven, since what the system was shown cannot be carried over.
-    public var authenticationContext: @Sendable (AuthenticationContext) -> LAContext? = { $0.systemObject }
+    /// By default on Linux one that shares what the context has proven, and ends its questions when the request ends. On
+    /// Apple platforms one with the same settings, in which nothing is proven: what the system was shown cannot be carried
+    /// over, and a question stays until it is answered.
+    public var authenticationContext: @Sendable (Authorization) -> LAContext? = { $0.systemObject }
 
     public init(
         add: @escaping @Sendable (CFDictionary, UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus,

@@ -132,7 +132,7 @@ extension Entries {
         entries[kSecUseDataProtectionKeychain as String] = true
         if !authorization.mayAsk, entries[.authenticationUI] == nil { entries[.authenticationUI] = String.noQuestions }
         if let prompt = authorization.prompt { entries[.operationPrompt] = prompt }
-        if let context = functions.authenticationContext(authorization.context) {
+        if let context = functions.authenticationContext(authorization) {
             entries[kSecUseAuthenticationContext as String] = context
         }
         return entries

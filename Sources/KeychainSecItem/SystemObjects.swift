@@ -24,16 +24,16 @@ extension AccessControl {
         init?(systemObject: Any?) { return nil }
     }
 
-    extension AuthenticationContext {
+    extension Authorization {
         var systemObject: LAContext? {
-            let (context, settings) = (LAContext(), settings)
-            if let reason = settings.reason { context.localizedReason = reason }
-            context.localizedCancelTitle = settings.cancelTitle
-            context.localizedFallbackTitle = settings.fallbackTitle
-            context.interactionNotAllowed = settings.isInteractionNotAllowed
-            context.touchIDAuthenticationAllowableReuseDuration = settings.reuseDuration / .seconds(1)
-            if isInvalidated { context.invalidate() }
-            return context
+            let (object, settings) = (LAContext(), context.settings)
+            if let reason = settings.reason { object.localizedReason = reason }
+            object.localizedCancelTitle = settings.cancelTitle
+            object.localizedFallbackTitle = settings.fallbackTitle
+            object.interactionNotAllowed = settings.isInteractionNotAllowed
+            object.touchIDAuthenticationAllowableReuseDuration = settings.reuseDuration / .seconds(1)
+            if context.isInvalidated { object.invalidate() }
+            return object
         }
     }
 #else
@@ -44,7 +44,7 @@ extension AccessControl {
         }
     }
 
-    extension AuthenticationContext {
-        var systemObject: LAContext? { LAContext(sharing: self) }
+    extension Authorization {
+        var systemObject: LAContext? { LAContext(for: self) }
     }
 #endif

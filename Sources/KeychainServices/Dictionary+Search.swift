@@ -88,7 +88,7 @@ extension QueryParser {
         switch name {
         case "u_AuthUI": authenticationUI = Self.authenticationUI(value)
         case "u_NoAuthUI": refusesInteraction = exactBool(value) ?? false
-        case "u_AuthCtx": query.context = try authenticationContext(value)
+        case "u_AuthCtx": try takeContext(value)
         case "u_OpPrompt": query.operationPrompt = Self.prompt(value)
         case "u_CredRef":
             guard value is Data else { throw .invalidValue("u_CredRef", "data") }
@@ -101,6 +101,13 @@ extension QueryParser {
             throw KeychainError(.missingEntitlement, "The system keychain needs an entitlement no program here has.")
         default: throw .unknownKey(name)
         }
+    }
+
+    /// What the user has proven, and what ends questions to them.
+    private mutating func takeContext(_ value: Any) throws(KeychainError) {
+        let context = try authenticationContext(value)
+        query.context = context.authentication
+        query.questions = context.questions
     }
 
     /// Text to show; anything else says nothing.

@@ -57,12 +57,11 @@ extension AccessControl {
     }
 }
 
-/// What the user has proven to an `LAContext`.
-func authenticationContext(_ entry: Any) throws(KeychainError) -> AuthenticationContext {
+func authenticationContext(_ entry: Any) throws(KeychainError) -> LAContext {
     guard let context = entry as? LAContext else {
         throw .invalidValue("kSecUseAuthenticationContext", "an LAContext")
     }
-    return context.authentication
+    return context
 }
 
 extension PersistentReference {

@@ -53,7 +53,8 @@ extension Vault {
                         return result
                     })
             } catch {
-                guard let obstacle = transaction?.obstacle else { throw error }
+                // A body may have caught the refusal, and thrown something else.
+                guard error == .interactionNotAllowed, let obstacle = transaction?.obstacle else { throw error }
                 return obstacle.attempt()
             }
         }

@@ -4,6 +4,7 @@
 import Dispatch
 import Foundation
 import KeychainEngine
+import KeychainKit
 import KeychainSecItem
 import KeychainServices
 import SecretMemory
@@ -183,6 +184,20 @@ struct SecItemStoreTests {
         #expect(person.questions == ["use an item of your keychain"])
     }
 
+    @Test func questionOfARequest_cancelledByItsSurface_ends() throws {
+        _ = try store.insert(.password("alice").asking(), .none)
+        let cancellation = AuthenticationCancellation()
+        let states = Mutex<[Bool]>([])
+        var query = Query(.genericPassword)
+        query.context = AuthenticationContext { Waiting() }
+        query.questions = Query.Questions(cancellation: cancellation) { isOpen in
+            states.withLock { $0.append(isOpen) }
+            if isOpen { DispatchQueue.global().async { cancellation.cancel() } }
+        }
+        #expect(reason { try Engine(store: store).copyMatching(query, caller: .unrestricted) } == .cancelled)
+        #expect(states.withLock { $0 } == [true, false])
+    }
+
     // MARK: - Deleting and observing
 
     @Test func host_inADeletion_removesWhatItFinds() throws {
@@ -220,6 +235,17 @@ struct SecItemStoreTests {
         query.returns = .value
         #expect(try engine.copyMatching(query, caller: .unrestricted) == .one(.value(Data("two".utf8))))
         #expect(try engine.requests.delete(query, caller: .unrestricted) == 1)
+    }
+
+    @Test func secretStore_overTheStore_savesReadsUpdatesAndRemoves() throws {
+        let secrets = SecretStore(service: "example.com", store: store)
+        try secrets.save("one", for: "alice")
+        try secrets.save("two", for: "alice")
+        for _ in 1...2 { try secrets.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
+        #expect(try secrets.read(String.self, for: "alice") == "two")
+        #expect(try secrets.read(Int.self, for: "counter") == 2)
+        #expect(try secrets.remove("alice"))
+        #expect(try secrets.items().map(\.account) == ["counter"])
     }
 
     @Test(
@@ -260,6 +286,18 @@ private final class Person: Authenticator {
         asked.withLock { $0.append(question.reason) }
         let passphrase = Array("correct horse".utf8)
         return .secret(passphrase.withUnsafeBytes { SecretBytes(copying: $0) })
+    }
+}
+
+/// Somebody who says nothing until the question is taken back.
+private struct Waiting: Authenticator {
+    let methods: Set<AuthenticationMethod> = [.passphrase]
+
+    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
+        let semaphore = DispatchSemaphore(value: 0)
+        let registration = question.cancellation.onCancel { semaphore.signal() }
+        withExtendedLifetime(registration) { semaphore.wait() }
+        throw KeychainError(.cancelled, "The question was taken back.")
     }
 }
 

@@ -19,6 +19,12 @@ public struct Authorization: Sendable {
         self.prompt = prompt
     }
 
+    /// For a store that hands the request on to another engine.
+    package var questions: Query.Questions? {
+        guard let cancellation, let onQuestion else { return nil }
+        return Query.Questions(cancellation: cancellation, onQuestion: onQuestion)
+    }
+
     /// For requests that ask nobody.
     public static let none = Authorization(AuthenticationContext { nil }, mayAsk: false)
 

@@ -24,6 +24,8 @@ import SecretMemory
 open class LAContext: NSObject {
     /// Set when the object is made, and never again; everything that changes is behind its lock.
     private(set) var authentication = AuthenticationContext(Authenticators.forContexts)
+    /// What ends the questions of the calls that this is given to; `nil`: only ``invalidate()``.
+    private(set) var questions: Query.Questions?
     private var services: @Sendable () -> Services = { .shared }
 
     /// A context in which nothing is proven yet.
@@ -38,10 +40,12 @@ open class LAContext: NSObject {
         self.services = { services }
     }
 
-    /// A context that shares what another surface's has proven, and proves it for that one too.
-    package convenience init(sharing authentication: AuthenticationContext) {
+    /// A context for one request of another surface: it shares what that one's context has proven, and what ends its
+    /// questions.
+    package convenience init(for authorization: Authorization) {
         self.init()
-        self.authentication = authentication
+        authentication = authorization.context
+        questions = authorization.questions
     }
 
     // MARK: - What the user sees

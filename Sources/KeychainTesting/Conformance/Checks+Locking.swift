@@ -107,6 +107,20 @@ extension StoreConformance {
             selection.skipsConstrained = true
             try trial.expectEqual(try trial.accounts(selection), ["bob"], "accounts found")
         },
+        Check("error_thrownAfterACaughtRefusal_isThrown", needs: .transactions, .applicationPasswords) { trial in
+            try trial.insertProtected("alice")
+            let error = KeychainError(.typeMismatch, "Thrown by the check.")
+            try trial.expect(thrown: error) { () throws(KeychainError) in
+                try trial.store.transaction(.none) { (items) throws(KeychainError) in
+                    do throws(KeychainError) {
+                        _ = try items.select(.all, limit: nil, includingValues: true, .none)
+                    } catch {
+                        guard trial.isReason(.interactionNotAllowed, error) else { throw error }
+                    }
+                    throw error
+                }
+            }
+        },
         Check("protectedItem_deleted_asksNobody", needs: .applicationPasswords) { trial in
             try trial.insertProtected("alice")
             try trial.expectEqual(try trial.store.delete(.account("alice")), 1, "count")
