@@ -37,6 +37,8 @@ struct ItemDifference {
         }
     }
 
+    var isEmpty: Bool { attributes.isEmpty && accessControl == nil && value == nil }
+
     /// The one change that makes of each item what it is to become.
     ///
     /// - Throws: `unsupported` if there is none.

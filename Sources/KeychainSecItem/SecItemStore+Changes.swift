@@ -40,6 +40,8 @@ extension SecItemStore {
         guard let first = changes.first, let difference = try ItemDifference.common(changes) else {
             return SelectedItems(items: [], damaged: damaged)
         }
+        // One call cannot write to each of them what it has already.
+        if changes.count > 1, difference.isEmpty { return SelectedItems(items: items, damaged: damaged) }
         var query = try changes.count == 1 ? first.before.versionEntries() : Self.entries(of: found.map(\.search))
         query = query.asking(for: authorization, functions)
         let status = functions.update(query, to: try difference.entries(first.after))

@@ -79,6 +79,14 @@ struct SecItemStoreTests {
         #expect(after.first?.item.value == before.item.value)
     }
 
+    @Test func update_ofSeveralItemsThatChangesNothing_leavesEachItsValue() throws {
+        for name in ["a", "b"] { _ = try store.insert(.password(name).with(value: "secret of \(name)"), .none) }
+        let updated = try store.update(.passwords, .none) { stored in stored.item }
+        #expect(updated.items.count == 2)
+        let values = try store.select(.passwords, limit: nil, includingValues: true, .none).items.map(\.item.value)
+        #expect(Set(values) == [Data("secret of a".utf8), Data("secret of b".utf8)])
+    }
+
     @Test func update_thatLosesTheRace_readsAgainAndChangesTheNewVersion() throws {
         _ = try store.insert(.password("alice", value: "1"), .none)
         let isFirst = Mutex(true)

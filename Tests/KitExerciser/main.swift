@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainKit
+import KeychainTesting
 import KeychainVault
 
 // kit-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]; each finished step is a line on standard output.
@@ -68,5 +69,6 @@ case "burst":
     for step in 0..<(Int(rest[0]) ?? 0) {
         report("\(step)") { try store.save("value-\(step)", for: "item-\(step % (Int(rest[1]) ?? 1))") }
     }
+case "silent": await SilentReads(count: Int(rest[0]) ?? 0, deadline: .milliseconds(Int(rest[1]) ?? 0)).report()
 default: exit(64)
 }

@@ -2,6 +2,7 @@
 // A store whose calls go wrong when a test says so.
 
 import Dispatch
+public import Foundation
 public import KeychainEngine
 import Synchronization
 
@@ -113,8 +114,15 @@ public final class ScriptedStore: ItemStore {
 
     public var lockState: LockState { get throws(KeychainError) { try base.lockState } }
 
+    /// What observers see of the store meets no faults, and is not in the log.
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         try base.observe(body)
+    }
+
+    public func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) throws(KeychainError) -> ItemDifferences {
+        try base.differences(selections, from: known)
     }
 
     public var userVerifier: (any UserVerifier)? { base.userVerifier }
