@@ -88,7 +88,8 @@ var targets: [Target] = [
 
     // Tests
     .executableTarget(
-        name: "kit-exerciser", dependencies: ["KeychainKit", "KeychainTesting", "KeychainVault"], path: "Tests/KitExerciser"),
+        name: "kit-exerciser", dependencies: ["KeychainKit", "KeychainTesting", "KeychainVault"],
+        path: "Tests/KitExerciser"),
     .testTarget(
         name: "KeychainKitTests",
         dependencies: [
