@@ -4,9 +4,10 @@
 SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
 FAULT_SUITES := KillTests|StarvationTests
+THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|KeychainVaultTests.*(Changes|Lock|Swarm)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults bench lint format docs clean
+.PHONY: help demo test check faults sanitize bench lint format docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +28,10 @@ check: ## Before a commit: format, documents, build without warnings, all tests 
 faults: ## Kill and starve a writer at every one of its system calls
 	@Scripts/setup.sh test
 	@KEYCHAIN_FAULTS=all Scripts/test.sh --filter '$(FAULT_SUITES)'
+
+sanitize: ## Run the tests of everything that many threads use under the thread sanitizer
+	@Scripts/setup.sh test
+	@Scripts/sanitize.sh --filter '$(THREAD_SUITES)' --skip '$(FAULT_SUITES)|thousandReads'
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
