@@ -145,8 +145,13 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
 }
 
 // keychain-benchmarks [FOLDER [kit]]
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
+    try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
+    exit(0)
+}
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
 try await measureKit(size: 1000, parent: parent)
+try await measureObservation(parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }
 try measureUnlocking(size: 1000, parent: parent)
 let small = try measure(size: 1000, parent: parent)
