@@ -18,8 +18,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # These name the test of each rule in backticks.
 DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md"]
 # The Swift code in their comments and articles has to be, indentation aside, part of the code below.
-FOLDERS_WITH_EXAMPLES = ["Sources/KeychainKit", "Sources/KeychainConfiguration"]
-CODE_THAT_RUNS = ["Tests/KeychainKitTests/Examples", "Tests/KeychainConfigurationTests", "Examples"]
+FOLDERS_WITH_EXAMPLES = [
+    "Sources/KeychainKit",
+    "Sources/KeychainConfiguration",
+    "Sources/KeychainTesting",
+    "Sources/KeychainSecItem",
+]
+CODE_THAT_RUNS = [
+    "Tests/KeychainKitTests/Examples",
+    "Tests/KeychainConfigurationTests",
+    "Tests/KeychainTestingTests/Examples",
+    "Tests/KeychainSecItemTests/Examples",
+    "Examples",
+]
 # Brackets keep the pattern from finding itself.
 LEFTOVER = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

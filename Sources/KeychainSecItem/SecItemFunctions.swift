@@ -9,7 +9,11 @@ public import KeychainServices
 ///
 /// ```swift
 /// var functions = SecItemFunctions.system
-/// functions.authenticationContext = { _ in context }   // an `LAContext` of the program's own
+/// functions.authenticationContext = { _ in  // one of the program's own
+///     let context = LAContext()
+///     context.interactionNotAllowed = true
+///     return context
+/// }
 /// let store = SecItemStore(functions)
 /// ```
 public struct SecItemFunctions: Sendable {

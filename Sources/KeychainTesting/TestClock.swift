@@ -9,10 +9,11 @@ import Synchronization
 ///
 /// ```swift
 /// let time = TestClock()
+/// var store = SecretStore(service: "com.example.app", store: silent)  // which never answers
 /// store.clock = time.clock
-/// async let token = store.read(String.self, for: "alice")   // of a store that never answers
+/// let call = Task { [store] in try await store.read(String.self, for: "alice") }
 /// await time.untilSleeping()
-/// time.advance(by: .seconds(60))                            // the read ends as `timedOut`
+/// time.advance(by: .seconds(60))  // the read ends as `timedOut`
 /// ```
 public final class TestClock: Sendable {
     private struct Sleeper {

@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// ```swift
 /// let store = ScriptedStore()
-/// store.fail(.locked, on: [.select], account: "alice")   // the next search for alice
-/// store.fail(.busy, .nth(3), on: [.update])              // the third update from now
-/// store.fail(.slow(.milliseconds(20)), .every)           // every call, transactions included
+/// store.fail(.locked, on: [.select], account: "alice")  // the next search for alice
+/// store.fail(.busy, .nth(3), on: [.update])  // the third update from now
+/// store.fail(.slow(.milliseconds(20)), .every)  // every call, transactions included
 /// ```
 ///
 /// A call that several faults are for meets the one scripted first. Faults hold inside of transactions as well, where
