@@ -38,6 +38,10 @@ main() {
     expect "alice's secret has 6 characters, and this is visit 1" "KeychainKitDemo"
     expect "s3cret" "keychainctl get --service com.example.app --account alice"
 
+    say "One waits, without polling, until another has saved alice's secret anew"
+    expect "alice's secret: updated" \
+        "timeout 60 KeychainKitDemo watch & while kill -0 \$! 2>/dev/null; do KeychainKitDemo >/dev/null; done; wait \$!"
+
     say "Nothing of it can be read in the files"
     run "ls -l \"\$KEYCHAIN_VAULT\""
     check_unreadable "$secret" "changed by SecItemUpdate" "battery staple" s3cret alice bob example.com

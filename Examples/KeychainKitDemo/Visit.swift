@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first calls: save, read, update, and how long they may take.
+// The first calls: save, read, update, how long they may take, and waiting for changes.
 
 import KeychainKit
 
@@ -11,4 +11,8 @@ func visit() async throws {
     try await store.update(Int.self, for: "visits") { $0 = ($0 ?? 0) + 1 }  // loses no count of other processes
     let visits = try await store.read(Int.self, for: "visits")
     print("alice's secret has \(secret?.count ?? 0) characters, and this is visit \(visits ?? 0)")
+}
+
+func watch(_ store: SecretStore) async throws {  // waits without polling, for changes by any process
+    for await change in try store.changes(for: "alice") { return print("alice's secret: \(change.kind)") }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several processes do with the same items: each is given one word, save, read or count; without one it pays a visit.
+// What several processes do with the same items: save, read, count or watch, as one word says; without it, pay a visit.
 
 import Foundation
 import KeychainKit
@@ -18,6 +18,8 @@ func run(_ word: String?) async throws {
     case "count":
         for _ in 1...2 { try await store.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
         print(try await store.read(Int.self, for: "counter") ?? 0)
+    case "watch":
+        try await watch(store)
     default:
         try await visit()
     }
