@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
 FAULT_SUITES := KillTests|StarvationTests
-THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|KeychainVaultTests.*(Changes|Lock|Swarm)
+THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check faults sanitize bench lint format docs clean

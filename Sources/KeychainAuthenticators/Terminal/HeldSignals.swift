@@ -48,7 +48,12 @@ final class HeldSignals {
         // Only now: what was held back until here arrives at once.
         let mask = held.setMask()
         defer { pthread_sigmask(SIG_SETMASK, [mask], nil) }
-        return try body(held)
+        do throws(KeychainError) {
+            return try body(held)
+        } catch {
+            if error.reason == .cancelled { held.dropKeys() }
+            throw error
+        }
     }
 
     private init(_ pipe: WakePipe, _ stopping: Stopping, _ isPassingOn: Bool) {
@@ -75,6 +80,14 @@ final class HeldSignals {
             }
         }
         return cancels
+    }
+
+    /// Takes the ^C that has cancelled the question as used, also if the program that asks got it first and has ended before
+    /// it was noticed here.
+    private func dropKeys() {
+        while let number = pipe.next().map(Int32.init) {
+            if !Self.fromTheKeyboard.contains(number) { waitingForTheEnd.append(number) }
+        }
     }
 
     /// Lets the signal have the effect that it has otherwise, and goes on when the program does.
