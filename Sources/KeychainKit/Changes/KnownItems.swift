@@ -10,14 +10,17 @@ struct KnownItems {
     private(set) var versions: [UUID: UInt64] = [:]
     /// Items that were there from the beginning and have not been open yet.
     private var unopened: [UUID: UInt64] = [:]
-    private var isLocked: Bool?
+    private var lockState: LockState?
     private var hasBegun = false
 
     /// Takes over a lock state, and tells what is new about it.
-    mutating func changes(_ lockState: LockState) -> [KnownChange] {
-        let (before, now) = (isLocked, lockState != .unlocked)
-        isLocked = now
-        return before == nil || before == now ? [] : [KnownChange(isLocked: now)]
+    ///
+    /// Also if it was locked before: that it was never unlocked, or has been meanwhile, decides about items that are open
+    /// after the first unlock.
+    mutating func changes(_ now: LockState) -> [KnownChange] {
+        defer { lockState = now }
+        guard let before = lockState, before != now else { return [] }
+        return [KnownChange(isLocked: now != .unlocked)]
     }
 
     /// Takes over what is different, and tells about it; not the first time.
@@ -27,9 +30,10 @@ struct KnownItems {
             versions[id] = nil
             if let item = items.removeValue(forKey: id) { changes.append(KnownChange(.removed, item)) }
         }
-        for item in differences.changed.sorted(by: { $0.modified < $1.modified }) {
-            changes += self.changes(item)
-        }
+        let changed = differences.changed.sorted { $0.modified < $1.modified }
+        // Old names first: the old name of one may be the new name of another, where what comes last is what is there.
+        changes += changed.compactMap { oldName(of: $0) }
+        changes += changed.compactMap { change(of: $0) }
         if !hasBegun { unopened = differences.closed }
         // They have been opened, or removed.
         for id in unopened.keys where differences.closed[id] == nil { unopened[id] = nil }
@@ -37,18 +41,21 @@ struct KnownItems {
         return hasBegun ? changes : []
     }
 
-    private mutating func changes(_ item: StoredItem) -> [KnownChange] {
-        let (before, unopenedVersion) = (items[item.id], unopened[item.id])
+    /// Forgets an item that has another name now.
+    private mutating func oldName(of item: StoredItem) -> KnownChange? {
+        guard let before = items[item.id], PrimaryKey(before.item) != PrimaryKey(item.item) else { return nil }
+        items[item.id] = nil
+        return KnownChange(.removed, before)
+    }
+
+    private mutating func change(of item: StoredItem) -> KnownChange? {
+        let (isKnown, unopenedVersion) = (items[item.id] != nil, unopened[item.id])
         items[item.id] = item
         versions[item.id] = item.version
-        guard let before else {
-            guard let unopenedVersion else { return [KnownChange(.added, item)] }
-            return unopenedVersion == item.version ? [] : [KnownChange(.updated, item)]
+        if let unopenedVersion, !isKnown {
+            return unopenedVersion == item.version ? nil : KnownChange(.updated, item)
         }
-        guard PrimaryKey(before.item) == PrimaryKey(item.item) else {
-            return [KnownChange(.removed, before), KnownChange(.added, item)]
-        }
-        return [KnownChange(.updated, item)]
+        return KnownChange(isKnown ? .updated : .added, item)
     }
 }
 

@@ -76,7 +76,7 @@ struct PendingChanges {
     /// - Returns: `nil` if the two cancel each other out.
     private static func kind(_ first: SecretChange.Kind, _ second: SecretChange.Kind) -> SecretChange.Kind? {
         switch (first, second) {
-        case (.added, .removed), (.locked, .unlocked), (.unlocked, .locked): nil
+        case (.added, .removed): nil
         case (.added, _): .added
         case (.removed, .added): .updated
         default: second

@@ -8,7 +8,8 @@ public struct SecretChange: Hashable, Sendable {
         /// The value, or anything else of the item.
         case updated
         case removed
-        /// Items that are open only while the keychain is unlocked cannot be read now.
+        /// Items that are open only while the keychain is unlocked cannot be read now. Comes again when those that are open
+        /// after the first unlock may have become, or ceased to be, readable while it is locked.
         case locked
         case unlocked
     }

@@ -117,6 +117,22 @@ struct ChangesTests {
         #expect(await changes.next(2) == ["removed alice", "added bob"])
     }
 
+    @Test(arguments: Kind.allCases) func items_thatSwapTheirNames_areBothUpdated(_ kind: Kind) async throws {
+        let place = try Place(kind)
+        let store = place.store()
+        try await store.save("1", for: "alice")
+        try await store.save("2", for: "bob")
+        let changes = try store.changes()
+        let engine = Engine(store: place.items)
+        try engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
+            for (old, new) in [("alice", "nobody"), ("bob", "alice"), ("nobody", "bob")] {
+                let query = Query(.genericPassword, [.service: .string("s"), .account: .string(old)])
+                _ = try requests.update(query, with: Changes([.account: .string(new)]), caller: .unrestricted)
+            }
+        }
+        #expect(await changes.next(2).sorted() == ["updated alice", "updated bob"])
+    }
+
     @Test(arguments: Kind.allCases) func itemThatAsksForTheUser_comesWithItsNameAndAsksNobody(
         _ kind: Kind
     ) async throws {

@@ -44,6 +44,7 @@ struct LockChangesTests {
         memory.lockState = .locked
         #expect(await changes.next(1) == ["locked"])
         memory.lockState = .beforeFirstUnlock
+        #expect(await changes.next(1) == ["locked"])
         memory.lockState = .unlocked
         #expect(await changes.next(1) == ["unlocked"])
     }

@@ -29,8 +29,8 @@ import Testing
         (["added", "updated"], ["added a"]), (["added", "removed"], []), (["added", "removed", "added"], ["added a"]),
         (["updated", "updated"], ["updated a"]), (["updated", "removed"], ["removed a"]),
         (["removed", "added"], ["updated a"]), (["removed", "added", "removed"], ["removed a"]),
-        (["updated", "removed", "added"], ["updated a"]), (["locked", "unlocked"], []), (["unlocked", "locked"], []),
-        (["locked", "unlocked", "locked"], ["locked"]),
+        (["updated", "removed", "added"], ["updated a"]), (["locked", "unlocked"], ["unlocked"]),
+        (["unlocked", "locked"], ["locked"]), (["locked", "locked"], ["locked"]),
     ])
     func changes_ofOneItem_becomeOne(_ kinds: [String], _ result: [String]) {
         #expect(Self.taken(kinds.map { Self.change($0) }) == result)

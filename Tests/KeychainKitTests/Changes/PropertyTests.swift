@@ -72,6 +72,20 @@ struct PropertyTests {
     }
 
     @MainActor
+    @Test func observedSecret_whenTheFirstUnlockIsForgotten_isDropped() async throws {
+        let memory = MemoryStore()
+        var store = SecretStore(service: "s", store: memory)
+        store.accessibility = .afterFirstUnlock
+        try await store.save("1", for: "alice")
+        memory.lockState = .locked
+        let secret = ObservedSecret(String.self, for: "alice", in: store)
+        await Self.see { secret.value == "1" }
+        memory.lockState = .beforeFirstUnlock
+        await Self.see { secret.isLocked }
+        #expect(secret.value == nil)
+    }
+
+    @MainActor
     @Test func observedSecret_thatHasGone_observesNothing() async throws {
         let counted = CountedStore()
         var secret: ObservedSecret<String>? = ObservedSecret(
