@@ -10,15 +10,20 @@ import KeychainEngine
 /// for try await token in try store.values(String.self, for: "alice") { connect(with: token) }
 /// ```
 ///
-/// A reader that is slow gets the latest. While the item is locked nothing comes; what cannot be read for another reason ends
-/// the sequence with that error. It ends when the task that waits is cancelled. For one loop.
+/// A reader that is slow gets the latest. It comes again when anything of the item is changed, its label for instance, and not
+/// when it is only locked and unlocked. While the item is locked nothing comes; what cannot be read for another reason ends the
+/// sequence with that error. It ends when the task that waits is cancelled. For one loop.
 public struct SecretValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value?
     public typealias Failure = KeychainError
 
     let readings: Readings<Value>
 
-    public func makeAsyncIterator() -> Iterator { Iterator(readings: readings.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator {
+        var iterator = readings.makeAsyncIterator()
+        iterator.skipsLocked = true
+        return Iterator(readings: iterator)
+    }
 
     public struct Iterator: AsyncIteratorProtocol {
         var readings: Readings<Value>.Iterator
@@ -26,13 +31,13 @@ public struct SecretValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(KeychainError) -> Value?? {
-            while let reading = await readings.next(isolation: actor) {
-                switch reading {
-                case .success(let value): return .some(value)
-                case .failure(let failure): if failure.reason != .locked { throw failure }
-                }
+            guard let reading = await readings.next(isolation: actor) else { return nil }
+            switch reading {
+            case .success(let value): return .some(value)
+            case .failure(let failure):
+                readings.end()
+                throw failure
             }
-            return nil
         }
     }
 }
@@ -74,12 +79,19 @@ struct Readings<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             case item(UUID, UInt64)
             case nothing
             case failure(KeychainError)
+
+            var isLocked: Bool {
+                if case .failure(let failure) = self { failure.reason == .locked } else { false }
+            }
         }
 
         private let store: SecretStore
         private let account: String
         private var changes: SecretChanges.Iterator
         private var seen: Seen?
+        private var hasBegun = false
+        /// Whether a locked item is passed over, so that it comes again after unlocking only if it is another one.
+        var skipsLocked = false
 
         init(store: SecretStore, account: String, changes: SecretChanges.Iterator) {
             (self.store, self.account, self.changes) = (store, account, changes)
@@ -87,17 +99,22 @@ struct Readings<Value: Decodable & Sendable>: AsyncSequence, Sendable {
 
         mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
             while true {
-                if seen != nil, await changes.next(isolation: actor) == nil { return nil }
+                if hasBegun, await changes.next(isolation: actor) == nil { return nil }
+                hasBegun = true
                 let (reading, now) = await read(isolation: actor)
                 // Then the failure is only that.
                 if Task.isCancelled {
-                    changes.feed.end()
+                    end()
                     return nil
                 }
+                if skipsLocked, now.isLocked { continue }
                 defer { seen = now }
                 if seen != now { return reading }
             }
         }
+
+        /// Nothing comes any more, and nothing is observed.
+        func end() { changes.feed.end() }
 
         private func read(isolation: isolated (any Actor)?) async -> (Element, Seen) {
             let account = account

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -120,6 +121,38 @@ struct FollowingTests {
             return nil
         }
         #expect(failed == .typeMismatch)
+    }
+
+    @Test func values_afterAFailure_areOverAndNotObserved() async throws {
+        let counted = CountedStore()
+        let store = SecretStore(service: "s", store: counted)
+        try await store.save("text", for: "alice")
+        var values = try store.values(Int.self, for: "alice").makeAsyncIterator()
+        let failed = await reason { try await values.next() as Any? }
+        #expect(failed == .typeMismatch)
+        #expect(counted.observations == 0)
+        try await store.save(1, for: "alice")
+        #expect(try await values.next() == .none)
+    }
+
+    @Test func values_lockedAndUnlocked_areTheSameAndDoNotComeAgain() async throws {
+        let memory = MemoryStore()
+        let store = SecretStore(service: "s", store: memory)
+        try await store.save("1", for: "alice")
+        let seen = Mutex<[String?]>([])
+        let values = try store.values(String.self, for: "alice")
+        let following = Task { for try await value in values { seen.withLock { $0.append(value) } } }
+        while seen.withLock({ $0.isEmpty }) { await Task.yield() }
+        let changes = try store.changes()
+        for state in [LockState.locked, .unlocked] {
+            memory.lockState = state
+            #expect(await changes.next(1) == [state == .locked ? "locked" : "unlocked"])
+            for _ in 0..<2000 { await Task.yield() }
+        }
+        try await store.save("2", for: "alice")
+        while seen.withLock({ $0.last != "2" }) { await Task.yield() }
+        following.cancel()
+        #expect(seen.withLock { $0 } == ["1", "2"])
     }
 
     @Test func values_whileLocked_waitForUnlocking() async throws {
