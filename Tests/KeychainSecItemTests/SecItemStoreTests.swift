@@ -230,6 +230,21 @@ struct SecItemStoreTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test func itemRemovedWhileLocked_isToldToObserversThatCouldNotLook() async throws {
+        for name in ["alice", "bob"] { _ = try store.insert(.password(name), .none) }
+        let changes = try SecretStore(service: "example.com", store: store).changes()
+        memory.lockState = .locked
+        let looks = notes.calls.count { $0 == "find" }
+        #expect(try store.delete(.account("alice")) == 1)
+        // One look to count what is removed, one for the observer.
+        while notes.calls.count(where: { $0 == "find" }) < looks + 3 { await Task.yield() }
+        memory.lockState = .unlocked
+        for await change in changes {
+            #expect(change.kind == .removed && change.item?.account == "alice")
+            break
+        }
+    }
+
     // MARK: - The engine above, the real functions below
 
     @Test func engine_overTheStore_addsSavesFindsAndDeletes() throws {

@@ -32,7 +32,7 @@ final class ChangeFeed: Sendable {
         (self.backing, self.queries) = (backing, queries)
         let observation = try backing.engine.store.observe { [weak self] in self?.look() }
         state.withLock { $0.observation = observation }
-        try looking.withLock { (_) throws(KeychainError) in try compare() }
+        try looking.withLock { (_) throws(KeychainError) in try begin() }
     }
 
     // MARK: - Taking changes
@@ -78,10 +78,22 @@ final class ChangeFeed: Sendable {
                 retries.reset()
             } catch {
                 // Nobody will tell when the store answers again.
-                retries.schedule { [weak self] in self?.look() }
+                lookLater()
             }
         }
     }
+
+    /// The first comparison. A store that does not tell of its unlocking is asked from time to time.
+    private func begin() throws(KeychainError) {
+        do throws(KeychainError) {
+            try compare()
+        } catch {
+            guard error.reason == .locked else { throw error }
+            lookLater()
+        }
+    }
+
+    private func lookLater() { retries.schedule { [weak self] in self?.look() } }
 
     private func compare() throws(KeychainError) {
         let engine = backing.engine
@@ -93,7 +105,7 @@ final class ChangeFeed: Sendable {
             deliver { $0.changes(differences) }
         } catch {
             // It is compared with what is known now when the store is unlocked, of which the store tells.
-            guard error.reason == .locked else { throw error }
+            guard error.reason == .locked, lockState != .unlocked else { throw error }
         }
     }
 
@@ -114,7 +126,8 @@ final class ChangeFeed: Sendable {
 /// Tries again after failures, less and less often.
 private final class Retries: Sendable {
     private static let (shortest, longest) = (1, 64)
-    private static let queue = DispatchQueue(label: "swift-keychain.retries")
+    /// Concurrent: a store that does not answer keeps nobody else from trying.
+    private static let queue = DispatchQueue(label: "swift-keychain.retries", attributes: .concurrent)
 
     private struct State {
         var pause = shortest
