@@ -164,6 +164,23 @@ struct ScriptedStoreTests {
         #expect(store.calls == [])
     }
 
+    @Test func neverAnswers_resetWhileTheCallBegins_blocksNobody() {
+        var left = 0
+        for _ in 0..<500 {
+            store.fail(.neverAnswers, .every)
+            let call = Background { [store] () throws(KeychainError) in _ = try store.delete(.passwords) }
+            while store.calls.isEmpty {}
+            store.reset()
+            // A call that blocks from now on would do so for ever.
+            while !call.hasEnded {
+                guard store.blockedCallCount > 0 else { continue }
+                left += 1
+                store.reset()
+            }
+        }
+        #expect(left == 0)
+    }
+
     @Test func neverAnswers_inATransaction_leavesNothingWhenReset() throws {
         store.fail(.neverAnswers, .nth(2), on: [.insert])
         let call = Background { [store] () throws(KeychainError) in
@@ -219,6 +236,8 @@ private final class Background: Sendable {
             self.group.leave()
         }.start()
     }
+
+    var hasEnded: Bool { group.wait(timeout: .now()) == .success }
 
     /// Waits for the call; `nil` if it worked.
     func reason() -> KeychainError.Reason? {

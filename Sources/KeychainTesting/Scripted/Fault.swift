@@ -40,6 +40,13 @@ extension ScriptedStore {
 }
 
 extension ScriptedStore.Fault {
+    var blocks: Bool { self == .neverAnswers || duration != nil }
+
+    /// How long the call is blocked at most.
+    var duration: Duration? {
+        if case .slow(let duration) = self { duration } else { nil }
+    }
+
     /// The failure that the call ends with; `nil` for faults that are none.
     var error: KeychainError? {
         switch self {

@@ -23,6 +23,24 @@ public final class ScriptedStore: ItemStore {
         var calls: [Call] = []
         var blocked: [Blocked] = []
         var waiting: [(count: Int, semaphore: DispatchSemaphore)] = []
+
+        /// - Returns: The fault that the call meets.
+        mutating func note(_ call: Call) -> Fault? {
+            var call = call
+            for index in rules.indices where rules[index].isMet(by: call) && call.fault == nil {
+                call.fault = rules[index].fault
+            }
+            calls.append(call)
+            return call.fault
+        }
+
+        /// - Returns: Those who have waited for so many blocked calls.
+        mutating func add(_ call: Blocked) -> [DispatchSemaphore] {
+            blocked.append(call)
+            let count = blocked.count
+            defer { waiting.removeAll { $0.count <= count } }
+            return waiting.filter { $0.count <= count }.map(\.semaphore)
+        }
     }
 
     private let base: any ItemStore
@@ -87,7 +105,7 @@ public final class ScriptedStore: ItemStore {
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        try meet(fault(for: Call(.transaction, isInTransaction: false)))
+        try meet(begin(Call(.transaction, isInTransaction: false)))
         return try base.transaction(authorization) { (items) throws(KeychainError) in
             try body(ScriptedOperations(store: self, base: items, isInTransaction: true))
         }
@@ -133,37 +151,24 @@ public final class ScriptedStore: ItemStore {
 
     // MARK: - Meeting faults
 
-    /// Waits or throws, as the fault says.
-    fileprivate func meet(_ fault: Fault?) throws(KeychainError) {
-        switch fault {
-        case nil: break
-        case .slow(let duration): try block(atMost: duration)
-        case .neverAnswers: try block(atMost: nil)
-        case let fault?: if let error = fault.error { throw error }
-        }
-    }
-
-    /// Notes the call, and tells which fault it meets.
-    fileprivate func fault(for call: Call) -> Fault? {
-        state.withLock { state in
-            var call = call
-            for index in state.rules.indices where state.rules[index].isMet(by: call) && call.fault == nil {
-                call.fault = state.rules[index].fault
-            }
-            state.calls.append(call)
-            return call.fault
-        }
-    }
-
-    private func block(atMost duration: Duration?) throws(KeychainError) {
-        let blocked = Blocked()
-        let ready = state.withLock { state in
-            state.blocked.append(blocked)
-            defer { state.waiting.removeAll { $0.count <= state.blocked.count } }
-            return state.waiting.filter { $0.count <= state.blocked.count }.map(\.semaphore)
+    /// Notes the call, and tells what it meets. If that blocks, it is blocked from now on: whoever releases it or takes
+    /// back the script after this has to find it.
+    fileprivate func begin(_ call: Call) -> Meeting {
+        let (meeting, ready) = state.withLock { state in
+            let fault = state.note(call)
+            guard let fault, fault.blocks else { return (Meeting(fault: fault), [DispatchSemaphore]()) }
+            let blocked = Blocked()
+            return (Meeting(fault: fault, blocked: blocked), state.add(blocked))
         }
         for semaphore in ready { semaphore.signal() }
-        let ending = blocked.wait(atMost: duration)
+        return meeting
+    }
+
+    /// Waits or throws, as the fault says.
+    fileprivate func meet(_ meeting: Meeting) throws(KeychainError) {
+        if let error = meeting.fault?.error { throw error }
+        guard let blocked = meeting.blocked else { return }
+        let ending = blocked.wait(atMost: meeting.fault?.duration)
         state.withLock { $0.blocked.removeAll { $0 === blocked } }
         if ending == .reset {
             throw KeychainError(.timedOut, "The test took back the script that this call was waiting for.")
@@ -177,6 +182,13 @@ public final class ScriptedStore: ItemStore {
         }
         for call in blocked { call.end(ending) }
     }
+}
+
+/// What a call meets.
+private struct Meeting {
+    let fault: ScriptedStore.Fault?
+    /// If the fault keeps it waiting.
+    var blocked: Blocked?
 }
 
 /// A call that waits on its thread.
@@ -207,15 +219,15 @@ private struct ScriptedOperations: ItemOperations {
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> SelectedItems {
-        let fault = store.fault(for: call(.select, selection.conditions))
-        if fault != .corruptItem { try store.meet(fault) }
+        let meeting = store.begin(call(.select, selection.conditions))
+        if meeting.fault != .corruptItem { try store.meet(meeting) }
         let found = try base.select(selection, limit: limit, includingValues: includingValues, authorization)
-        guard fault == .corruptItem else { return found }
+        guard meeting.fault == .corruptItem else { return found }
         return SelectedItems(items: [], damaged: found.damaged + found.items.count)
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try store.meet(store.fault(for: call(.insert, item.attributes)))
+        try store.meet(store.begin(call(.insert, item.attributes)))
         return try base.insert(item, authorization)
     }
 
@@ -223,12 +235,12 @@ private struct ScriptedOperations: ItemOperations {
         _ selection: Selection, _ authorization: Authorization,
         _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
-        try store.meet(store.fault(for: call(.update, selection.conditions)))
+        try store.meet(store.begin(call(.update, selection.conditions)))
         return try base.update(selection, authorization, change)
     }
 
     func delete(_ selection: Selection) throws(KeychainError) -> Int {
-        try store.meet(store.fault(for: call(.delete, selection.conditions)))
+        try store.meet(store.begin(call(.delete, selection.conditions)))
         return try base.delete(selection)
     }
 
