@@ -44,6 +44,9 @@ struct NegativeTests {
         (.saysUnsupported, "transaction_whereThereAreNone_isUnsupportedAndRunsNothing"),
         (.tellsNobody, "observer_registered_isCalledAfterEachKindOfChange"),
         (.tellsForEver, "observer_whoseObservationIsGone_isNotCalled"),
+        (.missesUpdates, "differences_fromAnEarlierLook_areWhatHasChanged"),
+        (.missesRemovals, "differences_fromAnEarlierLook_areWhatHasChanged"),
+        (.missesRenamed, "differences_fromAnEarlierLook_areWhatHasChanged"),
         (.readsAndWritesApart, "increments_fromSeveralThreads_loseNothing"),
     ]
 

@@ -100,6 +100,19 @@ extension StoreConformance {
             }
             withExtendedLifetime(observation) {}
         },
+        Check("differences_fromAnEarlierLook_areWhatHasChanged") { trial in
+            for name in ["changed", "gone", "renamed", "same"] { try trial.insert(trial.item(name)) }
+            let before = try trial.select(includingValues: false)
+            try trial.setValue(.other, .account("changed"))
+            try trial.change(.account("renamed")) { $0.attributes[.account] = .string("new name") }
+            _ = try trial.store.delete(.account("gone"))
+            try trial.insert(trial.item("new"))
+            try trial.insert(trial.item("other", .internetPassword))
+            try trial.checkDifferences([.all], since: before, changed: ["changed", "new", "new name"], gone: ["gone"])
+            try trial.checkDifferences(
+                [.account("renamed"), .account("same")], since: before.filter { $0.item.account != "gone" },
+                changed: [], gone: ["changed", "renamed"])
+        },
         Check("observer_called_mayUseTheStore", needs: .observing) { trial in
             let calls = Calls()
             let found = Mutex(0)
@@ -151,6 +164,18 @@ private final class Calls: Sendable {
 }
 
 extension Trial {
+    fileprivate func checkDifferences(
+        _ selections: [Selection], since before: [StoredItem], changed: [String], gone: Set<String>
+    ) throws {
+        let known = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0.version) })
+        let differences = try store.differences(selections, from: known)
+        try expectEqual(differences.changed.map(\.item.account).sorted(), changed, "items new or changed")
+        let names = Set(before.filter { differences.gone.contains($0.id) }.map(\.item.account))
+        try expectEqual(names, gone, "items gone")
+        try expect(differences.changed.allSatisfy { $0.item.value == nil }, "no values")
+        try expect(differences.closed.isEmpty, "no closed items while unlocked")
+    }
+
     fileprivate func changeAndWait(_ calls: Calls) throws {
         let before = calls.count
         try insert(item(UUID().uuidString))

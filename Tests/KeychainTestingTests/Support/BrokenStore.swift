@@ -13,6 +13,7 @@ final class BrokenStore: ItemStore {
         case swallowsThrownChange, normalises, ignoresConditions, ignoresHost, deletesOne, countsWrong, ignoresReference
         case showsProtected, skipsNothing, transactionsStay, transactionsSeeNothing, saysUnsupported
         case tellsNobody, tellsForEver, losesLabel, readsAndWritesApart, truncates, bytesOfTypesDiffer
+        case missesUpdates, missesRemovals, missesRenamed
     }
 
     let base = MemoryStore()
@@ -117,6 +118,19 @@ final class BrokenStore: ItemStore {
         guard defect == .tellsForEver else { return observation }
         observations.withLock { $0.append(observation) }
         return StoreObservation {}
+    }
+
+    func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) throws(KeychainError) -> ItemDifferences {
+        var differences = base.differences(selections, from: known)
+        if defect == .missesUpdates { differences.changed.removeAll { known[$0.id] != nil } }
+        if defect == .missesRemovals { differences.gone = [] }
+        if defect == .missesRenamed {
+            let all = base.differences([.passwords], from: known)
+            differences.gone.formIntersection(all.gone)
+        }
+        return differences
     }
 
     // MARK: - Defects
