@@ -25,10 +25,17 @@ public final class TestClock: Sendable {
         var now: Date
         var elapsed = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
-        /// Sleepers whose task was cancelled before they had lain down.
+        /// Those whose task was cancelled before they slept, or waited for sleepers.
         var cancelled: Set<Int> = []
         var nextNumber = 0
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+
+        /// Those who have waited for as many sleepers as there are now.
+        mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+            let ready = waiting.filter { $0.value.count <= sleepers.count }
+            for number in ready.keys { waiting[number] = nil }
+            return ready.values.map(\.continuation)
+        }
     }
 
     private let state: Mutex<State>
@@ -71,10 +78,7 @@ public final class TestClock: Sendable {
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(for duration: Duration) async throws {
-        let number = state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
-        }
+        let number = newNumber()
         defer { _ = state.withLock { $0.cancelled.remove(number) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { lieDown(number, for: duration, $0) }
@@ -83,16 +87,32 @@ public final class TestClock: Sendable {
         }
     }
 
-    /// Waits, without blocking a thread, until that many sleep at the same time.
+    /// Waits, without blocking a thread, until that many sleep at the same time; no longer once the task is cancelled, as it
+    /// is when a test's time is over.
     public func untilSleeping(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard state.sleepers.count < count else { return true }
-                state.waiting.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+        let number = newNumber()
+        defer { _ = state.withLock { $0.cancelled.remove(number) } }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wait(number, for: count, $0) }
+        } onCancel: {
+            cancel(number)
         }
+    }
+
+    private func newNumber() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+    }
+
+    private func wait(_ number: Int, for count: Int, _ continuation: CheckedContinuation<Void, Never>) {
+        let isOver = state.withLock { state in
+            guard state.sleepers.count < count, !state.cancelled.contains(number) else { return true }
+            state.waiting[number] = (count, continuation)
+            return false
+        }
+        if isOver { continuation.resume() }
     }
 
     // MARK: - Sleepers
@@ -105,19 +125,18 @@ public final class TestClock: Sendable {
             if state.cancelled.contains(number) { return (.failure(CancellationError()), []) }
             guard duration > .zero else { return (.success(()), []) }
             state.sleepers[number] = Sleeper(wakesAt: state.elapsed + duration, continuation: continuation)
-            let count = state.sleepers.count
-            defer { state.waiting.removeAll { $0.count <= count } }
-            return (nil, state.waiting.filter { $0.count <= count }.map(\.continuation))
+            return (nil, state.takeReady())
         }
         if let ending { continuation.resume(with: ending) }
         for waiter in ready { waiter.resume() }
     }
 
     private func cancel(_ number: Int) {
-        let sleeper = state.withLock { state in
+        let (sleeper, waiter) = state.withLock { state in
             state.cancelled.insert(number)
-            return state.sleepers.removeValue(forKey: number)
+            return (state.sleepers.removeValue(forKey: number), state.waiting.removeValue(forKey: number))
         }
         sleeper?.continuation.resume(throwing: CancellationError())
+        waiter?.continuation.resume()
     }
 }

@@ -89,6 +89,19 @@ struct TestClockTests {
         #expect(time.sleeperCount == 0)
     }
 
+    @Test func waitingForSleepers_inACancelledTask_ends() async {
+        let before = Task { [time] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            await time.untilSleeping()
+        }
+        await before.value
+        let waiting = Task { [time] in await time.untilSleeping(2) }
+        for _ in 0..<100 { await Task.yield() }
+        waiting.cancel()
+        await waiting.value
+        #expect(time.sleeperCount == 0)
+    }
+
     // MARK: - In a store
 
     @Test func itemsSaved_areDatedByTheClock() throws {
