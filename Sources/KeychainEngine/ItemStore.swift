@@ -138,7 +138,8 @@ public protocol ItemStore: ItemOperations, Sendable {
 
     /// How the items that one of the selections means differ from those of an earlier look. Nobody is asked, and no value is
     /// opened. A store that notices changes should find them without opening what has not changed; one that does not
-    /// answer this itself has its observers miss items that ask for the user or a password.
+    /// answer this itself has its observers miss items that ask for the user or a password, and take one that begins to ask
+    /// for removed.
     ///
     /// - Parameter known: The versions of the items of before.
     /// - Throws: `locked` if that cannot be told while the store is locked.

@@ -15,6 +15,9 @@ import KeychainEngine
 ///
 /// It ends when the task that waits is cancelled, and at nothing else: while the keychain cannot be looked at, it tries
 /// again from time to time, and what was missed comes then. For one loop: two that wait for the same changes get some each.
+///
+/// Not noticed is an item in an older copy of the vault that was put back, if before the next look it was changed as often as
+/// the item that was there.
 public struct SecretChanges: AsyncSequence, Sendable {
     public typealias Element = SecretChange
     public typealias Failure = Never

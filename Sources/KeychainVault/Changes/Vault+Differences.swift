@@ -6,6 +6,8 @@ import GRDB
 public import KeychainEngine
 
 extension Vault {
+    /// Versions count the writes of an item. So where an older copy of the vault is put back, and an item changed as often as
+    /// it had been before anybody looks, the item shows as unchanged.
     public func differences(
         _ selections: [Selection], from known: [UUID: UInt64]
     ) throws(KeychainError) -> ItemDifferences {
