@@ -5,14 +5,16 @@ import Foundation
 import KeychainEngine
 
 extension SecretCoder {
-    /// - Throws: `invalidParameter` if the value cannot be encoded, or is `nil`.
+    /// - Throws: `invalidParameter` if the value cannot be encoded, or is an optional.
     func bytes<Value: Encodable>(of value: Value) throws(KeychainError) -> Data {
+        // By its type: one that holds text would pass for that text.
+        if Value.self is any OptionalValue.Type { throw .savesOptional }
         switch value {
         case let text as String: return Data(text.utf8)
         case let bytes as Data: return bytes
-        case let bytes as [UInt8]: return Data(bytes)
+        // A list of nothing passes for one of any type, and would not be read as what it is.
+        case let bytes as [UInt8] where Value.self == [UInt8].self: return Data(bytes)
         case let secret as SecretValue: return secret.withUnsafeBytes { Data($0) }
-        case is any OptionalValue: throw .savesOptional
         default: break
         }
         do {

@@ -93,10 +93,26 @@ struct SecretValueTests {
         #expect(try store.read(Data.self, for: "alice") == Data("x".utf8))
     }
 
+    @Test func listOfNothing_saved_isReadAsTheListThatItIs() throws {
+        try store.save([String](), for: "texts")
+        #expect(try store.read([String].self, for: "texts") == [])
+        try store.update([Int].self, for: "numbers") { $0 = [] }
+        try store.update([Int].self, for: "numbers") { $0?.append(1) }
+        #expect(try store.read([Int].self, for: "numbers") == [1])
+    }
+
     @Test func none_saved_isRefused() throws {
         let reason = reason { try store.save(nil as String?, for: "alice") }
         #expect(reason == .invalidParameter)
         #expect(try !store.contains("alice"))
+    }
+
+    @Test func optional_savedWithAValueInIt_isRefusedWhateverItsType() throws {
+        let reasons = [
+            reason { try store.save(String?("x"), for: "alice") }, reason { try store.save(Int?(1), for: "alice") },
+            reason { try store.save(Data?(Data()), for: "alice") },
+        ]
+        #expect(reasons == [.invalidParameter, .invalidParameter, .invalidParameter])
     }
 
     @Test func valueOfAnotherType_read_isATypeMismatchWithoutContent() throws {
