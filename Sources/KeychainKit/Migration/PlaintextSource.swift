@@ -55,18 +55,20 @@ public struct PropertyListFile: PlaintextSource, Sendable {
 
     /// In one step, with the permissions that the file had: others must not get to read what it still holds.
     private func replaceFile(by bytes: Data) throws {
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        // In the place of a link the values would stay in the file that it leads to.
+        let path = url.resolvingSymlinksInPath().path
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
         let mode = (attributes[.posixPermissions] as? NSNumber)?.uint32Value ?? 0o600
-        let temporary = url.path + "." + UUID().uuidString
+        let temporary = path + "." + UUID().uuidString
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
         do {
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try file.write(contentsOf: bytes)
             try file.synchronize()
-            guard fchmod(descriptor, mode_t(mode)) == 0, rename(temporary, url.path) == 0 else {
-                throw CocoaError(.fileWriteUnknown)
-            }
+            // Without its file the number may be that of another one.
+            let hasMode = withExtendedLifetime(file) { fchmod(descriptor, mode_t(mode)) == 0 }
+            guard hasMode, rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             unlink(temporary)
             throw error
@@ -108,7 +110,9 @@ struct PropertyListValue: Encodable {
         case let bytes as Data: try container.encode(bytes)
         case let date as Date: try container.encode(date)
         case let number as NSNumber where number.isTruthValue: try container.encode(number.boolValue)
-        case let number as NSNumber where number.isInteger: try container.encode(number.int64Value)
+        case let number as NSNumber where number.isInteger:
+            guard let signed = Int64(exactly: number) else { return try container.encode(number.uint64Value) }
+            try container.encode(signed)
         case let number as NSNumber: try container.encode(number.doubleValue)
         default:
             throw EncodingError.invalidValue(

@@ -18,23 +18,24 @@ extension SecretStore {
     ///   - removing: Whether the originals are removed in the end.
     /// - Returns: The keys that were found, in alphabetical order.
     /// - Throws: `duplicateItem`, and nothing has changed, if an account has another value already; what reading and saving
-    ///   throw; and what the source reports, when the values are in both places.
+    ///   throw; `busy` if somebody else changes the source meanwhile, and what the source reports, when the values are in
+    ///   both places.
     @discardableResult
     public func adopt(
         _ accounts: [String: String], from source: some PlaintextSource, removing: Bool = true
     ) throws -> [String] {
-        let values = try plaintext(accounts, source)
-        try transaction { transaction in
+        let found = try Self.found(accounts, source)
+        let (store, values) = (sharingContext, try plaintext(accounts, found))
+        try store.transaction { transaction in
             for (_, account, bytes) in values where try transaction.isNew(bytes, for: account) {
                 try transaction.save(bytes, for: account)
             }
         }
-        for (_, account, bytes) in values where try read(Data.self, for: account) != bytes {
+        for (_, account, bytes) in values where try store.read(Data.self, for: account) != bytes {
             throw KeychainError.notKept
         }
-        let keys = values.map(\.key)
-        if removing, !keys.isEmpty { try source.removeValues(forKeys: keys) }
-        return keys
+        if removing { try Self.remove(found, accounts, source) }
+        return values.map(\.key)
     }
 
     /// The same without blocking a thread for the keychain; the source is read and written where the caller runs.
@@ -42,30 +43,57 @@ extension SecretStore {
     public nonisolated(nonsending) func adopt(
         _ accounts: [String: String], from source: some PlaintextSource, removing: Bool = true
     ) async throws -> [String] {
-        let values = try plaintext(accounts, source)
-        try await transaction { transaction in
+        let found = try Self.found(accounts, source)
+        let (store, values) = (sharingContext, try plaintext(accounts, found))
+        try await store.transaction { transaction in
             for (_, account, bytes) in values {
                 let current = try await transaction.read(Data.self, for: account)
                 if try Self.isNew(bytes, beside: current) { try transaction.save(bytes, for: account) }
             }
         }
         for (_, account, bytes) in values {
-            guard try await read(Data.self, for: account) == bytes else { throw KeychainError.notKept }
+            guard try await store.read(Data.self, for: account) == bytes else { throw KeychainError.notKept }
         }
-        let keys = values.map(\.key)
-        if removing, !keys.isEmpty { try source.removeValues(forKeys: keys) }
-        return keys
+        if removing { try Self.remove(found, accounts, source) }
+        return values.map(\.key)
+    }
+
+    /// The values in the source, by key.
+    private static func found(
+        _ accounts: [String: String], _ source: some PlaintextSource
+    ) throws(KeychainError) -> [String: Any] {
+        var found: [String: Any] = [:]
+        for key in accounts.keys { found[key] = try source.propertyListValue(forKey: key) }
+        return found
     }
 
     private func plaintext(
-        _ accounts: [String: String], _ source: some PlaintextSource
+        _ accounts: [String: String], _ found: [String: Any]
     ) throws(KeychainError) -> [(key: String, account: String, bytes: Data)] {
         var values: [(key: String, account: String, bytes: Data)] = []
         for (key, account) in accounts.sorted(by: { $0.key < $1.key }) {
-            guard let value = try source.propertyListValue(forKey: key) else { continue }
+            guard let value = found[key] else { continue }
             values.append((key, account, try PropertyListValue(value).bytes(coder)))
         }
         return values
+    }
+
+    /// In the one format whose writer sorts keys.
+    private static func serialized(_ values: [String: Any]) throws(KeychainError) -> Data {
+        do {
+            return try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
+        } catch {
+            throw KeychainError(.invalidParameter, "The source holds values that are in no property list.")
+        }
+    }
+
+    /// - Throws: `busy` if the source holds something else by now, which is nowhere else.
+    private static func remove(
+        _ found: [String: Any], _ accounts: [String: String], _ source: some PlaintextSource
+    ) throws(KeychainError) {
+        guard !found.isEmpty else { return }
+        guard try serialized(Self.found(accounts, source)) == serialized(found) else { throw .changedMeanwhile }
+        try source.removeValues(forKeys: found.keys.sorted())
     }
 
     /// - Throws: `duplicateItem` if there is another value.
@@ -88,6 +116,10 @@ extension SecretTransaction {
 }
 
 extension KeychainError {
+    fileprivate static let changedMeanwhile = KeychainError(
+        .busy,
+        "Somebody else has changed the source meanwhile. The values that it had are in the keychain, and it was left as it is."
+    )
     fileprivate static let notKept = KeychainError(
         .inputOutput,
         "A value read back from the keychain is not the one that was saved. The original was left where it is.")

@@ -111,7 +111,7 @@ extension SecretStore {
     }
 
     /// With one context for several calls, so that a person is asked once.
-    private var sharingContext: SecretStore {
+    var sharingContext: SecretStore {
         var copy = self
         copy.context = context ?? AuthenticationContext(Backing.authenticator)
         return copy

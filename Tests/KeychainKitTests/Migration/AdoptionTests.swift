@@ -45,6 +45,34 @@ struct AdoptionTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func fileBehindALink_afterAdoption_hasLostTheValueAndKeepsItsPermissions() throws {
+        let link = file.url.appendingPathExtension("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file.url)
+        try store.adopt(["token": "alice"], from: PropertyListFile(link))
+        #expect(try file.propertyListValue(forKey: "token") == nil)
+        #expect(try file.propertyListValue(forKey: "other") as? String == "stays")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.url.path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func numberBeyondSignedOnes_adopted_isThatNumber() throws {
+        try PropertyListSerialization.data(fromPropertyList: ["big": UInt64.max], format: .xml, options: 0)
+            .write(to: file.url)
+        try store.adopt(["big": "big"], from: file)
+        #expect(try store.read(UInt64.self, for: "big") == .max)
+    }
+
+    @Test(arguments: [false, true]) func valueThatChangesMeanwhile_staysInTheSource(isAsync: Bool) async throws {
+        let source = ChangingSource()
+        let result =
+            isAsync
+            ? await reason { try await store.adopt(["token": "alice"], from: source) }
+            : reason { try store.adopt(["token": "alice"], from: source) }
+        #expect(result == .busy)
+        #expect(source.value == "2")
+    }
+
     @Test func values_adoptedWithoutRemoving_areInBothPlaces() async throws {
         try await store.adopt(["token": "alice"], from: file, removing: false)
         #expect(try await store.read(String.self, for: "alice") == "t0ken")
@@ -88,4 +116,16 @@ struct AdoptionTests {
         #expect(try store.read(Int.self, for: "count") == 7)
         #expect(defaults.object(forKey: "token") == nil)
     }
+}
+
+/// A source whose value somebody else changes after it was read.
+private final class ChangingSource: PlaintextSource {
+    private(set) var value: String? = "1"
+
+    func propertyListValue(forKey _: String) throws(KeychainError) -> Any? {
+        defer { if value == "1" { value = "2" } }
+        return value
+    }
+
+    func removeValues(forKeys _: [String]) throws(KeychainError) { value = nil }
 }
