@@ -248,6 +248,37 @@ struct SaveTests {
         #expect(try other.read(String.self, for: "alice") == "y")
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func accountsOfTheSameLook_inATransaction_areTwo(kind: StoreKind) throws {
+        let store = try store(kind)
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        try store.save("old", for: decomposed)
+        try store.transaction { transaction in
+            try transaction.save("new", for: composed)
+            #expect(try transaction.read(String.self, for: decomposed) == "old")
+        }
+    }
+
+    @Test func pathThatIsEmpty_inATransaction_isTheSameAsNone() throws {
+        let keychain = MemoryStore()
+        let store = SecretStore(server: "example.com", store: keychain)
+        let same = SecretStore(server: "example.com", port: 0, path: "", store: keychain)
+        try store.transaction { transaction in
+            try transaction.save("new", for: "alice")
+            #expect(try transaction.in(same).read(String.self, for: "alice") == "new")
+        }
+    }
+
+    @Test func transaction_underAnotherClockInAKeychainThatIsAValue_isOfOneKeychain() throws {
+        let store = SecretStore(service: "app", store: ForgetfulStore())
+        var other = store
+        other.clock = KeychainClock(now: { .distantPast }, elapsed: { .zero }, sleep: { _ in })
+        let result = reason {
+            try store.transaction { [other] (transaction) -> Void in try transaction.in(other).save("x", for: "alice") }
+        }
+        #expect(result == nil)
+    }
+
     @Test func transaction_overTwoKeychains_isRefused() throws {
         let store = SecretStore(service: "app", store: MemoryStore())
         let reason = reason {

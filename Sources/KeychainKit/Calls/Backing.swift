@@ -17,14 +17,16 @@ final class Backing: Sendable {
     let clock: KeychainClock
     let lane: Lane
 
-    init(_ store: any ItemStore, _ caller: Caller, _ clock: KeychainClock) {
+    /// - Parameter lane: That of the store; `nil`: to be looked up.
+    init(_ store: any ItemStore, _ caller: Caller, _ clock: KeychainClock, _ lane: Lane? = nil) {
         self.caller = caller
         self.clock = clock
-        lane = Lane.of(store)
+        self.lane = lane ?? Lane.of(store)
         engine = Engine(store: store, authenticator: Self.authenticator, now: clock.now)
     }
 
-    func with(_ clock: KeychainClock) -> Backing { Backing(engine.store, caller, clock) }
+    /// On the same lane: by it stores are known to be of one keychain, also where the keychain is a value.
+    func with(_ clock: KeychainClock) -> Backing { Backing(engine.store, caller, clock, lane) }
 
     #if canImport(KeychainVault)
         /// The keychain of the user, for the program that runs. Made at the first use: what a program sets in its

@@ -6,16 +6,17 @@ import KeychainEngine
 
 /// Lives as long as one run of a transaction's body.
 final class TransactionRecord {
-    /// One item, by its name.
+    /// One item, by its name in the bytes that keychains compare: text of the same look is not the same name, and a path
+    /// that is empty is the same as none.
     struct Name: Hashable {
-        let place: Place
-        let accessGroup: String?
-        let synchronizable: Bool
-        let account: String
+        private let key: PrimaryKey
 
         init(_ store: SecretStore, _ account: String) {
-            (place, accessGroup, synchronizable) = (store.place, store.accessGroup, store.synchronizable)
-            self.account = account
+            let query = StoreRequests(store, nil).query(account)
+            key = PrimaryKey(
+                Item(
+                    itemClass: store.place.itemClass, attributes: query.attributes,
+                    accessControl: AccessControl(.whenUnlocked), value: nil))
         }
     }
 
