@@ -298,6 +298,36 @@ struct SaveTests {
         #expect(try !store.contains("alice"))
     }
 
+    @Test func protectedItemOfAnotherStore_inATransaction_asksOnlyWhoTheTransactionAsks() throws {
+        let memory = MemoryStore(passphrase: "passphrase")
+        var store = SecretStore(service: "app", store: memory)
+        var other = SecretStore(service: "other", accessControl: .userPresence, store: memory)
+        try other.save("old", for: "alice")
+        let (person, stranger) = (Answering("passphrase"), Answering("passphrase"))
+        store.context = AuthenticationContext { person }
+        other.context = AuthenticationContext { stranger }
+        try store.transaction { [other] transaction in
+            let old = try transaction.in(other).read(String.self, for: "alice")
+            try transaction.in(other).save(old ?? "", for: "alice")
+        }
+        #expect(person.count == 1 && stranger.count == 0)
+    }
+
+    @Test func transactionThatMayNotAsk_asksNobodyForAnotherStore() throws {
+        let memory = MemoryStore(passphrase: "passphrase")
+        var store = SecretStore(service: "app", store: memory)
+        let other = SecretStore(service: "other", accessControl: .userPresence, store: memory)
+        try other.save("old", for: "alice")
+        let person = Answering("passphrase")
+        store.context = AuthenticationContext { person }
+        store.mayAsk = false
+        let result = reason {
+            try store.transaction { transaction in try transaction.in(other).read(String.self, for: "alice") }
+        }
+        #expect(result == .interactionNotAllowed)
+        #expect(person.count == 0)
+    }
+
     @Test func protectedItem_updated_asksOnce() throws {
         let memory = MemoryStore(passphrase: "passphrase")
         var store = SecretStore(service: "app", accessControl: .userPresence, store: memory)

@@ -19,7 +19,8 @@ public struct SecretTransaction {
     let store: SecretStore
     let record: TransactionRecord
 
-    /// The same transaction for another service or server of the same keychain.
+    /// The same transaction for another service or server of the same keychain. Who is asked, and whether, is for the store
+    /// to say whose transaction it is: its changes are one step, for which there is one leave.
     ///
     /// ```swift
     /// try transaction.in(archive).save(token, for: "alice")
@@ -31,7 +32,7 @@ public struct SecretTransaction {
             throw KeychainError(.invalidParameter, "A transaction is about one keychain; this store is in another.")
         }
         var other = other
-        other.context = other.context ?? store.context
+        (other.context, other.mayAsk, other.prompt) = (store.context, store.mayAsk, store.prompt)
         return SecretTransaction(store: other, record: record)
     }
 
