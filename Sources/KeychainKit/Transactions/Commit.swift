@@ -16,8 +16,7 @@ struct Commit: Sendable {
 
     /// - Returns: `false`, and nothing has changed, if something that was read has been changed since.
     func run(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
-        // One item was read in one state, which it had.
-        if changes.isEmpty, reads.count < 2 { return true }
+        if changes.isEmpty { return try isOneState(questions) }
         let engine = store.backing.engine
         guard engine.store.hasTransactions else { return try runAsOneCall(questions) }
         return try engine.transaction(as: StoreRequests(store, questions).query()) {
@@ -28,6 +27,14 @@ struct Commit: Sendable {
             for change in changes { try apply(change, StoreRequests(change.store, questions, in: requests)) }
             return true
         }
+    }
+
+    /// Whether everything that was read was so at one moment: what is still so, was so when the last was read, since no
+    /// state of an item comes back (that of an absent one may). It takes no leave to write, and makes no keychain.
+    private func isOneState(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
+        guard reads.count > 1 else { return true }
+        for read in reads where try !isStillSo(read, StoreRequests(read.store, questions)) { return false }
+        return true
     }
 
     private func isStillSo(
