@@ -179,6 +179,34 @@ struct AccessGroupTests {
         #expect(try !groups.app.contains("alice"))
     }
 
+    @Test(arguments: StoreKind.allCases) func item_ofAnotherGroup_createdWithoutAGroup_isADuplicate(kind: StoreKind)
+        throws
+    {
+        let groups = try groups(kind)
+        try groups.team.save("old", for: "alice")
+        #expect(reason { try groups.any.create("new", for: "alice") } == .duplicateItem)
+        let inTransaction = reason {
+            try groups.any.transaction { (transaction) -> Void in try transaction.create("new", for: "alice") }
+        }
+        #expect(inTransaction == .duplicateItem)
+        #expect(try groups.any.read(String.self, for: "alice") == "old")
+        #expect(try !groups.app.contains("alice"))
+    }
+
+    @Test(arguments: StoreKind.allCases) func change_ofAnAbsentItem_thatComesInAnotherGroup_runsAgain(kind: StoreKind)
+        throws
+    {
+        let groups = try groups(kind)
+        var runs = 0
+        try groups.any.update(Int.self, for: "n") { value in
+            runs += 1
+            if runs == 1 { try groups.team.save(10, for: "n") }
+            value = (value ?? 0) + 1
+        }
+        #expect(try groups.team.read(Int.self, for: "n") == 11)
+        #expect(try !groups.app.contains("n"))
+    }
+
     @Test(arguments: StoreKind.allCases) func name_inSeveralGroups_meansTheDefaultOne(kind: StoreKind) throws {
         let groups = try groups(kind)
         try groups.app.save("app", for: "alice")

@@ -94,7 +94,28 @@ struct StoreRequests {
     }
 
     func create(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        try requests.add(newItem(account, value, attributes), caller: caller)
+        let item = newItem(account, value, attributes)
+        guard store.accessGroup == nil else { return _ = try requests.add(item, caller: caller) }
+        guard !isInTransaction, engine.store.hasTransactions else { return try add(item, ifAbsent: account) }
+        try engine.transaction(as: item) { (requests) throws(KeychainError) in
+            try StoreRequests(store, questions, in: requests).add(item, ifAbsent: account)
+        }
+    }
+
+    private func add(_ item: Query, ifAbsent account: String) throws(KeychainError) {
+        guard try !isKnownToContain(account) else { throw .isThereAlready }
+        try requests.add(item, caller: caller)
+    }
+
+    /// Closed and damaged items are left to the adding, which takes the place of those that are damaged.
+    private func isKnownToContain(_ account: String) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            return try contains(account)
+        } catch {
+            guard error.reason == .locked || error.reason == .corrupt else { throw error }
+            return false
+        }
+    /// Without a group named, an item in any other group than the default one counts as well: it would be hidden by a new one.
     }
 
     func remove(_ account: String) throws(KeychainError) -> Bool {
@@ -155,6 +176,11 @@ struct StoreRequests {
 
 extension SecretStore {
     /// Whether an item can be both in this store and what a filter wants.
+extension KeychainError {
+    fileprivate static let isThereAlready = KeychainError(
+        .duplicateItem, "There is an item for this account. Save over it, or name the access group for a new one.")
+}
+
     fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
         if let wanted = filter.synchronizable, wanted != synchronizable { return false }
         guard let wanted = filter.accessGroup, let accessGroup else { return true }
