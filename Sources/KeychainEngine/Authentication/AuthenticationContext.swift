@@ -127,6 +127,8 @@ public final class AuthenticationContext: Sendable {
         if let recent = RecentProof.key(verifier, within: settings.reuseDuration) {
             return try keep(recent, for: verifier)
         }
+        // Before the limit: who asks nobody does not guess.
+        guard authorization.mayAsk else { throw .interactionNotAllowed }
         for attempt in 1...Self.tries {
             try verifier.rateLimit.check()
             let secret = try ask(.passphrase, authorization, attempt: attempt)

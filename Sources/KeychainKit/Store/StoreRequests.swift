@@ -66,11 +66,13 @@ struct StoreRequests {
     func contains(_ account: String) throws(KeychainError) -> Bool {
         var query = query(account)
         query.authenticationUI = .fail
+        // One of its own: what is wrong with the store's says nothing about the item.
+        query.context = AuthenticationContext { nil }
         do throws(KeychainError) {
             return try !requests.find(query, caller: caller).isEmpty
         } catch {
             // An item is there, and it asks for somebody.
-            guard error.reason == .interactionNotAllowed else { throw error }
+            guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
             return true
         }
     }
@@ -93,6 +95,7 @@ struct StoreRequests {
         if isInTransaction { try requests.save(query, caller: caller) } else { try engine.save(query, caller: caller) }
     }
 
+    /// Without a group named, an item in any other group than the default one counts as well: it would be hidden by a new one.
     func create(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
         let item = newItem(account, value, attributes)
         guard store.accessGroup == nil else { return _ = try requests.add(item, caller: caller) }
@@ -115,7 +118,6 @@ struct StoreRequests {
             guard error.reason == .locked || error.reason == .corrupt else { throw error }
             return false
         }
-    /// Without a group named, an item in any other group than the default one counts as well: it would be hidden by a new one.
     }
 
     func remove(_ account: String) throws(KeychainError) -> Bool {
@@ -174,13 +176,13 @@ struct StoreRequests {
     }
 }
 
-extension SecretStore {
-    /// Whether an item can be both in this store and what a filter wants.
 extension KeychainError {
     fileprivate static let isThereAlready = KeychainError(
         .duplicateItem, "There is an item for this account. Save over it, or name the access group for a new one.")
 }
 
+extension SecretStore {
+    /// Whether an item can be both in this store and what a filter wants.
     fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
         if let wanted = filter.synchronizable, wanted != synchronizable { return false }
         guard let wanted = filter.accessGroup, let accessGroup else { return true }
