@@ -18,6 +18,9 @@ final class Alarm: Sendable {
         var wakesAt: Duration?
     }
 
+    /// Some clocks do not count to the end of very long times. Who wakes up for nothing sleeps on.
+    private static let longestSleep = Duration.seconds(86400)
+
     private let state = Mutex(State())
     private let elapsed: @Sendable () -> Duration
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -51,7 +54,7 @@ final class Alarm: Sendable {
     private func wake(at deadline: Duration) async {
         do {
             let remaining = deadline - elapsed()
-            if remaining > .zero { try await sleep(remaining) }
+            if remaining > .zero { try await sleep(min(remaining, Self.longestSleep)) }
         } catch {
             return  // Another sleeper has taken over.
         }

@@ -68,6 +68,31 @@ struct DeadlineTests {
         #expect(result == .timedOut)
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero, .seconds(10_000_000_000)])
+    func deadline_ofAnyLength_endsTheCall(length: Duration) async throws {
+        let silent = SilentStore()
+        var store = SecretStore(service: "s", store: silent)
+        let sleeps = Mutex(0)
+        store.clock = KeychainClock(
+            now: { Date() }, elapsed: KeychainClock.system.elapsed,
+            sleep: {
+                sleeps.withLock { $0 += 1 }
+                try await Task.sleep(for: $0)
+            })
+        store.deadline = Deadline(silent: length)
+        let reading = Task { [store] in await reason { try await store.readText("a") } }
+        if length <= .zero {
+            #expect(await reading.value == .timedOut)
+        } else {
+            while silent.waitingCount == 0 { await Task.yield() }
+            for _ in 0..<1000 { await Task.yield() }
+            silent.release()
+            #expect(await reading.value == nil)
+            #expect(sleeps.withLock { $0 } < 10)
+        }
+        silent.release()
+    }
+
     @Test func cancelledRead_ofASilentStore_endsAtOnce() async throws {
         let silent = SilentStore()
         defer { silent.release() }
