@@ -67,12 +67,15 @@ public struct Requests {
     public func save(_ query: Query, caller: Caller) throws(KeychainError) {
         // Outside of a transaction another process may add or remove the item between the two steps.
         for _ in 1...Self.tries {
-            if try change(query, caller: caller) { return }
+            let changed = try change(query, caller: caller)
+            guard changed.items.isEmpty else { return }
             do throws(KeychainError) {
                 try add(query, caller: caller)
                 return
             } catch {
                 guard error.reason == .duplicateItem else { throw error }
+                // It is there to stay, and cannot be opened: another device's.
+                try Self.checkNotOnlyDamaged(changed)
             }
         }
         throw KeychainError(.busy, "Another process keeps adding and removing this item. Try again.")
@@ -80,19 +83,20 @@ public struct Requests {
 
     private static let tries = 3
 
-    /// - Returns: `false` if there is no such item.
-    private func change(_ query: Query, caller: Caller) throws(KeychainError) -> Bool {
+    /// - Returns: What was there; no items if there is no such item that opens.
+    private func change(_ query: Query, caller: Caller) throws(KeychainError) -> SelectedItems {
         let (key, changes) = try query.splitByPrimaryKey()
         let selection = try key.updateSelection(caller: caller, dialect: engine.dialect)
         let edit = try Edit(changes, itemClass: key.resolvedClass(), caller: caller)
         do throws(SeveralOrFailure) {
-            return try !applyToOne(edit, selection, key).items.isEmpty
+            return try applyToOne(edit, selection, key)
         } catch {
             if case .failure(let failure) = error { throw failure }
             var narrowed = selection
             narrowed.groups = [try caller.groupForNewItems()]
-            guard try !apply(edit, narrowed, key).items.isEmpty else { throw .severalItems }
-            return true
+            let changed = try apply(edit, narrowed, key)
+            guard !changed.items.isEmpty else { throw .severalItems }
+            return changed
         }
     }
 

@@ -180,6 +180,9 @@ import Testing
             #expect(reason { _ = try vault.engine.text(.find(accessibility)) } == .corrupt)
         }
         #expect(reason { try vault.engine.update(.find(.whenUnlockedThisDeviceOnly), value: "x") } == .corrupt)
+        var item = Query.item(.whenUnlockedThisDeviceOnly)
+        item.attributes[.accessible] = .string(Accessibility.whenUnlocked.rawValue)
+        #expect(reason { try vault.engine.save(item, caller: .unrestricted) } == .corrupt)
         try test.forget()
     }
 
