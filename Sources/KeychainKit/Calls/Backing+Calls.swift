@@ -54,10 +54,10 @@ extension KeychainError {
 }
 
 extension Duration {
-    /// At least a millisecond, so that a clock that stands still makes nobody spin.
+    /// At least a millisecond, so that a clock that stands still makes nobody spin; at most what its parts can count.
     fileprivate var dispatchInterval: DispatchTimeInterval {
-        let (seconds, attoseconds) = max(self, .milliseconds(1)).components
-        let nanoseconds = min(seconds, 1_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+        let (seconds, attoseconds) = min(max(self, .milliseconds(1)), .seconds(1_000_000)).components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         return .nanoseconds(Int(nanoseconds))
     }
 }

@@ -93,6 +93,13 @@ struct DeadlineTests {
         silent.release()
     }
 
+    @Test func synchronousCalls_withADeadlineBeyondCounting_end() throws {
+        var store = SecretStore(service: "s", store: MemoryStore())
+        store.deadline = Deadline(silent: .seconds(1e19), asking: .seconds(1e19))
+        try store.update(Int.self, for: "n") { $0 = 1 }
+        #expect(try store.read(Int.self, for: "n") == 1)
+    }
+
     @Test func cancelledRead_ofASilentStore_endsAtOnce() async throws {
         let silent = SilentStore()
         defer { silent.release() }
