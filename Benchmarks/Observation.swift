@@ -30,7 +30,7 @@ func measureObservation(parent: String) async throws {
     try await store.save("0", for: "account")
     let writer = try Writer(bench.location)
     var (saves, sights): ([Double], [Double]) = ([], [])
-    var changes = try store.changes(for: "account").makeAsyncIterator()
+    var changes = try await store.changes(for: "account").makeAsyncIterator()
     for round in 1...101 {
         try writer.save(round)
         guard await changes.next()?.kind == .updated else { throw BenchError(status: errSecItemNotFound) }

@@ -14,5 +14,5 @@ func visit() async throws {
 }
 
 func watch(_ store: SecretStore) async throws {  // waits without polling, for changes by any process
-    for await change in try store.changes(for: "alice") { return print("alice's secret: \(change.kind)") }
+    for await change in try await store.changes(for: "alice") { return print("alice's secret: \(change.kind)") }
 }

@@ -46,7 +46,7 @@
                 nonisolated(nonsending) (ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>)
                 async throws -> Return
         ) async throws -> Return {
-            let watching = Watching(changes: try await store.beginChanges(for: account(key))) {
+            let watching = Watching(changes: try await store.changes(for: account(key))) {
                 await reading(key, type)
             } element: { (reading) -> Result<LookupResult, any Error> in
                 reading.mapError { $0 }
@@ -72,7 +72,7 @@
                 nonisolated(nonsending) (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws ->
                 Return
         ) async throws -> Return {
-            let watching = Watching(changes: try await store.beginChanges()) {
+            let watching = Watching(changes: try await store.changes()) {
                 await SnapshotContent(store)
             } element: { (content) -> any ConfigSnapshot in
                 snapshot(content)

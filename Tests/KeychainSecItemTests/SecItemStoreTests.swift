@@ -232,7 +232,7 @@ struct SecItemStoreTests {
 
     @Test func itemRemovedWhileLocked_isToldToObserversThatCouldNotLook() async throws {
         for name in ["alice", "bob"] { _ = try store.insert(.password(name), .none) }
-        let changes = try SecretStore(service: "example.com", store: store).changes()
+        let changes = try await SecretStore(service: "example.com", store: store).changes()
         memory.lockState = .locked
         let looks = notes.calls.count { $0 == "find" }
         #expect(try store.delete(.account("alice")) == 1)

@@ -30,7 +30,7 @@ public final class ObservedSecret<Value: Decodable & Sendable> {
         following = Task { [weak self] in
             let readings: Readings<Value>
             do throws(KeychainError) {
-                let changes = try await store.beginChanges(for: account)
+                let changes = try await store.changes(for: account)
                 readings = Readings(store: store, account: account, changes: changes)
             } catch {
                 self?.take(.failure(error))

@@ -68,8 +68,12 @@ public struct Secret<Value: Codable & Sendable>: Sendable {
         try await store.remove(account)
     }
 
-    /// As ``SecretStore/values(_:for:)``.
+    /// As `SecretStore.values(_:for:)`.
     public func values() throws(KeychainError) -> SecretValues<Value> { try store.values(Value.self, for: account) }
+
+    public nonisolated(nonsending) func values() async throws(KeychainError) -> SecretValues<Value> {
+        try await store.values(Value.self, for: account)
+    }
 }
 
 extension Secret: CustomStringConvertible, CustomReflectable {

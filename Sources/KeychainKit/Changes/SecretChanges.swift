@@ -6,7 +6,7 @@ import KeychainEngine
 /// The changes since this was asked for, by whatever program, one after another as they happen.
 ///
 /// ```swift
-/// for await change in try store.changes(for: "alice") where change.kind == .updated { reload() }
+/// for await change in try await store.changes(for: "alice") where change.kind == .updated { reload() }
 /// ```
 ///
 /// Who reads after asking for the changes misses nothing: what is changed later comes here. A reader that is slow finds what
@@ -39,12 +39,12 @@ extension SecretStore {
     /// The changes of one account, or of all items of this service or server, and of the lock state.
     ///
     /// ```swift
-    /// let changes = try store.changes(for: "alice")
+    /// let changes = try await store.changes(for: "alice")
     /// show(try await store.read(String.self, for: "alice"))
     /// for await _ in changes { show(try await store.read(String.self, for: "alice")) }
     /// ```
     ///
-    /// Which items there are is looked up on the caller's thread before this returns. Items that cannot be opened while the
+    /// Which items there are is looked up before this returns. Items that cannot be opened while the
     /// keychain is locked are compared when it is unlocked.
     ///
     /// - Parameter account: `nil`: all accounts.
@@ -53,17 +53,12 @@ extension SecretStore {
     public func changes(for account: String? = nil) throws(KeychainError) -> SecretChanges {
         try backing.changes([StoreRequests(self, nil).query(account)], deadline)
     }
-}
 
-extension SecretStore {
     /// The same without blocking a thread.
-    package nonisolated(nonsending) func beginChanges(for account: String? = nil) async throws(KeychainError)
-        -> SecretChanges
-    {
-        let query = StoreRequests(self, nil).query(account)
-        return try await backing.call(deadline) { [backing] (_) throws(KeychainError) in
-            SecretChanges(feed: try ChangeFeed(backing, [query]))
-        }
+    public nonisolated(nonsending) func changes(
+        for account: String? = nil
+    ) async throws(KeychainError) -> SecretChanges {
+        try await backing.changes([StoreRequests(self, nil).query(account)], deadline)
     }
 }
 
@@ -71,12 +66,19 @@ extension KeychainCatalog {
     /// The changes of all items of these classes, and of the lock state.
     ///
     /// ```swift
-    /// for await change in try catalog.changes() { log(change.kind.rawValue) }
+    /// for await change in try await catalog.changes() { log(change.kind.rawValue) }
     /// ```
     ///
-    /// - Throws: As ``SecretStore/changes(for:)``.
+    /// - Throws: As `SecretStore.changes(for:)`.
     public func changes(_ classes: [ItemClass] = ItemClass.allCases) throws(KeychainError) -> SecretChanges {
         try backing.changes(classes.map(Self.everything), deadline)
+    }
+
+    /// The same without blocking a thread.
+    public nonisolated(nonsending) func changes(
+        _ classes: [ItemClass] = ItemClass.allCases
+    ) async throws(KeychainError) -> SecretChanges {
+        try await backing.changes(classes.map(Self.everything), deadline)
     }
 
     private static func everything(_ itemClass: ItemClass) -> Query {
@@ -89,5 +91,11 @@ extension KeychainCatalog {
 extension Backing {
     fileprivate func changes(_ queries: [Query], _ deadline: Deadline?) throws(KeychainError) -> SecretChanges {
         try call(deadline) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
+    }
+
+    fileprivate nonisolated(nonsending) func changes(
+        _ queries: [Query], _ deadline: Deadline?
+    ) async throws(KeychainError) -> SecretChanges {
+        try await call(deadline) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
     }
 }

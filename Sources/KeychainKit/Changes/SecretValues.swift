@@ -7,7 +7,7 @@ import KeychainEngine
 /// The value of an item, and each value that it has later; `nil` while there is no item.
 ///
 /// ```swift
-/// for try await token in try store.values(String.self, for: "alice") { connect(with: token) }
+/// for try await token in try await store.values(String.self, for: "alice") { connect(with: token) }
 /// ```
 ///
 /// A reader that is slow gets the latest. It comes again when anything of the item is changed, its label for instance, and not
@@ -46,17 +46,24 @@ extension SecretStore {
     /// The value of an account, and each value that it has later, by whatever program it is changed.
     ///
     /// ```swift
-    /// for try await token in try store.values(String.self, for: "alice") { connect(with: token) }
+    /// for try await token in try await store.values(String.self, for: "alice") { connect(with: token) }
     /// ```
     ///
     /// Nothing is missed between the first value and the next. Items that ask for the user ask for each value, unless
     /// ``mayAsk`` or ``context`` say otherwise.
     ///
-    /// - Throws: As ``changes(for:)``.
+    /// - Throws: As `changes(for:)`.
     public func values<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> SecretValues<Value> {
         SecretValues(readings: Readings(store: self, account: account, changes: try changes(for: account)))
+    }
+
+    /// The same without blocking a thread.
+    public nonisolated(nonsending) func values<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self, for account: String
+    ) async throws(KeychainError) -> SecretValues<Value> {
+        SecretValues(readings: Readings(store: self, account: account, changes: try await changes(for: account)))
     }
 }
 

@@ -27,7 +27,7 @@ struct BurstTests {
 
     @Test func tenThousandWrites_byAnotherProcess_comeToTheLastState() async throws {
         let vault = try SharedVault()
-        let changes = try vault.store.changes()
+        let changes = try await vault.store.changes()
         // More than that, of 100 items in 101 transactions; nobody takes any meanwhile.
         #expect(try await vault.lines("transact", "101", "100").count == 101)
         let final = Set(try await vault.store.items())
@@ -38,7 +38,7 @@ struct BurstTests {
 
     @Test func tenThousandWrites_whileTheyAreTaken_comeToTheLastState() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())
-        let changes = try store.changes()
+        let changes = try await store.changes()
         let writing = Thread {
             for number in 0..<10_000 {
                 do { try store.save("\(number)", for: "item-\(number % 50)") } catch { Issue.record(error) }
@@ -68,7 +68,7 @@ struct BurstTests {
             input.fileHandleForWriting.closeFile()
             process.waitUntilExit()
         }
-        var iterator = try vault.store.changes(for: "alice").makeAsyncIterator()
+        var iterator = try await vault.store.changes(for: "alice").makeAsyncIterator()
         var delays: [Double] = []
         for number in 0..<20 {
             try input.fileHandleForWriting.write(contentsOf: Data("value-\(number)\n".utf8))

@@ -34,7 +34,7 @@ struct ChangesTests {
     @Test(arguments: Kind.allCases) func item_madeChangedAndRemoved_comesAsEach(_ kind: Kind) async throws {
         let place = try Place(kind)
         let store = place.store()
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
         try await store.save("2", for: "alice")
@@ -50,7 +50,7 @@ struct ChangesTests {
         let store = place.store()
         try await store.save("1", for: "alice")
         try await store.save("1", for: "bob")
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.remove("alice")
         try await store.save("2", for: "bob")
         #expect(await changes.next(2).sorted() == ["removed alice", "updated bob"])
@@ -60,7 +60,7 @@ struct ChangesTests {
         let place = try Place(kind)
         let (store, other) = (place.store(), place.store("other"))
         try await other.save("1", for: "alice")
-        let changes = try store.changes(for: "alice")
+        let changes = try await store.changes(for: "alice")
         try await store.save("1", for: "bob")
         try await other.save("2", for: "alice")
         try await store.save("1", for: "alice")
@@ -69,7 +69,7 @@ struct ChangesTests {
 
     @Test(arguments: Kind.allCases) func changesOfAStore_areOfNoOtherPlaceOrGroup(_ kind: Kind) async throws {
         let place = try Place(kind)
-        let changes = try place.store(group: "mine").changes()
+        let changes = try await place.store(group: "mine").changes()
         try await place.store("other", group: "mine").save("1", for: "a")
         try await place.store(group: "yours").save("1", for: "b")
         try await SecretStore(server: "s", accessGroup: "mine", store: place.items).save("1", for: "c")
@@ -83,7 +83,7 @@ struct ChangesTests {
     @Test(arguments: Kind.allCases) func changesOfACatalog_areOfEveryPlace(_ kind: Kind) async throws {
         let place = try Place(kind)
         try await place.store("there").save("1", for: "before")
-        let changes = try KeychainCatalog(store: place.items).changes()
+        let changes = try await KeychainCatalog(store: place.items).changes()
         try await place.store("one").save("1", for: "a")
         try await SecretStore(server: "two", synchronizable: true, store: place.items).save("1", for: "b")
         try await place.store("there").remove("before")
@@ -92,7 +92,7 @@ struct ChangesTests {
 
     @Test(arguments: Kind.allCases) func changesOfACatalogOfOneClass_areOfThatClass(_ kind: Kind) async throws {
         let place = try Place(kind)
-        let changes = try KeychainCatalog(store: place.items).changes([.internetPassword])
+        let changes = try await KeychainCatalog(store: place.items).changes([.internetPassword])
         try await place.store("one").save("1", for: "a")
         try await SecretStore(server: "two", store: place.items).save("1", for: "b")
         #expect(await changes.next(1) == ["added b"])
@@ -101,7 +101,7 @@ struct ChangesTests {
     @Test(arguments: Kind.allCases) func changesOfAProgram_areOfItsOwnGroups(_ kind: Kind) async throws {
         let place = try Place(kind)
         let caller = Caller(groups: ["mine"])
-        let changes = try KeychainCatalog(store: place.items, caller: caller).changes()
+        let changes = try await KeychainCatalog(store: place.items, caller: caller).changes()
         try await place.store(group: "yours").save("1", for: "a")
         try await place.store(group: "mine").save("1", for: "b")
         #expect(await changes.next(1) == ["added b"])
@@ -111,7 +111,7 @@ struct ChangesTests {
         let place = try Place(kind)
         let store = place.store()
         try await store.save("1", for: "alice")
-        let changes = try store.changes()
+        let changes = try await store.changes()
         let (query, changed) = (Query(.genericPassword, [.service: .string("s")]), Changes([.account: .string("bob")]))
         try Engine(store: place.items).update(query, with: changed, caller: .unrestricted)
         #expect(await changes.next(2) == ["removed alice", "added bob"])
@@ -122,7 +122,7 @@ struct ChangesTests {
         let store = place.store()
         try await store.save("1", for: "alice")
         try await store.save("2", for: "bob")
-        let changes = try store.changes()
+        let changes = try await store.changes()
         let engine = Engine(store: place.items)
         try engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
             for (old, new) in [("alice", "nobody"), ("bob", "alice"), ("nobody", "bob")] {
@@ -144,7 +144,7 @@ struct ChangesTests {
             Issue.record("somebody was asked")
             return nil
         }
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.save("1", for: "alice", ItemAttributes(label: "l"))
         for await change in changes {
             #expect(change.words == "added alice" && change.item?.label == nil && change.item?.service == "s")
@@ -156,7 +156,7 @@ struct ChangesTests {
         let place = try Place(.vault)
         let store = place.store()
         for number in 0..<20 { try await store.save("1", for: "item-\(number)") }
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try place.shared?.vault.rotate()
         try await store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
@@ -167,7 +167,7 @@ struct ChangesTests {
         let (store, folder) = (place.store(), try #require(place.shared).location.folder)
         try await store.save("1", for: "alice")
         try await store.save("1", for: "bob")
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try FileManager.default.removeItem(atPath: folder)
         #expect(await changes.next(2).sorted() == ["removed alice", "removed bob"])
         try await store.save("2", for: "alice")
@@ -176,13 +176,21 @@ struct ChangesTests {
 
     @Test func change_byAnotherProcess_comes() async throws {
         let vault = try SharedVault()
-        let changes = try vault.store.changes(for: "alice")
+        let changes = try await vault.store.changes(for: "alice")
         #expect(try await vault.lines("save", "alice", "1") == ["done"])
         #expect(await changes.next(1) == ["added alice"])
         #expect(try await vault.lines("save", "alice", "2") == ["done"])
         #expect(await changes.next(1) == ["updated alice"])
         #expect(try await vault.lines("remove", "alice") == ["done"])
         #expect(await changes.next(1) == ["removed alice"])
+    }
+
+    @Test func changes_askedForOnTheCallersThread_areTheSame() async throws {
+        let store = SecretStore(service: "s", store: MemoryStore())
+        let ask = { () throws(KeychainError) -> SecretChanges in try store.changes() }
+        let changes = try ask()
+        try await store.save("1", for: "alice")
+        #expect(await changes.next(1) == ["added alice"])
     }
 
     @Test func storeThatNoticesNothing_isUnsupported() throws {
@@ -194,7 +202,7 @@ struct ChangesTests {
     @Test func lookThatFails_isMadeAgain() async throws {
         let counted = CountedStore()
         let store = SecretStore(service: "s", store: counted)
-        let changes = try store.changes()
+        let changes = try await store.changes()
         counted.failures.withLock { $0 = 1 }
         try await store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])

@@ -11,7 +11,7 @@ import Testing
 struct FollowingTests {
     @Test func change_madeBeforeAnybodyWaits_comes() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())
-        let changes = try store.changes(for: "alice")
+        let changes = try await store.changes(for: "alice")
         try await store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
     }
@@ -22,7 +22,7 @@ struct FollowingTests {
         let program = try vault.start(["burst", "\(steps)", "1"])
         // Anywhere in the midst of it.
         while try await store.read(String.self, for: "item-0") == nil { await Task.yield() }
-        let changes = try store.changes(for: "item-0")
+        let changes = try await store.changes(for: "item-0")
         var value = try await store.read(String.self, for: "item-0")
         var iterator = changes.makeAsyncIterator()
         while value != "value-\(steps - 1)", await iterator.next() != nil {
@@ -35,7 +35,7 @@ struct FollowingTests {
     @Test func cancelledTask_endsWaitingAndObserving() async throws {
         let counted = CountedStore()
         let store = SecretStore(service: "s", store: counted)
-        let changes = try store.changes()
+        let changes = try await store.changes()
         #expect(counted.observations == 1)
         let waiting = Task { await changes.next(1) }
         await Task.yield()
@@ -49,7 +49,7 @@ struct FollowingTests {
         let counted = CountedStore()
         let store = SecretStore(service: "s", store: counted)
         do {
-            let changes = try store.changes()
+            let changes = try await store.changes()
             try await store.save("1", for: "alice")
             #expect(await changes.next(1) == ["added alice"])
             #expect(counted.observations == 1)
@@ -60,7 +60,7 @@ struct FollowingTests {
     @Test func loop_thatWritesAndReads_isNotInItsOwnWay() async throws {
         let vault = try SharedVault()
         let store = vault.store
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.save("0", for: "item")
         var count = 0
         for await change in changes {
@@ -75,7 +75,7 @@ struct FollowingTests {
 
     @Test func event_describedMirroredAndDumped_showsNoValueAndNoName() async throws {
         let store = SecretStore(service: "the-service", store: MemoryStore())
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.save("the-value", for: "the-account")
         var text = ""
         for await change in changes {
@@ -92,7 +92,7 @@ struct FollowingTests {
     @Test func values_beginWithTheOneThatIsThere() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())
         try await store.save("1", for: "alice")
-        var values = try store.values(String.self, for: "alice").makeAsyncIterator()
+        var values = try await store.values(String.self, for: "alice").makeAsyncIterator()
         #expect(try await values.next() == "1")
         try await store.save("2", for: "alice")
         #expect(try await values.next() == "2")
@@ -104,7 +104,7 @@ struct FollowingTests {
 
     @Test func values_changedBeforeTheFirstIsTaken_areTheLast() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())
-        var values = try store.values(Int.self, for: "counter").makeAsyncIterator()
+        var values = try await store.values(Int.self, for: "counter").makeAsyncIterator()
         for number in 0...100 { try await store.save(number, for: "counter") }
         #expect(try await values.next() == 100)
         try await store.save(101, for: "counter")
@@ -115,7 +115,7 @@ struct FollowingTests {
     @Test func values_ofAnotherType_failAsSuch() async throws {
         let store = SecretStore(service: "s", store: MemoryStore())
         try await store.save("text", for: "alice")
-        let values = try store.values(Int.self, for: "alice")
+        let values = try await store.values(Int.self, for: "alice")
         let failed = await reason {
             for try await _ in values {}
             return nil
@@ -127,7 +127,7 @@ struct FollowingTests {
         let counted = CountedStore()
         let store = SecretStore(service: "s", store: counted)
         try await store.save("text", for: "alice")
-        var values = try store.values(Int.self, for: "alice").makeAsyncIterator()
+        var values = try await store.values(Int.self, for: "alice").makeAsyncIterator()
         let failed = await reason { try await values.next() as Any? }
         #expect(failed == .typeMismatch)
         #expect(counted.observations == 0)
@@ -140,10 +140,10 @@ struct FollowingTests {
         let store = SecretStore(service: "s", store: memory)
         try await store.save("1", for: "alice")
         let seen = Mutex<[String?]>([])
-        let values = try store.values(String.self, for: "alice")
+        let values = try await store.values(String.self, for: "alice")
         let following = Task { for try await value in values { seen.withLock { $0.append(value) } } }
         while seen.withLock({ $0.isEmpty }) { await Task.yield() }
-        let changes = try store.changes()
+        let changes = try await store.changes()
         for state in [LockState.locked, .unlocked] {
             memory.lockState = state
             #expect(await changes.next(1) == [state == .locked ? "locked" : "unlocked"])
@@ -160,14 +160,14 @@ struct FollowingTests {
         let store = SecretStore(service: "s", store: memory)
         try await store.save("1", for: "alice")
         memory.lockState = .locked
-        var values = try store.values(String.self, for: "alice").makeAsyncIterator()
+        var values = try await store.values(String.self, for: "alice").makeAsyncIterator()
         Thread.detachNewThread { memory.lockState = .unlocked }
         #expect(try await values.next() == "1")
     }
 
     @Test func values_whoseTaskIsCancelled_endWithoutFailure() async throws {
         let counted = CountedStore()
-        let values = try SecretStore(service: "s", store: counted).values(String.self, for: "alice")
+        let values = try await SecretStore(service: "s", store: counted).values(String.self, for: "alice")
         let following = Task {
             var seen: [String?] = []
             for try await value in values { seen.append(value) }
@@ -181,7 +181,7 @@ struct FollowingTests {
 
     @Test func values_ofAnotherProcess_come() async throws {
         let vault = try SharedVault()
-        var values = try vault.store.values(String.self, for: "alice").makeAsyncIterator()
+        var values = try await vault.store.values(String.self, for: "alice").makeAsyncIterator()
         #expect(try await values.next() == .some(nil))
         #expect(try await vault.lines("save", "alice", "1") == ["done"])
         #expect(try await values.next() == "1")

@@ -40,7 +40,7 @@ struct LockChangesTests {
     @Test func lockAndUnlock_areChanges() async throws {
         let memory = MemoryStore()
         let store = SecretStore(service: "s", store: memory)
-        let changes = try store.changes()
+        let changes = try await store.changes()
         memory.lockState = .locked
         #expect(await changes.next(1) == ["locked"])
         memory.lockState = .beforeFirstUnlock
@@ -51,7 +51,7 @@ struct LockChangesTests {
 
     @Test func lockAndUnlock_byAnotherProcess_areChanges() async throws {
         let shared = try SharedVault.locked()
-        let changes = try shared.store.changes()
+        let changes = try await shared.store.changes()
         #expect(try await shared.lines("unlock", "old", of: "vault-exerciser") == ["done"])
         #expect(await changes.next(1) == ["unlocked"])
         try await shared.store.save("1", for: "alice")
@@ -66,7 +66,7 @@ struct LockChangesTests {
         let store = SecretStore(service: "exerciser", store: shared.vault)
         try await store.save("1", for: "alice")
         try await store.save("1", for: "bob")
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try shared.vault.lock(forgettingFirstUnlock: true)
         #expect(await changes.next(1) == ["locked"])
         // Deleting works while the vault is locked, and does not need to be opened to be seen.
@@ -86,7 +86,7 @@ struct LockChangesTests {
         try await store.save("1", for: "alice")
         try await store.save("1", for: "bob")
         memory.lockState = .locked
-        let changes = try store.changes()
+        let changes = try await store.changes()
         memory.lockState = .unlocked
         #expect(await changes.next(1) == ["unlocked"])
         try await store.save("2", for: "alice")
@@ -99,7 +99,7 @@ struct LockChangesTests {
         try shared.vault.unlock(shared.passphrase)
         try await shared.store.save("1", for: "alice")
         try shared.vault.lock(forgettingFirstUnlock: true)
-        let changes = try shared.store.changes()
+        let changes = try await shared.store.changes()
         try shared.vault.unlock(shared.passphrase)
         #expect(await changes.next(1) == ["unlocked"])
         try await shared.store.save("2", for: "bob")
@@ -114,7 +114,7 @@ struct LockChangesTests {
         var store = SecretStore(service: "s", store: memory)
         store.accessibility = .afterFirstUnlock
         memory.lockState = .locked
-        let changes = try store.changes()
+        let changes = try await store.changes()
         try await store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
     }

@@ -35,7 +35,7 @@ struct PropertyTests {
 
     @Test func property_followed_givesEachValue() async throws {
         let session = Session(SecretStore(service: "s", store: MemoryStore()))
-        var values = try session.$token.values().makeAsyncIterator()
+        var values = try await session.$token.values().makeAsyncIterator()
         #expect(try await values.next() == .some(nil))
         try await session.$token.save("1")
         #expect(try await values.next() == "1")

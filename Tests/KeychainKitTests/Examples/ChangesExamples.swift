@@ -30,7 +30,7 @@ struct ChangesExamples: KeychainExamples {
         try await store.save("s3cret", for: "alice")
         try await whileChanging {
             func reload() { Self.endTask() }
-            for await change in try store.changes(for: "alice") where change.kind == .updated { reload() }
+            for await change in try await store.changes(for: "alice") where change.kind == .updated { reload() }
         }
     }
 
@@ -42,7 +42,7 @@ struct ChangesExamples: KeychainExamples {
                 shown += 1
                 if shown == 2 { Self.endTask() }
             }
-            let changes = try store.changes(for: "alice")
+            let changes = try await store.changes(for: "alice")
             show(try await store.read(String.self, for: "alice"))
             for await _ in changes { show(try await store.read(String.self, for: "alice")) }
             #expect(shown == 2)
@@ -53,7 +53,7 @@ struct ChangesExamples: KeychainExamples {
         let catalog = KeychainCatalog()
         try await whileChanging {
             func log(_ kind: String) { Self.endTask() }
-            for await change in try catalog.changes() { log(change.kind.rawValue) }
+            for await change in try await catalog.changes() { log(change.kind.rawValue) }
         }
     }
 
@@ -62,7 +62,7 @@ struct ChangesExamples: KeychainExamples {
         try await whileChanging {
             func reload() { Self.endTask() }
             func showLockState() {}
-            for await change in try store.changes() {
+            for await change in try await store.changes() {
                 switch change.kind {
                 case .added, .updated, .removed: reload()
                 case .locked, .unlocked: showLockState()
@@ -81,7 +81,7 @@ struct ChangesExamples: KeychainExamples {
                 tokens.append(token)
                 if tokens.count == 3 { Self.endTask() }
             }
-            for try await token in try store.values(String.self, for: "alice") { connect(with: token) }
+            for try await token in try await store.values(String.self, for: "alice") { connect(with: token) }
             #expect(Set(tokens).count == 3)
         }
     }
