@@ -19,20 +19,6 @@ final class MemoryTransaction: ItemOperations {
     private(set) var obstacle: Obstacle?
     private let proofs: Proofs
 
-    enum Obstacle {
-        case needs(Proofs.Needs)
-        case needsNew(Proofs.Needs)
-        case refused(Proofs.Needs)
-
-        func attempt<Result>() -> Attempt<Result> {
-            switch self {
-            case .needs(let needs): .needs(needs)
-            case .needsNew(let needs): .needsNew(needs)
-            case .refused(let refused): .refused(refused)
-            }
-        }
-    }
-
     init(_ content: MemoryContent, _ proofs: Proofs) {
         self.content = content
         self.proofs = proofs

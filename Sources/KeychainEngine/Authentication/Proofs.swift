@@ -47,6 +47,20 @@ public enum Attempt<Result> {
 
 extension Attempt: Sendable where Result: Sendable {}
 
+/// Why a step did not come to an end that lacked nothing but proofs.
+public typealias Obstacle = Attempt<Never>
+
+extension Attempt where Result == Never {
+    /// The same as the ending of a step that would have had a result.
+    public func attempt<Other>() -> Attempt<Other> {
+        switch self {
+        case .needs(let needs): .needs(needs)
+        case .needsNew(let needs): .needsNew(needs)
+        case .refused(let refused): .refused(refused)
+        }
+    }
+}
+
 /// What tells a right passphrase from a wrong one: a store whose items ask for the user.
 public protocol UserVerifier: AnyObject, Sendable {
     /// Wrong answers count here, whoever asked.

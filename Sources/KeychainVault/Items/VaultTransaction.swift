@@ -5,21 +5,6 @@ import Foundation
 import GRDB
 import KeychainEngine
 
-/// What has to be shown before a call can go on that has just failed.
-enum Obstacle {
-    case needs(Proofs.Needs)
-    case needsNew(Proofs.Needs)
-    case refused(Proofs.Needs)
-
-    func attempt<Result>() -> Attempt<Result> {
-        switch self {
-        case .needs(let needs): .needs(needs)
-        case .needsNew(let needs): .needsNew(needs)
-        case .refused(let refused): .refused(refused)
-        }
-    }
-}
-
 /// Lives as long as its transaction, on the thread that runs it.
 final class VaultTransaction: ItemOperations {
     /// Why the last call failed, if proofs were all that it lacked.
