@@ -10,6 +10,8 @@ import Testing
 
 @testable import KeychainVault
 
+/// One after another: copies of one vault share what unlocking leaves in the process.
+@Suite(.serialized)
 struct FormatFixture2Tests {
     private static let folder = FormatReader.testsFolder + "/Fixtures/vault-2"
 
