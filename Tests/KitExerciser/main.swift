@@ -29,13 +29,6 @@ func report(_ acknowledgement: String, _ body: () throws -> Void) {
     fflush(nil)
 }
 
-/// In nanoseconds.
-var monotonicTime: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
 switch arguments[3] {
 case "increment":
     for step in 0..<(Int(rest[1]) ?? 0) {
@@ -69,6 +62,9 @@ case "burst":
     for step in 0..<(Int(rest[0]) ?? 0) {
         report("\(step)") { try store.save("value-\(step)", for: "item-\(step % (Int(rest[1]) ?? 1))") }
     }
+case "observe-another":
+    let writer = Array(arguments[1...2]) + ["save-at-each-line", rest[0]]
+    try await Latency(store: store, account: rest[0], writer: writer).report(count: Int(rest[1]) ?? 0)
 case "silent": await SilentReads(count: Int(rest[0]) ?? 0, deadline: .milliseconds(Int(rest[1]) ?? 0)).report()
 default: exit(64)
 }
