@@ -104,7 +104,7 @@ public func SecAccessControlCreateWithFlags(
     do {
         return try SecAccessControl(protection: protection, flags)
     } catch let failure {
-        error?.pointee = Unmanaged.passRetained(failure.object)
+        error?.pointee = Unmanaged.passRetained(failure as NSError)
         return nil
     }
 }
@@ -122,12 +122,5 @@ extension SecAccessControl {
             throw .invalidValue("protection", "one of the kSecAttrAccessible… constants")
         }
         self.init(try AccessControl(accessibility, flags: AccessControl.Flags(rawValue: UInt64(flags.rawValue))))
-    }
-}
-
-extension KeychainError {
-    fileprivate var object: NSError {
-        NSError(
-            domain: NSOSStatusErrorDomain, code: Int(reason.status), userInfo: [NSLocalizedDescriptionKey: message])
     }
 }
