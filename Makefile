@@ -35,7 +35,7 @@ sanitize: ## Run the tests of everything that many threads use under the thread 
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
-	swift build --configuration release --traits Configuration --product keychain-benchmarks
+	swift build --configuration release --enable-all-traits --product keychain-benchmarks
 	"$$(swift build --configuration release --show-bin-path)/keychain-benchmarks"
 
 lint: ## Check the format of all Swift code

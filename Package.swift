@@ -16,12 +16,24 @@ var products: [Product] = [
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
+    .library(name: "JSKeychain", targets: ["JSKeychain"]),
+    .library(name: "Keychain", targets: ["Keychain"]),
+    .library(name: "KeychainClient", targets: ["KeychainClient"]),
+    .library(name: "LGTVControl", targets: ["LGTVControl"]),
+    .library(name: "SecureStorage", targets: ["SecureStorage"]),
+    .library(name: "Valet", targets: ["Valet"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
 ]
 
 // Resolves all symbols when the program starts: later, the dynamic linker would save registers on the stack, with bytes of
 // keys in them. Packages may not depend on products with flags like these, so no library's target has them.
 let bindNow = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))
+
+// Nobody who leaves the trait off fetches or builds any of it.
+let webSocket: [Target.Dependency] = [
+    ("NIOCore", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOWebSocket", "swift-nio"),
+    ("NIOSSL", "swift-nio-ssl"),
+].map { .product(name: $0, package: $1, condition: .when(traits: ["LGTVControl"])) }
 
 var targets: [Target] = [
     // Surfaces
@@ -32,6 +44,32 @@ var targets: [Target] = [
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
+
+    // Wrappers that programs are written for already, each under the name that they import
+    .target(
+        name: "JSKeychain", dependencies: ["KeychainKit", "KeychainServices"],
+        path: "Sources/Wrappers/JSKeychain"),
+    .target(
+        name: "Keychain", dependencies: ["KeychainKit", "KeychainSecItem", "KeychainServices"],
+        path: "Sources/Wrappers/Keychain"),
+    .target(
+        name: "KeychainClient",
+        dependencies: [
+            "Valet", "KeychainKit",
+            .product(
+                name: "IssueReporting", package: "xctest-dynamic-overlay",
+                condition: .when(traits: ["IssueReporting"])),
+        ],
+        path: "Sources/Wrappers/KeychainClient"),
+    .target(
+        name: "LGTVControl", dependencies: ["KeychainKit", "KeychainServices"] + webSocket,
+        path: "Sources/Wrappers/LGTVControl"),
+    .target(
+        name: "SecureStorage", dependencies: ["KeychainKit", "KeychainServices"],
+        path: "Sources/Wrappers/SecureStorage"),
+    .target(
+        name: "Valet", dependencies: ["KeychainKit", "KeychainSecItem", "KeychainServices"],
+        path: "Sources/Wrappers/Valet"),
 
     // Empty without the trait, and then nothing of swift-configuration is fetched or built.
     .target(
@@ -83,6 +121,15 @@ var targets: [Target] = [
     .target(name: "SecretMemory", dependencies: ["CKeychainShims"]),
     .target(name: "CKeychainShims", cSettings: [.treatAllWarnings(as: .error), .enableWarning("all")]),
 
+    // Beside: a remote control and its widget, over LGTVControl
+    .executableTarget(
+        name: "lgtv-remote",
+        dependencies: [
+            "LGTVControl", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ],
+        path: "Examples/LGTV/Remote"),
+    .executableTarget(name: "lgtv-widget", dependencies: ["LGTVControl"], path: "Examples/LGTV/Widget"),
+
     // Beside: what `make demo` runs, and what the README shows
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
 
@@ -93,8 +140,8 @@ var targets: [Target] = [
     .testTarget(
         name: "KeychainKitTests",
         dependencies: [
-            "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "vault-exerciser",
-            "kit-exerciser",
+            "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "VaultUnderTest",
+            "vault-exerciser", "kit-exerciser",
         ]),
     .testTarget(
         name: "KeychainConfigurationTests",
@@ -143,6 +190,52 @@ var targets: [Target] = [
         name: "KeychainTestingTests",
         dependencies: ["KeychainTesting", "VaultUnderTest", "KeychainKit", "KeychainEngine"]),
 ]
+
+// Written as the users of these modules write, with the language's defaults.
+let wrapperTests: [Target] = [
+    .testTarget(
+        name: "JSKeychainTests",
+        dependencies: ["JSKeychain", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        path: "Tests/Wrappers/JSKeychainTests"),
+    .testTarget(
+        name: "KeychainTests",
+        dependencies: [
+            "Keychain", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory", "VaultUnderTest",
+        ],
+        path: "Tests/Wrappers/KeychainTests"),
+    .testTarget(
+        name: "KeychainClientTests",
+        dependencies: [
+            "KeychainClient", "Valet", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest",
+            .product(
+                name: "IssueReporting", package: "xctest-dynamic-overlay",
+                condition: .when(traits: ["IssueReporting"])),
+        ],
+        path: "Tests/Wrappers/KeychainClientTests"),
+    .testTarget(
+        name: "LGTVControlTests",
+        dependencies: [
+            "LGTVControl", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest", "lgtv-remote",
+            "lgtv-widget",
+        ] + webSocket,
+        path: "Tests/Wrappers/LGTVControlTests"),
+    .testTarget(
+        name: "SecureStorageTests",
+        dependencies: ["SecureStorage", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        path: "Tests/Wrappers/SecureStorageTests"),
+    .testTarget(
+        name: "ValetTests",
+        dependencies: ["Valet", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        path: "Tests/Wrappers/ValetTests"),
+    .testTarget(
+        name: "SideBySideTests",
+        dependencies: [
+            "JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet", "KeychainKit",
+            "KeychainServices",
+        ],
+        path: "Tests/Wrappers/SideBySideTests"),
+]
+targets += wrapperTests
 
 #if os(Linux)
     // Apple's own module names, so that `import Security` compiles unchanged. Never built where Apple ships them.
@@ -195,24 +288,30 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: products,
     traits: [
-        .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration.")
+        .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration."),
+        .trait(name: "IssueReporting", description: "KeychainClient: calls that a test left out are reported."),
+        .trait(name: "LGTVControl", description: "LGTVControl: the connection to the television, over swift-nio."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.1"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]
 )
 
 for target in package.targets {
-    target.swiftSettings =
-        (target.swiftSettings ?? []) + [
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("InternalImportsByDefault"),
-            .enableUpcomingFeature("MemberImportVisibility"),
-            .treatAllWarnings(as: .error),
-        ]
+    var settings = target.swiftSettings ?? []
+    if !wrapperTests.contains(where: { $0.name == target.name }) {
+        settings += ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"]
+            .map { .enableUpcomingFeature($0) }
+    }
+    // The guide of that module writes `await` where nothing waits, and is compiled as it stands.
+    if target.name != "KeychainTests" { settings.append(.treatAllWarnings(as: .error)) }
+    target.swiftSettings = settings
 }

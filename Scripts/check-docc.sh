@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the reference of a module, and takes every warning as an error: a link that leads nowhere, above all.
+# Builds the reference of each module that has articles, and takes every warning as an error: a link that leads nowhere,
+# above all.
 #
-#   Scripts/check-docc.sh [folder]    puts the result there; else nothing is kept
+#   Scripts/check-docc.sh [folder]    puts the results there; else nothing is kept
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-readonly module=KeychainKit
-# What the module shows of those below it is part of its reference.
+# What KeychainKit shows of the modules below it is part of its reference.
 readonly reexported=KeychainEngine,SecretMemory
 
 scratch=$(mktemp -d)
@@ -20,19 +20,29 @@ main() {
         echo "There is no 'docc' on the PATH. It is part of Swift's toolchain, beside 'swift'." >&2
         exit 1
     fi
-    swift build --quiet --traits Configuration --target "$module"
-    extract_symbols "$(swift build --traits Configuration --show-bin-path)"
-    # Parameters that need no words may have none.
-    docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$scratch" \
-        --output-path "${1:-$scratch/out}" --disable-parameters-and-returns-validation --warnings-as-errors
-    echo "The reference of $module is in order."
+    swift build --quiet --enable-all-traits
+    products=$(swift build --enable-all-traits --show-bin-path)
+    local catalog
+    while IFS= read -r catalog; do
+        check "$catalog" "$(basename -- "$catalog" .docc)" "${1:-$scratch/out}"
+    done < <(find Sources -name '*.docc' | sort)
 }
 
-extract_symbols() {
-    swift symbolgraph-extract -module-name "$module" -target "$(target)" -I "$1/Modules" \
-        -Xcc "-fmodule-map-file=$1/CKeychainShims.build/module.modulemap" \
+check() { # catalog, module, folder of the results
+    local symbols=$scratch/symbols/$2
+    mkdir -p "$symbols" "$3"
+    extract_symbols "$2" "$symbols"
+    # Parameters that need no words may have none.
+    docc convert "$1" --additional-symbol-graph-dir "$symbols" --output-path "$3/$2" \
+        --disable-parameters-and-returns-validation --warnings-as-errors
+    echo "The reference of $2 is in order."
+}
+
+extract_symbols() { # module, folder
+    swift symbolgraph-extract -module-name "$1" -target "$(target)" -I "$products/Modules" \
+        -Xcc "-fmodule-map-file=$products/CKeychainShims.build/module.modulemap" \
         -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
-        -experimental-allowed-reexported-modules="$reexported" -skip-inherited-docs -output-dir "$scratch"
+        -experimental-allowed-reexported-modules="$reexported" -skip-inherited-docs -output-dir "$2"
 }
 
 target() {

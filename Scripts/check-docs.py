@@ -16,19 +16,21 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # These name the test of each rule in backticks.
-DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md"]
+DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md", "Docs/Seeds.md"]
 # The Swift code in their comments and articles has to be, indentation aside, part of the code below.
 FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainKit",
     "Sources/KeychainConfiguration",
     "Sources/KeychainTesting",
     "Sources/KeychainSecItem",
+    "Sources/Wrappers",
 ]
 CODE_THAT_RUNS = [
     "Tests/KeychainKitTests/Examples",
     "Tests/KeychainConfigurationTests",
     "Tests/KeychainTestingTests/Examples",
     "Tests/KeychainSecItemTests/Examples",
+    "Tests/Wrappers",
     "Examples",
 ]
 # Brackets keep the pattern from finding itself.

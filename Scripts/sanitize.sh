@@ -6,7 +6,7 @@ set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 # Another build of everything, beside the usual one.
-readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --traits Configuration)
+readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --enable-all-traits)
 
 scratch=$(mktemp -d)
 readonly scratch

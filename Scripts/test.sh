@@ -15,6 +15,6 @@ export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/devi
 python="$PWD/.build/test-venv/bin/python"
 if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
 
-# All builds of the project itself have the trait on: another choice compiles every module anew. check-readme.sh has it off.
-swift build --traits Configuration --build-tests
-swift test --traits Configuration --skip-build "$@"
+# All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it off.
+swift build --enable-all-traits --build-tests
+swift test --enable-all-traits --skip-build "$@"

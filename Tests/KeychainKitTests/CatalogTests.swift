@@ -6,6 +6,7 @@ import KeychainEngine
 import KeychainKit
 import Synchronization
 import Testing
+import VaultUnderTest
 
 @Suite("The catalog")
 struct CatalogTests {

@@ -6,6 +6,7 @@ import KeychainEngine
 import KeychainKit
 import Synchronization
 import Testing
+import VaultUnderTest
 
 /// One field of ``ItemAttributes``, with two values.
 struct AttributeField: Sendable, CustomTestStringConvertible {

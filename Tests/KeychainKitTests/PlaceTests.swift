@@ -4,6 +4,7 @@
 import Foundation
 import KeychainKit
 import Testing
+import VaultUnderTest
 
 /// One field that tells internet passwords of a server apart.
 struct PlaceField: Sendable, CustomTestStringConvertible {

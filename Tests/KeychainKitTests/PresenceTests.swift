@@ -5,6 +5,7 @@ import KeychainEngine
 import KeychainKit
 import SecretMemory
 import Testing
+import VaultUnderTest
 
 @Suite("Presence of protected items")
 struct PresenceTests {

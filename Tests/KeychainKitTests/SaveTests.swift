@@ -5,6 +5,7 @@ import Foundation
 import KeychainEngine
 import KeychainKit
 import Testing
+import VaultUnderTest
 
 @Suite("Saving over an item")
 struct SaveTests {

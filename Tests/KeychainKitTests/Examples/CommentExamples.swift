@@ -20,6 +20,14 @@ struct CommentExamples: KeychainExamples {
         #expect(token == "s3cret")
     }
 
+    @Test func contextOfTheEnvironment_inItsExample_asksNobodyUnlessConfigured() throws {
+        var store = KeychainKit.SecretStore(
+            service: "com.example.app", accessControl: .userPresence, store: MemoryStore(passphrase: "p"))
+        store.context = AuthenticationContext()
+        try store.save("s3cret", for: "alice")
+        #expect(reason { try store.read(String.self, for: "alice") } == .interactionNotAllowed)
+    }
+
     @Test func server_inItsExample_savesAnInternetPassword() throws {
         let logins = SecretStore(server: "git.example.com", protocol: .https)
         try logins.save("t0ken", for: "alice")

@@ -6,6 +6,7 @@ import KeychainEngine
 import KeychainKit
 import KeychainVault
 import Testing
+import VaultUnderTest
 
 @Suite("Transactions that only read")
 struct ReadingTransactionTests {

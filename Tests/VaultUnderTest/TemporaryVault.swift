@@ -3,17 +3,16 @@
 
 import Foundation
 import KeychainCrypto
-import KeychainEngine
+package import KeychainEngine
 import KeychainVault
 import SecretMemory
-import Testing
 
 /// A vault that its device key opens, with or without a passphrase.
-final class TemporaryVault: ItemStore {
+package final class TemporaryVault: ItemStore {
     private let root: String
     private let vault: Vault
 
-    init(passphrase: String? = nil) throws {
+    package init(passphrase: String? = nil) throws {
         // These tests are about meaning, not about disks: memory spares thousands of waits for one.
         let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
         root = parent + "keychain-kit-" + UUID().uuidString
@@ -25,7 +24,7 @@ final class TemporaryVault: ItemStore {
         settings.scryptCost = ScryptCost(floor: cheap, target: nil)
         vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/device.key"), settings)
         guard let passphrase else { return }
-        let kind = try #require(ProtectorKind(word: "passphrase"))
+        guard let kind = ProtectorKind(word: "passphrase") else { throw CocoaError(.featureUnsupported) }
         try vault.addProtector(ProtectorSecret(kind, SecretBytes(text: passphrase)))
     }
 
@@ -33,40 +32,40 @@ final class TemporaryVault: ItemStore {
         do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
     }
 
-    func select(
+    package func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> SelectedItems {
         try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
     }
 
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+    package func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         try vault.insert(item, authorization)
     }
 
-    func update(
+    package func update(
         _ selection: Selection, _ authorization: Authorization,
         _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
         try vault.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
+    package func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
 
-    var hasTransactions: Bool { vault.hasTransactions }
+    package var hasTransactions: Bool { vault.hasTransactions }
 
-    func transaction<Result>(
+    package func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try vault.transaction(authorization, body)
     }
 
-    var lockState: LockState {
+    package var lockState: LockState {
         get throws(KeychainError) { try vault.lockState }
     }
 
-    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
+    package func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         try vault.observe(body)
     }
 
-    var userVerifier: (any UserVerifier)? { vault.userVerifier }
+    package var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }
