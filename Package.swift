@@ -221,7 +221,9 @@ let wrapperTests: [Target] = [
         path: "Tests/Wrappers/LGTVControlTests"),
     .testTarget(
         name: "SecureStorageTests",
-        dependencies: ["SecureStorage", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        dependencies: [
+            "SecureStorage", "KeychainKit", "KeychainEngine", "SecretMemory", "KeychainTesting", "VaultUnderTest",
+        ],
         path: "Tests/Wrappers/SecureStorageTests"),
     .testTarget(
         name: "ValetTests",

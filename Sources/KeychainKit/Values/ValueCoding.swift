@@ -21,7 +21,7 @@ extension SecretCoder {
             return try encode(value)
         } catch {
             throw KeychainError(
-                .invalidParameter, "A value of type \(Value.self) cannot be encoded\(place(of: error)).")
+                .invalidParameter, "A value of type \(Value.self) cannot be encoded\(placeOfCodingFailure(error)).")
         }
     }
 
@@ -44,14 +44,15 @@ extension SecretCoder {
         } catch {
             throw KeychainError(
                 .typeMismatch,
-                "The item is there, and its value is not one of type \(Value.self)\(place(of: error)). "
+                "The item is there, and its value is not one of type \(Value.self)\(placeOfCodingFailure(error)). "
                     + "Read it as the type that it was saved as, or as Data.")
         }
     }
 }
 
-/// Where coding failed; the error's own words may quote the value.
-private func place(of error: any Error) -> String {
+/// Where in a value its coding failed, in parentheses after a space; empty if that is not known. The error's own words may
+/// quote the value.
+package func placeOfCodingFailure(_ error: any Error) -> String {
     let context: [any CodingKey]? =
         switch error {
         case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON in the items of one service: what the storage in the keychain and the one in memory both are.
+
+import Foundation
+import KeychainKit
+import KeychainServices
+
+struct StoredValues: Sendable {
+    private let secrets: SecretStore
+    private let failures = FailureRecord()
+
+    init(_ secrets: SecretStore) { self.secrets = secrets }
+
+    var lastFailure: KeychainKit.KeychainError? { failures.last }
+
+    func save<T: Codable>(_ value: T, for key: String) async throws(SecureStorageError) {
+        let bytes = try Self.encode(value)
+        do throws(KeychainKit.KeychainError) {
+            try await secrets.save(bytes, for: key)
+        } catch {
+            throw .saveFailed(recorded(error))
+        }
+    }
+
+    func load<T: Codable>(for key: String) async throws(SecureStorageError) -> T? {
+        let bytes: Data?
+        do throws(KeychainKit.KeychainError) {
+            bytes = try await secrets.read(Data.self, for: key)
+        } catch {
+            throw .loadFailed(recorded(error))
+        }
+        guard let bytes else { return nil }
+        return try Self.decode(T.self, from: bytes)
+    }
+
+    /// In one step: whoever saves in between is not overwritten, but read.
+    func load<T: Codable, Old: Codable>(
+        for key: String, migratingFrom old: Old.Type, _ convert: (Old) throws -> T
+    ) async throws -> T? {
+        do {
+            return try await secrets.update(Data.self, for: key) { bytes in
+                try Self.migrate(&bytes, convert)
+            }
+        } catch let error as KeychainKit.KeychainError {
+            throw SecureStorageError.loadFailed(recorded(error))
+        }
+    }
+
+    func delete(for key: String) async throws(SecureStorageError) {
+        do throws(KeychainKit.KeychainError) {
+            try await secrets.remove(key)
+        } catch {
+            throw .deleteFailed(recorded(error))
+        }
+    }
+
+    func exists(for key: String) -> Bool {
+        do throws(KeychainKit.KeychainError) {
+            return try secrets.contains(key)
+        } catch {
+            _ = recorded(error)
+            return false
+        }
+    }
+
+    private func recorded(_ error: KeychainKit.KeychainError) -> OSStatus {
+        failures.record(error)
+        return error.status
+    }
+}
+
+// MARK: - JSON
+
+extension StoredValues {
+    private static func migrate<T: Codable, Old: Codable>(
+        _ bytes: inout Data?, _ convert: (Old) throws -> T
+    ) throws -> T? {
+        guard let stored = bytes else { return nil }
+        do throws(SecureStorageError) {
+            return try decode(T.self, from: stored)
+        } catch {
+            let migrated = try convert(decode(Old.self, from: stored))
+            bytes = try encode(migrated)
+            return migrated
+        }
+    }
+
+    private static func encode<T: Encodable>(_ value: T) throws(SecureStorageError) -> Data {
+        do {
+            return try JSONEncoder().encode(value)
+        } catch {
+            throw .encodingFailed("\(T.self)\(placeOfCodingFailure(error))")
+        }
+    }
+
+    private static func decode<T: Decodable>(_ type: T.Type, from bytes: Data) throws(SecureStorageError) -> T {
+        do {
+            return try JSONDecoder().decode(type, from: bytes)
+        } catch {
+            throw .decodingFailed("it is no \(T.self)\(placeOfCodingFailure(error))")
+        }
+    }
+}
