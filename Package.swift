@@ -184,7 +184,9 @@ var targets: [Target] = [
         ]),
     .target(
         name: "VaultUnderTest",
-        dependencies: ["KeychainTesting", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"],
+        dependencies: [
+            "KeychainTesting", "KeychainVault", "KeychainSecItem", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+        ],
         path: "Tests/VaultUnderTest"),
     .testTarget(
         name: "KeychainTestingTests",

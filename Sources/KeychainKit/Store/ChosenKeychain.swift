@@ -19,10 +19,10 @@ package struct ChosenKeychain: Sendable {
         (self.store, self.caller, self.context) = (store, caller, context)
     }
 
-    /// The generic passwords of a service.
+    /// The generic passwords of a service. Where the keychain knows no transactions, the changes of one are made in their order.
     package func secrets(service: String, accessGroup: String? = nil) -> SecretStore {
         var secrets = SecretStore(service: service, accessGroup: accessGroup, store: store, caller: caller)
-        secrets.context = context
+        (secrets.context, secrets.changesInSteps) = (context, true)
         return secrets
     }
 

@@ -44,6 +44,9 @@ public struct SecretStore: Sendable {
     /// How long a call may take; `nil`: asynchronous calls ``Deadline/standard``, synchronous ones as long as it takes. With
     /// a deadline synchronous calls too can leave a keychain behind that does not answer, which costs each a change of threads.
     public var deadline: Deadline?
+    /// Whether a keychain without transactions, as Apple's is, makes the changes of one in their order, each on its own; else
+    /// it refuses them. For wrappers whose changes leave nothing wrong behind wherever they stop.
+    package var changesInSteps = false
 
     /// The generic passwords of a service.
     ///

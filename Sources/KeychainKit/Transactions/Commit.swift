@@ -18,7 +18,9 @@ struct Commit: Sendable {
     func run(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
         if changes.isEmpty { return try isOneState(questions) }
         let engine = store.backing.engine
-        guard engine.store.hasTransactions else { return try runAsOneCall(questions) }
+        guard engine.store.hasTransactions else {
+            return try isOneCall || !store.changesInSteps ? runAsOneCall(questions) : runInSteps(questions)
+        }
         return try engine.transaction(as: StoreRequests(store, questions).query()) {
             (requests) throws(KeychainError) in
             for read in reads where try !isStillSo(read, StoreRequests(read.store, questions, in: requests)) {
@@ -55,9 +57,20 @@ struct Commit: Sendable {
     // MARK: - Without transactions
 
     /// One change of one item is one step in any keychain.
+    private var isOneCall: Bool {
+        guard changes.count == 1, let change = changes.first else { return false }
+        return reads.allSatisfy { $0.isAboutSameItem(as: change) }
+    }
+
+    /// Changes by others between the steps are overwritten.
+    private func runInSteps(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
+        for read in reads where try !isStillSo(read, StoreRequests(read.store, questions)) { return false }
+        for change in changes { try apply(change, StoreRequests(change.store, questions)) }
+        return true
+    }
+
     private func runAsOneCall(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
-        guard changes.count == 1, let change = changes.first, reads.allSatisfy({ $0.isAboutSameItem(as: change) })
-        else {
+        guard isOneCall, let change = changes.first else {
             throw KeychainError(
                 .unsupported,
                 "This keychain cannot change several items at once, nor one depending on others. Keep one record in one item."

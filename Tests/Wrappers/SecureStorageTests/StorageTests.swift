@@ -27,7 +27,7 @@ struct StorageTests {
 
     // MARK: - Values
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func anyCodable_savedAndLoaded_isTheSame(kind: StoreKind) async throws {
         let storage = storage(try kind.empty())
         let login = Login(user: "älice\n", tokens: ["a": [Date(timeIntervalSince1970: 1.5)], "b": []])
@@ -44,7 +44,7 @@ struct StorageTests {
         #expect(try await storage.load(for: "long") == long)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_savedOverAnother_takesItsPlace(kind: StoreKind) async throws {
         let store = try kind.empty()
         let storage = storage(store)
@@ -81,7 +81,7 @@ struct StorageTests {
 
     // MARK: - In the keychain
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_ofAKey_liesAsJSONAndOpensAfterTheFirstUnlock(kind: StoreKind) async throws {
         let store = try kind.empty()
         try await storage(store).save("s3cret", for: "token")
@@ -92,7 +92,7 @@ struct StorageTests {
     }
 
     /// The original updated the value alone, and left an item as open, or as closed, as it was.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_savedWithAnotherAccessibility_getsTheStoragesWithTheNextSaving(kind: StoreKind) async throws {
         let store = try kind.empty()
         try await SecretStore(service: "app", accessibility: .whenUnlocked, store: store).save("old", for: "token")
@@ -224,7 +224,7 @@ struct StorageTests {
         store.release()
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func storage_usedByManyTasks_losesNothing(kind: StoreKind) async throws {
         let storage = storage(try kind.empty())
         try await withThrowingTaskGroup(of: Void.self) { group in
