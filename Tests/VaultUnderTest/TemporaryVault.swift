@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vault whose files live as long as whoever holds it as a store.
 
-import Foundation
+package import Foundation
 import KeychainCrypto
 package import KeychainEngine
 import KeychainVault
@@ -65,6 +65,12 @@ package final class TemporaryVault: ItemStore {
 
     package func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         try vault.observe(body)
+    }
+
+    package func differences(
+        _ selections: [Selection], from known: [UUID: UInt64]
+    ) throws(KeychainError) -> ItemDifferences {
+        try vault.differences(selections, from: known)
     }
 
     package var userVerifier: (any UserVerifier)? { vault.userVerifier }

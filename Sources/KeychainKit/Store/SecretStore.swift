@@ -33,6 +33,9 @@ public struct SecretStore: Sendable {
     public var accessControl: AccessControl.Flags?
     /// Whether the items take part in synchronization; those that do and those that do not are different items.
     public var synchronizable = false
+    /// Whether what is looked for may be of either kind, and saving leaves one item of a name in its access group: for
+    /// wrappers that know one item of a name, whatever its kind. New ones are of the store's own kind.
+    package var synchronizableAny = false
     /// Turns values into bytes and back, but for text and bytes, which are stored as they are.
     public var coder: any SecretCoder = .json
     /// What the user has proven already, and who asks; `nil`: whatever the environment is configured for.

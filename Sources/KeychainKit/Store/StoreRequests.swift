@@ -8,11 +8,11 @@ import KeychainEngine
 struct StoreRequests {
     let store: SecretStore
     let questions: Query.Questions?
-    private let engine: Engine
-    private let caller: Caller
+    let engine: Engine
+    let caller: Caller
     /// Of the store itself, or of a transaction.
-    private let requests: Requests
-    private let isInTransaction: Bool
+    let requests: Requests
+    let isInTransaction: Bool
 
     /// - Parameter requests: Those of a transaction; `nil`: each is one of its own.
     init(_ store: SecretStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
@@ -30,8 +30,9 @@ struct StoreRequests {
         var attributes = store.place.attributes
         if let account { attributes[.account] = .string(account) }
         if let group = store.accessGroup { attributes[.accessGroup] = .string(group) }
-        attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
+        if !store.synchronizableAny { attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0) }
         var query = Query(store.place.itemClass, attributes)
+        query.synchronizableAny = store.synchronizableAny
         query.context = store.context
         query.operationPrompt = store.prompt
         query.questions = questions
@@ -57,6 +58,7 @@ struct StoreRequests {
         query.limit = .atMost(2)
         let found = try requests.find(query, caller: caller)
         guard found.count > 1 else { return found.first }
+        if store.synchronizableAny { return try findOwnKindFirst(account, includingValue: includingValue) }
         query.attributes[.accessGroup] = .string(caller.defaultGroup)
         guard let meant = try requests.find(query, caller: caller).first else { throw .severalItems }
         return meant
@@ -81,7 +83,7 @@ struct StoreRequests {
         guard store.mayHold(filter), var query = filter.withoutPlace.query(store.place.itemClass) else { return [] }
         let own = self.query()
         for (attribute, value) in own.attributes { query.attributes[attribute] = value }
-        query.synchronizableAny = false
+        query.synchronizableAny = own.synchronizableAny
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
         if !store.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
@@ -91,6 +93,7 @@ struct StoreRequests {
     // MARK: - Writing
 
     func save(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
+        if store.synchronizableAny { return try saveInItsKind(account, value, attributes) }
         let query = newItem(account, value, attributes)
         if isInTransaction { try requests.save(query, caller: caller) } else { try engine.save(query, caller: caller) }
     }
@@ -184,7 +187,7 @@ extension KeychainError {
 extension SecretStore {
     /// Whether an item can be both in this store and what a filter wants.
     fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
-        if let wanted = filter.synchronizable, wanted != synchronizable { return false }
+        if !synchronizableAny, let wanted = filter.synchronizable, wanted != synchronizable { return false }
         guard let wanted = filter.accessGroup, let accessGroup else { return true }
         return wanted.utf8.elementsEqual(accessGroup.utf8)
     }
