@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Saving, reading and removing items, without blocking a thread.
+
+import Foundation
+import KeychainKit
+
+/// The forms to `await` do what those of the same name do. They end after ten seconds, and five minutes more for a person who
+/// has to be asked; and when their task is cancelled. A change that was under way may then still happen, as a whole.
+extension JSKeychain {
+    /// Saves a value: makes an item, or changes the one that is there, in one transaction.
+    public nonisolated(nonsending) func save<T: Codable>(
+        _ item: T, service: String, account: String, accessibility: JSKeychainAccessibility = .whenUnlocked,
+        biometricOptions: JSBiometricOptions? = nil
+    ) async throws {
+        try await reporting { () async throws(KeychainError) in
+            let bytes = try bytes(of: item)
+            try await secrets(service, accessibility, biometricOptions).save(bytes, for: account)
+        }
+    }
+
+    /// Reads a value.
+    public nonisolated(nonsending) func read<T: Codable>(
+        service: String, account: String, biometricReason: String? = nil
+    ) async throws -> T {
+        try await reporting { () async throws(KeychainError) in
+            try value(of: try await secrets(service, prompt: biometricReason).read(Data.self, for: account))
+        }
+    }
+
+    /// Removes an item, also while it is locked. That there is none is no error.
+    public nonisolated(nonsending) func delete(service: String, account: String) async throws {
+        try await reporting { () async throws(KeychainError) in _ = try await secrets(service).remove(account) }
+    }
+
+    /// Whether there is an item; `false` also if that cannot be told.
+    public nonisolated(nonsending) func exists(service: String, account: String) async -> Bool {
+        await telling { () async throws(KeychainError) in try await secrets(service).contains(account) }
+    }
+
+    /// The items of a service, or of all services, in no particular order.
+    public nonisolated(nonsending) func listAll(service: String? = nil) async throws -> [JSKeychainItem] {
+        try await reporting { () async throws(KeychainError) in
+            try await keychain.catalog.sightings(.genericPassword, matching: filter(service))
+                .compactMap(JSKeychainItem.init)
+        }
+    }
+
+    /// Removes all items of a service; of all services, whatever program has made them, if none is named.
+    public nonisolated(nonsending) func deleteAll(service: String? = nil) async throws {
+        try await reporting { () async throws(KeychainError) in
+            _ = try await keychain.catalog.removeAll([.genericPassword], matching: filter(service))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// From values to the bytes of items and back, and from failures to errors.
+
+import Foundation
+import KeychainKit
+
+extension JSKeychain {
+    /// All values are JSON, text too.
+    func bytes<T: Encodable>(of item: T) throws(KeychainError) -> Data {
+        do {
+            return try configuration.encoder.encode(item)
+        } catch {
+            throw KeychainError(.typeMismatch, "A value of type \(T.self) cannot be encoded\(place(of: error)).")
+        }
+    }
+
+    func value<T: Decodable>(of bytes: Data?) throws(KeychainError) -> T {
+        guard let bytes else { throw KeychainError(.itemNotFound, "There is no item for this service and account.") }
+        do {
+            return try configuration.decoder.decode(T.self, from: bytes)
+        } catch {
+            throw KeychainError(
+                .typeMismatch,
+                "The item is there, and its value is not the JSON of one of type \(T.self)\(place(of: error)). "
+                    + "Read it as the type that it was saved as.")
+        }
+    }
+
+    /// The items of a service as a value is saved among them.
+    func secrets(
+        _ service: String, _ accessibility: JSKeychainAccessibility, _ options: JSBiometricOptions?
+    ) -> SecretStore {
+        var secrets = secrets(service, prompt: options?.localizedReason)
+        secrets.accessibility = accessibility.accessibility
+        secrets.accessControl = options?.accessControl
+        return secrets
+    }
+
+    // MARK: - Failures
+
+    func reporting<Result>(_ body: () throws(KeychainError) -> Result) throws(JSKeychainError) -> Result {
+        do throws(KeychainError) {
+            return try body()
+        } catch {
+            throw reported(error)
+        }
+    }
+
+    nonisolated(nonsending) func reporting<Result>(
+        _ body: nonisolated(nonsending) () async throws(KeychainError) -> Result
+    ) async throws(JSKeychainError) -> Result {
+        do throws(KeychainError) {
+            return try await body()
+        } catch {
+            throw reported(error)
+        }
+    }
+
+    func telling(_ body: () throws(KeychainError) -> Bool) -> Bool {
+        do throws(KeychainError) {
+            return try body()
+        } catch {
+            failures.record(error)
+            return false
+        }
+    }
+
+    nonisolated(nonsending) func telling(
+        _ body: nonisolated(nonsending) () async throws(KeychainError) -> Bool
+    ) async -> Bool {
+        do throws(KeychainError) {
+            return try await body()
+        } catch {
+            failures.record(error)
+            return false
+        }
+    }
+
+    private func reported(_ failure: KeychainError) -> JSKeychainError {
+        failures.record(failure)
+        return JSKeychainError(failure)
+    }
+}
+
+/// Where coding failed; the error's own words may quote the value, and keys of a dictionary are content too.
+private func place(of error: any Error) -> String {
+    let path: [any CodingKey]? =
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            context.codingPath
+        case EncodingError.invalidValue(_, let context): context.codingPath
+        default: nil
+        }
+    guard let path, !path.isEmpty else { return "" }
+    return " (at depth \(path.count))"
+}
