@@ -2,12 +2,12 @@
 // From a status of the system to a reason.
 
 import Foundation
-import KeychainEngine
-import KeychainServices
+package import KeychainEngine
+package import KeychainServices
 
 extension KeychainError {
     /// What a call of the system ended with; its code is kept in ``status``.
-    init(system status: OSStatus) {
+    package init(system status: OSStatus) {
         let reason = Reason(system: status)
         let sentence = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "No explanation."
         self.init(reason, "\(sentence) (\(status))", status: status)

@@ -47,6 +47,13 @@ public final class AuthenticationContext: Sendable {
         self.authenticator = authenticator
     }
 
+    /// Another context that asks as this one does, and in which nothing is proven.
+    package func withoutProofs() -> AuthenticationContext {
+        let other = AuthenticationContext(authenticator)
+        other.settings = settings
+        return other
+    }
+
     public var settings: Settings {
         get { state.withLock { $0.settings } }
         set { state.withLock { $0.settings = newValue } }

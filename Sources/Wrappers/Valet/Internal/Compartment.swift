@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all kinds of valets do: the calls on the items of one service.
+
+import Foundation
+import KeychainKit
+
+/// The items of one service in one keychain, and why the last call on them failed.
+struct Compartment: Sendable {
+    let service: Service
+    let keychain: ChosenKeychain
+    let failures = FailureRecord()
+
+    /// What ``canAccess()`` writes; the name is the one it has always had, so that there is only one.
+    static let canaryKey = "VAL_KeychainCanaryUsername"
+    private static let canaryValue = "VAL_KeychainCanaryPassword"
+
+    /// The items as KeychainKit knows them.
+    var secrets: SecretStore {
+        let configuration = service.configuration
+        var secrets = keychain.secrets(service: service.description, accessGroup: service.accessGroup)
+        secrets.accessibility = configuration.accessibility.ofKeychainKit
+        secrets.accessControl = configuration.accessControl?.flags
+        secrets.synchronizable = configuration.isSynchronizable
+        return secrets
+    }
+
+    // MARK: - Values
+
+    func setObject(_ object: Data, forKey key: String) throws {
+        try check(key)
+        try check(object)
+        try recording { () throws(KeychainKit.KeychainError) in try secrets.save(object, for: key) }
+    }
+
+    /// The old item gives way to a new one in one step, so that nobody is asked for leave to change what it protects.
+    func replaceObject(_ object: Data, forKey key: String) throws {
+        try check(key)
+        try check(object)
+        do {
+            try secrets.transaction { transaction in
+                transaction.remove(key)
+                try transaction.save(object, for: key)
+            }
+        } catch let failure as KeychainKit.KeychainError {
+            guard failure.reason == .unsupported else { throw recorded(failure) }
+            // A keychain without transactions changes the item in place, and may ask.
+            try recording { () throws(KeychainKit.KeychainError) in try secrets.save(object, for: key) }
+        }
+    }
+
+    func object(forKey key: String, _ asking: SecretStore? = nil) throws -> Data {
+        try value(Data.self, key, asking ?? secrets)
+    }
+
+    func string(forKey key: String, _ asking: SecretStore? = nil) throws -> String {
+        try value(String.self, key, asking ?? secrets)
+    }
+
+    private func value<Value: Decodable>(_ type: Value.Type, _ key: String, _ secrets: SecretStore) throws -> Value {
+        try check(key)
+        return try recording { () throws(KeychainKit.KeychainError) in
+            guard let value = try secrets.read(type, for: key) else { throw .absent }
+            return value
+        }
+    }
+
+    func containsObject(forKey key: String) throws -> Bool {
+        try check(key)
+        return try recording { () throws(KeychainKit.KeychainError) in try secrets.contains(key) }
+    }
+
+    func allKeys(_ asking: SecretStore? = nil) throws -> Set<String> {
+        let items = try recording { () throws(KeychainKit.KeychainError) in try (asking ?? secrets).items() }
+        return Set(items.compactMap(\.account)).subtracting([Self.canaryKey])
+    }
+
+    func removeObject(forKey key: String) throws {
+        try check(key)
+        _ = try recording { () throws(KeychainKit.KeychainError) in try secrets.remove(key) }
+    }
+
+    func removeAllObjects() throws {
+        _ = try recording { () throws(KeychainKit.KeychainError) in try secrets.removeAll() }
+    }
+
+    // MARK: - Whether it works
+
+    /// Writes a value and reads it.
+    func canAccess() -> Bool {
+        attempt { () throws(KeychainKit.KeychainError) in
+            if try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue { return true }
+            try secrets.save(Self.canaryValue, for: Self.canaryKey)
+            return try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue
+        }
+    }
+
+    /// Writes a value that nobody is asked for and reads it, and writes one that somebody would be asked for.
+    func canAccessWithoutPrompt() -> Bool {
+        let plain = Compartment(
+            service: service.with(.valet(service.configuration.accessibility)), keychain: keychain)
+        guard plain.canAccess() else {
+            if let failure = plain.failures.last { failures.record(failure) }
+            return false
+        }
+        return attempt { () throws(KeychainKit.KeychainError) in
+            if try !secrets.contains(Self.canaryKey) { try secrets.save(Self.canaryValue, for: Self.canaryKey) }
+            return true
+        }
+    }
+
+    private func attempt(_ body: () throws(KeychainKit.KeychainError) -> Bool) -> Bool {
+        do throws(KeychainKit.KeychainError) {
+            return try body()
+        } catch {
+            failures.record(error)
+            return false
+        }
+    }
+
+    // MARK: - Failures
+
+    func recording<Result>(
+        _ body: () throws(KeychainKit.KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        do throws(KeychainKit.KeychainError) {
+            return try body()
+        } catch {
+            throw recorded(error)
+        }
+    }
+
+    /// What is thrown for it.
+    func recorded(_ failure: KeychainKit.KeychainError) -> KeychainError {
+        failures.record(failure)
+        return KeychainError(failure)
+    }
+
+    func check(_ key: String) throws(KeychainError) {
+        guard key.isEmpty else { return }
+        failures.record(.emptyKey)
+        throw .emptyKey
+    }
+
+    func check(_ object: Data) throws(KeychainError) {
+        guard object.isEmpty else { return }
+        failures.record(.emptyValue)
+        throw .emptyValue
+    }
+}
+
+extension KeychainKit.KeychainError {
+    static let absent = KeychainKit.KeychainError(.itemNotFound, "There is no item for this key.")
+    fileprivate static let emptyKey = KeychainKit.KeychainError(.invalidParameter, "Keys have at least one character.")
+    fileprivate static let emptyValue = KeychainKit.KeychainError(.invalidParameter, "Values have at least one byte.")
+}
+
+// MARK: - Equality
+
+extension Compartment {
+    /// Whether both are the same items of the same keychain.
+    func isSame(as other: Compartment) -> Bool { service == other.service && keychain.isSame(as: other.keychain) }
+}
+
+extension ChosenKeychain {
+    func isSame(as other: ChosenKeychain) -> Bool {
+        guard let store, let otherStore = other.store else { return store == nil && other.store == nil }
+        return store as AnyObject === otherStore as AnyObject
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// One value on its way from elsewhere into a valet.
+
+public import Foundation
+
+/// A key and its value, as they are found or as they are to become.
+///
+/// ```swift
+/// let pair = MigratableKeyValuePair(key: "token", value: "s3cret")
+/// ```
+public struct MigratableKeyValuePair<KeyType: Hashable>: Hashable {
+    public let key: KeyType
+    public let value: Data
+
+    public init(key: KeyType, value: Data) { (self.key, self.value) = (key, value) }
+
+    public init(key: KeyType, value: String) { self.init(key: key, value: Data(value.utf8)) }
+}
+
+extension MigratableKeyValuePair: Sendable where KeyType: Sendable {}
+
+extension MigratableKeyValuePair: CustomStringConvertible {
+    /// Without the value, which is a secret.
+    public var description: String { "\(key): \(value.count) bytes" }
+}
+
+extension MigratableKeyValuePair: CustomDebugStringConvertible, CustomReflectable {
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that a person is asked for once.
+
+public import Foundation
+public import KeychainKit
+import Synchronization
+
+/// Keeps values that a person is asked for once, when the first is read, until ``requirePromptOnNextAccess()``.
+///
+/// ```swift
+/// let singlePromptValet = SinglePromptSecureEnclaveValet.valet(with: identifier, accessControl: .userPresence)
+/// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
+/// singlePromptValet.requirePromptOnNextAccess()
+/// ```
+///
+/// There is one object for each configuration, for as long as somebody holds it. It can be used from all threads at once.
+///
+/// On Linux presence of the user is the passphrase of the keychain: without one nothing can be stored, and when it is taken
+/// away, the values go. Items are encrypted to it; there is no Secure Enclave. Biometry alone cannot be asked for.
+///
+/// Does not protect against a program of the same user that waits until the passphrase is given.
+public final class SinglePromptSecureEnclaveValet: Sendable {
+    public let identifier: Identifier
+    /// What a person has to prove.
+    public let accessControl: SecureEnclaveAccessControl
+
+    let compartment: Compartment
+    /// What the person has proven since they were asked.
+    private let context: Mutex<AuthenticationContext>
+
+    private init(_ service: Service, _ accessControl: SecureEnclaveAccessControl, _ keychain: ChosenKeychain) {
+        (self.accessControl, identifier) = (accessControl, service.identifier)
+        compartment = Compartment(service: service, keychain: keychain)
+        context = Mutex(keychain.freshContext)
+    }
+
+    var service: Service { compartment.service }
+
+    // MARK: - The valets that there are
+
+    private static let valets = WeakStorage<SinglePromptSecureEnclaveValet>()
+
+    private static func findOrCreate(
+        _ service: Service, _ accessControl: SecureEnclaveAccessControl
+    ) -> SinglePromptSecureEnclaveValet {
+        valets.object(service.uniqueName) { SinglePromptSecureEnclaveValet(service, accessControl, ChosenKeychain()) }
+    }
+
+    /// The valet of that name. Another access control is another valet, with other values.
+    ///
+    /// ```swift
+    /// let valet = SinglePromptSecureEnclaveValet.valet(with: identifier, accessControl: .userPresence)
+    /// ```
+    public static func valet(
+        with identifier: Identifier, accessControl: SecureEnclaveAccessControl
+    ) -> SinglePromptSecureEnclaveValet {
+        findOrCreate(.standard(identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
+    }
+
+    /// The valet of an access group, whose items all programs have that may use the group.
+    ///
+    /// ```swift
+    /// let valet = SinglePromptSecureEnclaveValet.sharedGroupValet(with: group, accessControl: .userPresence)
+    /// ```
+    public static func sharedGroupValet(
+        with identifier: SharedGroupIdentifier, accessControl: SecureEnclaveAccessControl
+    ) -> SinglePromptSecureEnclaveValet {
+        findOrCreate(.sharedGroup(identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
+    }
+
+    /// The same valet over another store: for tests without a keychain.
+    ///
+    /// ```swift
+    /// let tested = singlePromptValet.using(MemoryStore(passphrase: "open sesame"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - store: Where the items are kept.
+    ///   - caller: The access groups that may be used; `nil`: all.
+    ///   - context: Who asks; what it has proven already counts for nothing here. `nil`: whatever the environment is
+    ///     configured for.
+    public func using(
+        _ store: any ItemStore, caller: Caller? = nil, context: AuthenticationContext? = nil
+    ) -> SinglePromptSecureEnclaveValet {
+        SinglePromptSecureEnclaveValet(service, accessControl, ChosenKeychain(store, caller: caller, context: context))
+    }
+
+    /// Why the last call that failed did, as KeychainKit says it; `nil`: none has failed yet.
+    ///
+    /// ```swift
+    /// let reason = singlePromptValet.lastFailure?.message
+    /// ```
+    public var lastFailure: KeychainKit.KeychainError? { compartment.failures.last }
+
+    // MARK: - Without asking anybody
+
+    /// Whether values can be written and read now; else ``lastFailure`` says why not. Nobody is asked for anything.
+    ///
+    /// ```swift
+    /// guard singlePromptValet.canAccessKeychain() else { return askForPassphrase() }
+    /// ```
+    public func canAccessKeychain() -> Bool { compartment.canAccessWithoutPrompt() }
+
+    /// Stores bytes under a key, in place of what is there. Nobody is asked for anything.
+    ///
+    /// ```swift
+    /// try singlePromptValet.setObject(Data([1, 2, 3]), forKey: "key")
+    /// ```
+    ///
+    /// At every moment, also after a crash, the old value is there or the new one.
+    ///
+    /// - Throws: A ``KeychainError``; `emptyKey` and `emptyValue` for what is empty.
+    public func setObject(_ object: Data, forKey key: String) throws {
+        try compartment.replaceObject(object, forKey: key)
+    }
+
+    /// Stores text under a key, as ``setObject(_:forKey:)`` stores its bytes in UTF-8.
+    ///
+    /// ```swift
+    /// try singlePromptValet.setString("s3cret", forKey: "token")
+    /// ```
+    ///
+    /// - Throws: A ``KeychainError``; `emptyKey` and `emptyValue` for what is empty.
+    public func setString(_ string: String, forKey key: String) throws {
+        try compartment.replaceObject(Data(string.utf8), forKey: key)
+    }
+
+    /// Whether there is a value for a key. Nobody is asked for anything.
+    ///
+    /// ```swift
+    /// if try !singlePromptValet.containsObject(forKey: "token") { signIn() }
+    /// ```
+    ///
+    /// - Throws: A ``KeychainError``.
+    public func containsObject(forKey key: String) throws -> Bool { try compartment.containsObject(forKey: key) }
+
+    /// Removes the value of a key. That there is none is no error.
+    ///
+    /// ```swift
+    /// try singlePromptValet.removeObject(forKey: "token")
+    /// ```
+    ///
+    /// - Throws: A ``KeychainError``.
+    public func removeObject(forKey key: String) throws { try compartment.removeObject(forKey: key) }
+
+    /// Removes all values.
+    ///
+    /// ```swift
+    /// try singlePromptValet.removeAllObjects()
+    /// ```
+    ///
+    /// - Throws: A ``KeychainError``.
+    public func removeAllObjects() throws { try compartment.removeAllObjects() }
+
+    /// Migrates what a dictionary finds, all of it at once or nothing, as ``Valet/Valet/migrateObjects(matching:removeOnCompletion:)``.
+    ///
+    /// ```swift
+    /// try singlePromptValet.migrateObjects(matching: query, removeOnCompletion: true)
+    /// ```
+    ///
+    /// - Throws: A ``MigrationError``, or a ``KeychainError``: `itemNotFound` if nothing matches.
+    public func migrateObjects(matching query: [String: AnyHashable], removeOnCompletion: Bool) throws {
+        try compartment.migrate(query, removes: removeOnCompletion)
+    }
+
+    /// Migrates all values of a valet that asks for nobody.
+    ///
+    /// ```swift
+    /// try singlePromptValet.migrateObjects(from: valet, removeOnCompletion: true)
+    /// ```
+    ///
+    /// - Throws: A ``MigrationError``, or a ``KeychainError``: `itemNotFound` if the other has none.
+    public func migrateObjects(from valet: Valet, removeOnCompletion: Bool) throws {
+        try compartment.migrate(from: valet, removes: removeOnCompletion)
+    }
+
+    // MARK: - Asking
+
+    /// The bytes under a key. A person is asked unless they were before.
+    ///
+    /// ```swift
+    /// let key = try singlePromptValet.object(forKey: "key", withPrompt: "open the diary")
+    /// ```
+    ///
+    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
+    /// - Throws: A ``KeychainError``; `itemNotFound` if there are none, `userCancelled`.
+    public func object(forKey key: String, withPrompt userPrompt: String) throws -> Data {
+        try compartment.object(forKey: key, asking(userPrompt))
+    }
+
+    /// The text under a key. A person is asked unless they were before.
+    ///
+    /// ```swift
+    /// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
+    /// ```
+    ///
+    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
+    /// - Throws: A ``KeychainError``; `itemNotFound` if there is none, and for bytes that are no text; `userCancelled`.
+    public func string(forKey key: String, withPrompt userPrompt: String) throws -> String {
+        try compartment.string(forKey: key, asking(userPrompt))
+    }
+
+    /// The keys of all values.
+    ///
+    /// ```swift
+    /// let keys = try singlePromptValet.allKeys(userPrompt: "show the list")
+    /// ```
+    ///
+    /// - Parameter userPrompt: As when reading a value. Here names are no secrets to the user, and nobody is asked.
+    /// - Throws: A ``KeychainError``.
+    public func allKeys(userPrompt: String) throws -> Set<String> { try compartment.allKeys(asking(userPrompt)) }
+
+    /// Forgets that the person was asked.
+    ///
+    /// ```swift
+    /// singlePromptValet.requirePromptOnNextAccess()
+    /// ```
+    public func requirePromptOnNextAccess() {
+        let old = context.withLock { context in
+            defer { context = compartment.keychain.freshContext }
+            return context
+        }
+        old.invalidate()
+    }
+
+    private func asking(_ prompt: String) -> SecretStore {
+        var secrets = compartment.secrets
+        secrets.context = context.withLock { $0 }
+        secrets.prompt = prompt.isEmpty ? nil : prompt
+        return secrets
+    }
+}
+
+extension SinglePromptSecureEnclaveValet: Hashable, CustomStringConvertible {
+    /// Whether both have the same items: the same service in the same keychain.
+    public static func == (left: SinglePromptSecureEnclaveValet, right: SinglePromptSecureEnclaveValet) -> Bool {
+        left === right || left.compartment.isSame(as: right.compartment)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(service.description) }
+
+    public var description: String {
+        "SinglePromptSecureEnclaveValet \(identifier) \(service.configuration.prettyDescription)"
+    }
+}
+
+extension ChosenKeychain {
+    /// Asks as the chosen context does, and has proven nothing.
+    fileprivate var freshContext: AuthenticationContext { context?.withoutProofs() ?? AuthenticationContext() }
+}
