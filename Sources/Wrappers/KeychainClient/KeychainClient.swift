@@ -1,1 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
+// What an app keeps in a keychain, as closures that tests replace.
+
+/// What an app keeps of its user in a keychain: one closure for each thing to get, set and delete.
+///
+/// ```swift
+/// let client = KeychainClient.live(valet: valet)
+/// try await client.setJwtToken("t0ken")
+/// let token = try await client.getJwtToken()
+/// ```
+///
+/// Tests replace the closures that they need; the others report that they were called, and throw.
+///
+/// ```swift
+/// var client = KeychainClient.unimplemented
+/// client.getJwtToken = { "test-token" }
+/// ```
+public struct KeychainClient: Sendable {
+    // MARK: - User
+
+    /// The user. `KeychainError.itemNotFound` of module `Valet`, code -25300, if there is none.
+    public var getUserData: @Sendable () async throws -> UserData
+    /// Stores the user, as one item.
+    public var setUserData: @Sendable (_ userData: UserData) async throws -> Void
+    /// Removes the user. That there is none is no error.
+    public var deleteUserData: @Sendable () async throws -> Void
+
+    // MARK: - Token
+
+    /// The token; `nil` only if there is none.
+    public var getJwtToken: @Sendable () async throws -> String?
+    /// Stores the token. `KeychainError.emptyValue` of module `Valet` for empty text.
+    public var setJwtToken: @Sendable (_ token: String) async throws -> Void
+    /// Removes the token. That there is none is no error.
+    public var deleteJwtToken: @Sendable () async throws -> Void
+
+    // MARK: - Device
+
+    /// What is known of the device; `nil` only if there is nothing.
+    public var getDeviceData: @Sendable () async throws -> DeviceData?
+    /// Stores what is known of the device.
+    public var setDeviceData: @Sendable (_ deviceData: DeviceData) async throws -> Void
+    /// Removes what is known of the device. That there is nothing is no error.
+    public var deleteDeviceData: @Sendable () async throws -> Void
+
+    // MARK: - Quick checks
+
+    /// The user's identifier; `nil` only if there is no user.
+    public var getUserIdentifier: @Sendable () async throws -> String?
+
+    /// A client of these closures. Those that are left out report that they were called, and throw
+    /// ``Failure/unimplemented(endpoint:)``.
+    ///
+    /// ```swift
+    /// let client = KeychainClient(getJwtToken: { "test-token" }, setJwtToken: { _ in })
+    /// ```
+    public init(
+        getUserData: @escaping @Sendable () async throws -> UserData = { throw notImplemented("getUserData") },
+        setUserData: @escaping @Sendable (_ userData: UserData) async throws -> Void = { _ in
+            throw notImplemented("setUserData")
+        },
+        deleteUserData: @escaping @Sendable () async throws -> Void = { throw notImplemented("deleteUserData") },
+        getJwtToken: @escaping @Sendable () async throws -> String? = { throw notImplemented("getJwtToken") },
+        setJwtToken: @escaping @Sendable (_ token: String) async throws -> Void = { _ in
+            throw notImplemented("setJwtToken")
+        },
+        deleteJwtToken: @escaping @Sendable () async throws -> Void = { throw notImplemented("deleteJwtToken") },
+        getDeviceData: @escaping @Sendable () async throws -> DeviceData? = { throw notImplemented("getDeviceData") },
+        setDeviceData: @escaping @Sendable (_ deviceData: DeviceData) async throws -> Void = { _ in
+            throw notImplemented("setDeviceData")
+        },
+        deleteDeviceData: @escaping @Sendable () async throws -> Void = { throw notImplemented("deleteDeviceData") },
+        getUserIdentifier: @escaping @Sendable () async throws -> String? = {
+            throw notImplemented("getUserIdentifier")
+        }
+    ) {
+        (self.getUserData, self.setUserData, self.deleteUserData) = (getUserData, setUserData, deleteUserData)
+        (self.getJwtToken, self.setJwtToken, self.deleteJwtToken) = (getJwtToken, setJwtToken, deleteJwtToken)
+        (self.getDeviceData, self.setDeviceData) = (getDeviceData, setDeviceData)
+        (self.deleteDeviceData, self.getUserIdentifier) = (deleteDeviceData, getUserIdentifier)
+    }
+}

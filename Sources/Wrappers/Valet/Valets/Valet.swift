@@ -177,3 +177,11 @@ extension Valet {
         }
     }
 }
+
+extension Valet {
+    /// - Throws: `emptyValue`.
+    package func checkIsStorable(_ object: Data) throws { try compartment.check(object) }
+
+    /// What is thrown when there is no value.
+    package func absence() -> any Error { compartment.recorded(.absent) }
+}
