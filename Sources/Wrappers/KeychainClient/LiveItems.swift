@@ -27,7 +27,9 @@ struct LiveItems: Sendable {
     }
 
     private func text(_ bytes: Data, _ key: String) throws -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw KeychainClient.Failure.unreadable(key: key) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw KeychainClient.Failure.unreadable(key: key)
+        }
         return text
     }
 

@@ -142,7 +142,8 @@ struct MigrationTests {
         _ old: Valet, _ new: Valet, _ migrate: () throws -> Void
     ) throws -> any Error {
         let before = (try content(old), try content(new))
-        let error = try #require(failure(migrate))
+        let thrown = failure(migrate)
+        let error = try #require(thrown)
         #expect(try content(old) == before.0)
         #expect(try content(new) == before.1)
         return error
@@ -239,7 +240,7 @@ struct MigrationTests {
 
     @Test func migration_outOfALockedKeychain_isAFailureAndNotNoData() throws {
         let memory = MemoryStore()
-        let (old, new) = (try valet(memory, "old"), try valet(memory))
+        let (old, new) = (try valet(memory, "app", .whenUnlockedThisDeviceOnly), try valet(memory))
         try fill(old)
         memory.lockState = .locked
         #expect(

@@ -81,7 +81,9 @@ struct PresenceTests {
         let memory = MemoryStore(passphrase: passphrase)
         let valet = try secure(memory, Person(), .devicePasscode)
         try valet.setString("1", forKey: "key")
-        let item = try SecretStore(service: valet.service.description, store: memory).item("key")
+        var secrets = SecretStore(service: valet.service.description, store: memory)
+        secrets.context = AuthenticationContext { Person() }
+        let item = try secrets.item("key")
         #expect(item?.accessibility == .whenPasscodeSetThisDeviceOnly)
         #expect(item?.accessControl == .devicePasscode)
     }
@@ -108,11 +110,14 @@ struct PresenceTests {
     }
 
     @Test func keys_ofASinglePromptValet_leaveTheCanaryOut() throws {
-        let valet = try single(MemoryStore(passphrase: passphrase), Person())
+        let person = Person()
+        let valet = try single(MemoryStore(passphrase: passphrase), person)
         #expect(valet.canAccessKeychain())
         #expect(try valet.allKeys(userPrompt: "list") == [])
         try valet.setString("1", forKey: "key")
         #expect(try valet.allKeys(userPrompt: "") == ["key"])
+        #expect(try valet.string(forKey: "key", withPrompt: "value") == "1")
+        #expect(person.reasons == ["list"])
         try valet.removeObject(forKey: "key")
         try valet.removeAllObjects()
         #expect(try !valet.containsObject(forKey: "key"))

@@ -7,7 +7,6 @@ public import KeychainKit
 /// Keeps values that a person is asked for, each time one is read.
 ///
 /// ```swift
-/// let secureValet = SecureEnclaveValet.valet(with: identifier, accessControl: .userPresence)
 /// try secureValet.setString("s3cret", forKey: "token")
 /// let token = try secureValet.string(forKey: "token", withPrompt: "sign in")
 /// ```

@@ -8,9 +8,8 @@ import Synchronization
 /// Keeps values that a person is asked for once, when the first is read, until ``requirePromptOnNextAccess()``.
 ///
 /// ```swift
-/// let singlePromptValet = SinglePromptSecureEnclaveValet.valet(with: identifier, accessControl: .userPresence)
-/// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
 /// singlePromptValet.requirePromptOnNextAccess()
+/// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
 /// ```
 ///
 /// There is one object for each configuration, for as long as somebody holds it. It can be used from all threads at once.
@@ -200,13 +199,13 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
         try compartment.string(forKey: key, asking(userPrompt))
     }
 
-    /// The keys of all values.
+    /// The keys of all values. A person is asked unless they were before.
     ///
     /// ```swift
     /// let keys = try singlePromptValet.allKeys(userPrompt: "show the list")
     /// ```
     ///
-    /// - Parameter userPrompt: As when reading a value. Here names are no secrets to the user, and nobody is asked.
+    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
     /// - Throws: A ``KeychainError``.
     public func allKeys(userPrompt: String) throws -> Set<String> { try compartment.allKeys(asking(userPrompt)) }
 
