@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an address to an open WebSocket, once.
+
+#if LGTVControl
+    import Foundation
+    import NIOCore
+    import NIOHTTP1
+    import NIOPosix
+    import NIOSSL
+    import NIOWebSocket
+    import Synchronization
+
+    /// One try to open a WebSocket.
+    final class Handshake: Sendable {
+        private struct State {
+            var channel: (any Channel)?
+            var opened: EventLoopFuture<Connection>?
+            var certificate: Data?
+            var isAbandoned = false
+            var isRejected = false
+        }
+
+        private let isEncrypted: Bool
+        private let pin: Data?
+        private let state = Mutex(State())
+
+        /// - Parameter pin: The only certificate that will do; `nil`: any.
+        init(isEncrypted: Bool, pin: Data?) { (self.isEncrypted, self.pin) = (isEncrypted, pin) }
+
+        /// - Parameter host: As it was asked for.
+        /// - Throws: ``DialFailure``, or `CancellationError`.
+        nonisolated(nonsending) func open(
+            _ address: SocketAddress, host: String, by deadline: ContinuousClock.Instant
+        ) async throws -> Connection {
+            let authority = (host.contains(":") ? "[\(host)]" : host) + ":\(address.port ?? 0)"
+            let opened = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+                .connectTimeout(TimeAmount(max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.prepare(channel, authority) }
+                }
+                .connect(to: address)
+                .flatMap { self.opened($0) }
+            do {
+                return try await opened.value(by: deadline, late: DialFailure.notYet("it did not answer in time"))
+            } catch {
+                abandon()
+                throw isRejected ? DialFailure.final(.certificateChanged) : DialFailure.of(error)
+            }
+        }
+
+        private var isRejected: Bool { state.withLock { $0.isRejected } }
+
+        /// What is opened later is closed at once.
+        private func abandon() {
+            let channel = state.withLock { state in
+                state.isAbandoned = true
+                return state.channel
+            }
+            channel?.close(promise: nil)
+        }
+
+        // MARK: - On the event loop
+
+        private func prepare(_ channel: any Channel, _ authority: String) throws {
+            let pipeline = channel.pipeline.syncOperations
+            if isEncrypted { try pipeline.addHandler(try encryption()) }
+            let opened = try pipeline.configureUpgradableHTTPClientPipeline(
+                configuration: NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade(authority)))
+            try state.withLock { state in
+                (state.channel, state.opened) = (channel, opened)
+                if state.isAbandoned { throw ChannelError.ioOnClosedChannel }
+            }
+        }
+
+        private func opened(_ channel: any Channel) -> EventLoopFuture<Connection> {
+            let opened = state.withLock { $0.opened }
+            return opened ?? channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+        }
+
+        private func upgrade(_ authority: String) -> NIOTypedHTTPClientUpgradeConfiguration<Connection> {
+            let webSocket = NIOTypedWebSocketClientUpgrader(maxFrameSize: Connection.messageLimit) { channel, _ in
+                channel.eventLoop.makeCompletedFuture { try self.connection(channel) }
+            }
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": authority])
+            return NIOTypedHTTPClientUpgradeConfiguration(upgradeRequestHead: head, upgraders: [webSocket]) { channel in
+                channel.eventLoop.makeFailedFuture(ConnectionError.notATelevision)
+            }
+        }
+
+        private func connection(_ channel: any Channel) throws -> Connection {
+            let connection = Connection(channel, certificate: state.withLock { $0.certificate })
+            // Fragments of no length would take memory without counting.
+            let aggregator = NIOWebSocketFrameAggregator(
+                minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
+                maxAccumulatedFrameSize: Connection.messageLimit)
+            try channel.pipeline.syncOperations.addHandlers(aggregator, FrameHandler(connection))
+            return connection
+        }
+
+        // MARK: - Encryption
+
+        /// Televisions sign their certificates themselves: no authority vouches for them, only that it stays the same one.
+        private func encryption() throws -> NIOSSLClientHandler {
+            let context = try NIOSSLContext(configuration: Self.configuration)
+            return try NIOSSLClientHandler(context: context, serverHostname: nil) { certificates, verified in
+                verified.succeed(self.isTrusted(certificates.first) ? .certificateVerified : .failed)
+            }
+        }
+
+        private static let configuration: TLSConfiguration = {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.minimumTLSVersion = .tlsv12
+            return configuration
+        }()
+
+        /// Called before anything is sent; that the other side has the key to the certificate is checked by TLS.
+        private func isTrusted(_ shown: NIOSSLCertificate?) -> Bool {
+            let bytes: Data?
+            do { bytes = try shown.map { Data(try $0.toDERBytes()) } } catch { bytes = nil }
+            return state.withLock { state in
+                state.certificate = bytes
+                state.isRejected = bytes == nil || pin != nil && bytes != pin
+                return !state.isRejected
+            }
+        }
+    }
+#endif

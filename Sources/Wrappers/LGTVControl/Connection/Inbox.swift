@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where one task waits for what comes in: with a deadline, and until it is cancelled.
+
+#if LGTVControl
+    import NIOCore
+    import NIOPosix
+    import Synchronization
+
+    /// A short queue with one reader. Every wait ends: with an element, with the end of the queue, late, or cancelled.
+    final class Inbox<Element: Sendable>: Sendable {
+        private struct Waiter {
+            let ticket: Int
+            let continuation: CheckedContinuation<Element, any Error>
+        }
+
+        private struct State {
+            var elements: [Element] = []
+            var end: (any Error)?
+            var waiter: Waiter?
+            var tickets = 0
+        }
+
+        private let state = Mutex(State())
+        /// More than anybody sends who means well.
+        private let limit = 64
+
+        /// - Returns: `false` if it is full.
+        @discardableResult
+        func put(_ element: Element) -> Bool {
+            let (waiter, isTaken): (Waiter?, Bool) = state.withLock { state in
+                if let waiter = state.waiter {
+                    state.waiter = nil
+                    return (waiter, true)
+                }
+                guard state.elements.count < limit else { return (nil, false) }
+                state.elements.append(element)
+                return (nil, true)
+            }
+            waiter?.continuation.resume(returning: element)
+            return isTaken
+        }
+
+        /// What is in it can still be read; then reading throws this.
+        func end(_ error: any Error) {
+            let waiter = state.withLock { state in
+                state.end = state.end ?? error
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.continuation.resume(throwing: error)
+        }
+
+        /// Waits for the next element.
+        ///
+        /// - Parameter late: What is thrown if none comes until then.
+        nonisolated(nonsending) func next(by deadline: ContinuousClock.Instant, late: any Error) async throws -> Element
+        {
+            let ticket = state.withLock { state in
+                state.tickets += 1
+                return state.tickets
+            }
+            let left = max(Duration.zero, ContinuousClock.now.duration(to: deadline))
+            return try await withTaskCancellationHandler {
+                // Told of the waiter before the alarm is set: one that rings for nobody would never ring again.
+                try await withCheckedThrowingContinuation { continuation in
+                    guard wait(Waiter(ticket: ticket, continuation: continuation)) else { return }
+                    MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(left)) { [weak self] in
+                        self?.giveUp(ticket, late)
+                    }
+                }
+            } onCancel: {
+                giveUp(ticket, CancellationError())
+            }
+        }
+
+        /// - Returns: Whether there is something to wait for; else the waiter has been answered.
+        private func wait(_ waiter: Waiter) -> Bool {
+            let answer: Result<Element, any Error>? = state.withLock { state in
+                if Task.isCancelled { return .failure(CancellationError()) }
+                if !state.elements.isEmpty { return .success(state.elements.removeFirst()) }
+                if let end = state.end { return .failure(end) }
+                state.waiter = waiter
+                return nil
+            }
+            if let answer { waiter.continuation.resume(with: answer) }
+            return answer == nil
+        }
+
+        private func giveUp(_ ticket: Int, _ error: any Error) {
+            let waiter: Waiter? = state.withLock { state in
+                guard state.waiter?.ticket == ticket else { return nil }
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.continuation.resume(throwing: error)
+        }
+    }
+
+    extension EventLoopFuture where Value: Sendable {
+        /// The result, if it comes in time and nobody cancels. The work itself goes on.
+        nonisolated(nonsending) func value(by deadline: ContinuousClock.Instant, late: any Error) async throws -> Value
+        {
+            let inbox = Inbox<Value>()
+            whenComplete { result in
+                switch result {
+                case .success(let value): inbox.put(value)
+                case .failure(let error): inbox.end(error)
+                }
+            }
+            return try await inbox.next(by: deadline, late: late)
+        }
+    }
+#endif

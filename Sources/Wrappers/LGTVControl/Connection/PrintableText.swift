@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What others have written, made fit to be shown.
+
+import Foundation
+
+enum PrintableText {
+    private static let limit = 200
+
+    /// At most two hundred characters, with everything escaped that could move a cursor or turn text around.
+    ///
+    /// - Parameter hidden: What must not be in it, should the other side repeat it: the client key.
+    static func of(_ text: String, hiding hidden: String? = nil) -> String {
+        // Nobody waits for a replacement in a megabyte; four bytes at most are one character here.
+        var text = String(decoding: text.utf8.prefix(limit * 16), as: UTF8.self)
+        if let hidden, !hidden.isEmpty { text = text.replacingOccurrences(of: hidden, with: "…") }
+        let scalars = text.unicodeScalars
+        let shown = scalars.prefix(limit).map { isHarmless($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }
+        return shown.joined() + (scalars.count > limit ? "…" : "")
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+
+    /// What an error of the system says.
+    static func reason(of error: (any Error)?) -> String {
+        switch error {
+        case nil: "There is no address to send it to."
+        case let error as any LocalizedError: of(error.errorDescription ?? "\(error)")
+        case let error?: of("\(error)")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Televisions that nobody has, and what a test expects to fail.
+
+import LGTVControl
+
+extension TVCredentials {
+    static let living = TVCredentials(
+        ipAddress: "192.0.2.14", macAddress: "02:00:5E:10:00:01", clientKey: "0f1e2d3c4b5a69788796a5b4c3d2e1f0")
+    static let kitchen = TVCredentials(
+        ipAddress: "192.0.2.15", macAddress: "02:00:5E:10:00:02", clientKey: "00112233445566778899aabbccddeeff")
+    static let unpaired = TVCredentials(ipAddress: "192.0.2.16", macAddress: "02:00:5E:10:00:03")
+}
+
+/// What something ends with; `nil` if it succeeds.
+func failure(_ body: () throws -> Any?) -> (any Error)? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+func failure(_ body: () async throws -> Any?) async -> (any Error)? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
