@@ -67,4 +67,6 @@ extension JSKeychainError: CustomNSError {
         case .unhandledError(let status): Int(status)
         }
     }
+
+    public var errorUserInfo: [String: Any] { errorDescription.map { [NSLocalizedDescriptionKey: $0] } ?? [:] }
 }

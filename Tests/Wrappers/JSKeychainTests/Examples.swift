@@ -147,6 +147,7 @@ struct Examples {
             JSKeychainError.unhandledError(status: -36),
         ]
         #expect(Set(errors.compactMap(\.errorDescription)).count == 4)
+        #expect(errors.allSatisfy { $0.localizedDescription == $0.errorDescription })
         #expect(errors.map { ($0 as NSError).code } == [-25300, -25299, -26275, -36])
     }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that tells of what is set in it.
+
+import Synchronization
+
+/// A value store that tells observers of each value that is set through it.
+///
+/// ```swift
+/// let store = ObservedValueStore(valueStore: ValueKeychainStore(accountName: "api-key"))
+/// let observation = store.observeChanges { value in show(value ?? "none") }
+/// ```
+///
+/// It does not tell of what other programs, or other stores of this one, set. KeychainKit's `values(for:)` does.
+public final class ObservedValueStore: AwaitableStore {
+    private let valueStore: any ValueStore & Sendable
+    private let observers = Mutex<[Observer]>([])
+    /// Values are set one after another, so that observers hear of them in that order.
+    private let turns = Turns()
+
+    /// - Parameter valueStore: Where the value is kept. Stores other than those of this module block a thread when they are
+    ///   waited for.
+    public init(valueStore: any ValueStore & Sendable) { self.valueStore = valueStore }
+
+    // MARK: - Getting and setting
+
+    /// What the store has.
+    ///
+    /// - Throws: What it throws.
+    public func get() throws -> String? { try valueStore.get() }
+
+    /// Sets the value, then tells the observers of it.
+    ///
+    /// - Throws: What the store throws; then nobody is told.
+    public func set(_ value: String?) throws {
+        let told = try turns.inTurn {
+            try valueStore.set(value)
+            return note(value)
+        }
+        for observer in told { observer.deliver(isolation: nil) }
+    }
+
+    /// The same without blocking a thread.
+    public nonisolated(nonsending) func get() async throws -> String? {
+        guard let store = valueStore as? any AwaitableStore else { return try valueStore.get() }
+        return try await store.get()
+    }
+
+    /// The same without blocking a thread.
+    public nonisolated(nonsending) func set(_ value: String?) async throws {
+        let told = try await turns.inTurn {
+            if let store = valueStore as? any AwaitableStore {
+                try await store.set(value)
+            } else {
+                try valueStore.set(value)
+            }
+            return note(value)
+        }
+        for observer in told { observer.deliver(isolation: #isolation) }
+    }
+
+    private func note(_ value: String?) -> [Observer] {
+        let observers = observers.withLock { $0 }
+        for observer in observers { observer.note(value) }
+        return observers
+    }
+
+    // MARK: - Observing
+
+    /// Calls `callback` with each value that is set from now on, `nil` if it is removed.
+    ///
+    /// ```swift
+    /// let observation = store.observeChanges { value in show(value ?? "none") }
+    /// ```
+    ///
+    /// Each observer gets all values in the order in which they were set, one call after another. It may use the store, and
+    /// stop observing; what it sets comes when it has returned.
+    ///
+    /// Registered on an actor, the main one for instance, it is called there: before `set` returns if that is awaited there, or
+    /// called on the main thread for the main actor; else soon after. Registered anywhere else, it is called on the thread that sets, before `set` returns, unless
+    /// another thread is calling it just then. Such a callback must not touch what other threads use at the same time.
+    ///
+    /// - Returns: What ends it. Letting go of that does not.
+    @discardableResult
+    public func observeChanges(
+        isolation: isolated (any Actor)? = #isolation, callback: @escaping (String?) -> Void
+    ) -> Observation {
+        let observer = Observer(isolation, callback)
+        observers.withLock { $0.append(observer) }
+        return Observation { [weak self, weak observer] in
+            observer?.stop()
+            self?.observers.withLock { $0.removeAll { $0 === observer } }
+        }
+    }
+
+    /// The same, to `await`.
+    ///
+    /// ```swift
+    /// let observation = await store.observe { value in show(value ?? "none") }
+    /// ```
+    @discardableResult
+    public nonisolated(nonsending) func observe(_ callback: @escaping (String?) -> Void) async -> Observation {
+        observeChanges(callback: callback)
+    }
+}
