@@ -200,6 +200,14 @@ struct ItemTests {
         #expect(try keychain.listAll().isEmpty)
     }
 
+    /// A program can do the same about it as about broken JSON; `lastFailure` tells them apart.
+    @Test func itemThatIsDamagedInTheKeychain_isInvalidData() throws {
+        let keychain = JSKeychain().using(DamagedStore())
+        #expect(failure { try keychain.value() } == .invalidData)
+        #expect(keychain.lastFailure?.reason == .corrupt)
+        #expect(!keychain.exists(service: "app", account: "alice"))
+    }
+
     // MARK: - Many threads
 
     @Test func coders_usedByManyThreads_workForEach() throws {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Items that take part in synchronization and items that do not, under one name.
 
+import Foundation
 import JSKeychain
 import KeychainEngine
 import KeychainKit
+import Synchronization
 import Testing
 import VaultUnderTest
 
@@ -125,5 +127,17 @@ struct KindTests {
         try store.secrets(accessGroup: "default").save(#""mine""#, for: "alice")
         try keychains(store).local.save("2", .whenUnlockedThisDeviceOnly)
         #expect(try JSKeychain(configuration: group).using(store).value() == "theirs")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func saving_byManyThreadsOfBothKinds_leavesOneItem(kind: StoreKind) throws {
+        let store = try kind.empty()
+        let keychains = keychains(store)
+        let failures = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 40) { number in
+            let keychain = number % 2 == 0 ? keychains.local : keychains.synced
+            do { try keychain.save("\(number)") } catch { failures.withLock { $0 += 1 } }
+        }
+        #expect(try failures.withLock { $0 } == 0 && kinds(store).count == 1)
     }
 }

@@ -60,3 +60,18 @@ extension ItemStore {
         SecretStore(service: service, accessGroup: accessGroup, synchronizable: synchronizable, store: self)
     }
 }
+
+/// A store with one item, which does not open.
+struct DamagedStore: ItemStore {
+    func select(_: Selection, limit _: Int?, includingValues _: Bool, _: Authorization) -> SelectedItems {
+        SelectedItems(items: [], damaged: 1)
+    }
+
+    func insert(_: Item, _: Authorization) throws(KeychainError) -> StoredItem { throw .damagedItem }
+
+    func update(
+        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
+    ) -> SelectedItems { SelectedItems(items: [], damaged: 1) }
+
+    func delete(_: Selection) throws(KeychainError) -> Int { throw .damagedItem }
+}
