@@ -115,14 +115,28 @@ final class WaitingStore: ItemStore {
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try memory.insert(item, authorization)
+        wait()
+        return try memory.insert(item, authorization)
     }
 
     func update(
         _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
-        try memory.update(selection, authorization, change)
+        wait()
+        return try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+        wait()
+        return try memory.delete(selection)
+    }
+
+    var hasTransactions: Bool { true }
+
+    func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        wait()
+        return try memory.transaction(authorization, body)
+    }
 }

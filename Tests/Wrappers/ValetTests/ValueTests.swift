@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainVault
 import Testing
 import VaultUnderTest
 
@@ -101,6 +102,19 @@ struct ValueTests {
             .setString("new", forKey: "key")
         let item = try SecretStore(service: "com.example.service", store: store).item("key")
         #expect(item?.accessibility == .afterFirstUnlockThisDeviceOnly)
+    }
+
+    /// What is stored outlives the program: another one opens the same files.
+    @Test func valet_overAVaultOpenedAnew_hasItsValues() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "valet-" + UUID().uuidString).path()
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        func opened() throws -> Vault {
+            Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/key/device.key"))
+        }
+        try valet(opened()).setString("1", forKey: "key")
+        #expect(try valet(opened()).string(forKey: "key") == "1")
     }
 
     // MARK: - What cannot be stored
