@@ -10,6 +10,8 @@ final class FailingStore: ItemStore {
     struct Refusals {
         var writes = false
         var removals = false
+        /// What somebody else does before the next transaction.
+        var interference: (@Sendable () -> Void)?
         /// How many items can still be added.
         var room = Int.max
     }
@@ -36,6 +38,8 @@ final class FailingStore: ItemStore {
         get { refusals.withLock { $0.room } }
         set { refusals.withLock { $0.room = newValue } }
     }
+
+    func interfereOnce(_ body: @escaping @Sendable () -> Void) { refusals.withLock { $0.interference = body } }
 
     private static let full = KeychainError(.diskFull, "A test's disk is full.")
     private static let readOnly = KeychainError(.readOnly, "A test's store removes nothing.")
@@ -75,6 +79,11 @@ final class FailingStore: ItemStore {
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard hasTransactions else { throw KeychainError(.unsupported, "A test's store has no transactions.") }
+        let interference = refusals.withLock { refusals in
+            defer { refusals.interference = nil }
+            return refusals.interference
+        }
+        interference?()
         try checkMayWrite()
         return try store.transaction(authorization, body)
     }

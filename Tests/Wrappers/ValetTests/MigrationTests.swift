@@ -252,6 +252,33 @@ struct MigrationTests {
         #expect(try content(old) == pairs)
     }
 
+    @Test func value_thatIsChangedDuringTheMigration_arrivesAsItIsNow() throws {
+        let memory = MemoryStore()
+        let store = FailingStore(memory)
+        let (old, new, others) = (try valet(store, "old"), try valet(store), try valet(memory, "old"))
+        try fill(old)
+        store.interfereOnce {
+            do { try others.setString("newer", forKey: "c") } catch { Issue.record(error) }
+        }
+        try new.migrateObjects(from: old, removeOnCompletion: true)
+        #expect(try content(new) == pairs.merging(["c": "newer"]) { $1 })
+        #expect(try content(old) == [:])
+    }
+
+    @Test func removal_ofAnItemWhoseServiceIsNoText_failsBeforeAnythingHasChanged() throws {
+        let memory = MemoryStore()
+        let new = try valet(memory)
+        var item = Query(.genericPassword, [.service: .data(Data([0xFF])), .account: .string("key")])
+        item.value = Data("1".utf8)
+        _ = try Engine(store: memory).add(item, caller: .unrestricted)
+        let query: [String: AnyHashable] = ["class": "genp", "acct": "key"]
+        #expect(
+            migrationError { try new.migrateObjects(matching: query, removeOnCompletion: true) } == .removalFailed)
+        #expect(try new.allKeys() == [])
+        try new.migrateObjects(matching: query, removeOnCompletion: false)
+        #expect(try content(new) == ["key": "1"])
+    }
+
     // MARK: - Without transactions
 
     @Test(arguments: [false, true])
