@@ -4,7 +4,8 @@
 SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
 FAULT_SUITES := KillTests|StarvationTests
-THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
+WRAPPER_SUITES := JSKeychainTests|KeychainTests|KeychainClientTests|LGTVControlTests|SecureStorageTests|ValetTests
+THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests|$(WRAPPER_SUITES)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check faults sanitize bench lint format docs clean

@@ -68,7 +68,7 @@ var targets: [Target] = [
         name: "SecureStorage", dependencies: ["KeychainKit", "KeychainServices"],
         path: "Sources/Wrappers/SecureStorage"),
     .target(
-        name: "Valet", dependencies: ["KeychainKit", "KeychainSecItem", "KeychainServices"],
+        name: "Valet", dependencies: ["KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine"],
         path: "Sources/Wrappers/Valet"),
 
     // Empty without the trait, and then nothing of swift-configuration is fetched or built.
@@ -132,6 +132,7 @@ var targets: [Target] = [
 
     // Beside: what `make demo` runs, and what the README shows
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
+    .executableTarget(name: "WrapperDemo", dependencies: ["JSKeychain"], path: "Examples/WrapperDemo"),
 
     // Tests
     .executableTarget(
@@ -229,7 +230,10 @@ let wrapperTests: [Target] = [
         path: "Tests/Wrappers/SecureStorageTests"),
     .testTarget(
         name: "ValetTests",
-        dependencies: ["Valet", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        dependencies: [
+            "Valet", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory", "KeychainSecItem",
+            "KeychainVault", "VaultUnderTest",
+        ],
         path: "Tests/Wrappers/ValetTests"),
     .testTarget(
         name: "SideBySideTests",
@@ -274,7 +278,8 @@ targets += wrapperTests
         .executableTarget(
             name: "keychain-benchmarks",
             dependencies: [
-                "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
+                "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory", "JSKeychain",
+                "Keychain", "LGTVControl", "Valet",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Benchmarks"),

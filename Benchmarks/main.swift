@@ -151,6 +151,7 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
 }
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
 try await measureKit(size: 1000, parent: parent)
+try measureWrappers(size: 1000, parent: parent)
 try await measureObservation(parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }
 try measureUnlocking(size: 1000, parent: parent)

@@ -25,6 +25,7 @@ main() {
     # The folder's name is the package's name to SwiftPM, and a clone may have any.
     ln -s -- "$project" "$scratch/swift-keychain"
     check_program KeychainKit "alice's secret has 6 characters, and this is visit 1" 'try await visit()'
+    check_program JSKeychain "carol's token has 9 characters"
     check_program Security "bob's secret has 14 bytes"
 }
 
@@ -70,4 +71,4 @@ block() {
 
 main
 # What belongs to a trait that is off is not even fetched.
-if grep configuration "$scratch/app/Package.resolved"; then exit 1; fi
+if grep -E 'swift-(configuration|nio)|xctest' "$scratch/app/Package.resolved"; then exit 1; fi

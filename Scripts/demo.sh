@@ -17,6 +17,7 @@ main() {
     build keychainctl
     build KeychainKitDemo
     build SecItemDemo
+    build WrapperDemo
     PATH="$(swift build --show-bin-path):$PATH"
     echo
     echo "A throw-away vault: $KEYCHAIN_VAULT"
@@ -38,13 +39,17 @@ main() {
     expect "alice's secret has 6 characters, and this is visit 1" "KeychainKitDemo"
     expect "s3cret" "keychainctl get --service com.example.app --account alice"
 
+    say "A program that was written for a wrapper (Examples/WrapperDemo) keeps its token here too, encoded as it does it"
+    expect "carol's token has 9 characters" "WrapperDemo"
+    expect '"tr0ub4dor"' "keychainctl get --service com.example.app --account carol"
+
     say "One waits, without polling, until another has saved alice's secret anew"
     expect "alice's secret: updated" \
         "timeout 60 KeychainKitDemo watch & while kill -0 \$! 2>/dev/null; do KeychainKitDemo >/dev/null; done; wait \$!"
 
     say "Nothing of it can be read in the files"
     run "ls -l \"\$KEYCHAIN_VAULT\""
-    check_unreadable "$secret" "changed by SecItemUpdate" "battery staple" s3cret alice bob example.com
+    check_unreadable "$secret" "changed by SecItemUpdate" "battery staple" s3cret tr0ub4dor alice bob carol example.com
 
     say "A deleted secret is gone for every program"
     run "keychainctl delete --service example.com --account alice"

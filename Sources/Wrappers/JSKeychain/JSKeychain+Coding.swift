@@ -10,7 +10,8 @@ extension JSKeychain {
         do {
             return try configuration.encoder.encode(item)
         } catch {
-            throw KeychainError(.typeMismatch, "A value of type \(T.self) cannot be encoded\(place(of: error)).")
+            throw KeychainError(
+                .typeMismatch, "A value of type \(T.self) cannot be encoded\(placeOfCodingFailure(error)).")
         }
     }
 
@@ -21,7 +22,7 @@ extension JSKeychain {
         } catch {
             throw KeychainError(
                 .typeMismatch,
-                "The item is there, and its value is not the JSON of one of type \(T.self)\(place(of: error)). "
+                "The item is there, and its value is not the JSON of one of type \(T.self)\(placeOfCodingFailure(error)). "
                     + "Read it as the type that it was saved as.")
         }
     }
@@ -80,19 +81,4 @@ extension JSKeychain {
         failures.record(failure)
         return JSKeychainError(failure)
     }
-}
-
-/// Where coding failed; the error's own words may quote the value, and keys of a dictionary are content too.
-private func place(of error: any Error) -> String {
-    let path: [any CodingKey]? =
-        switch error {
-        case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
-            context.codingPath
-        case EncodingError.invalidValue(_, let context): context.codingPath
-        default: nil
-        }
-    guard let path, !path.isEmpty else { return "" }
-    return " (at depth \(path.count))"
 }

@@ -50,30 +50,16 @@ struct LiveItems: Sendable {
 
     nonisolated(nonsending) func set(_ user: UserData) async throws {
         let bytes = try JSONEncoder().encode(user)
-        try await calling(KeychainKeys.userData) { secrets in
-            do {
-                try await secrets.transaction { (transaction) async throws in
-                    try transaction.save(bytes, for: KeychainKeys.userData)
-                    for key in KeychainKeys.partsOfUser { transaction.remove(key) }
-                }
-            } catch let failure as KeychainKit.KeychainError {
-                guard failure.reason == .unsupported else { throw failure }
-                // Without transactions the record comes first: once it is there, the parts are read no more.
-                try await secrets.save(bytes, for: KeychainKeys.userData)
-                for key in KeychainKeys.partsOfUser { try await secrets.remove(key) }
-            }
+        // In this order: once the record is there, the parts are read no more.
+        try await changing { transaction in
+            try transaction.save(bytes, for: KeychainKeys.userData)
+            for key in KeychainKeys.partsOfUser { transaction.remove(key) }
         }
     }
 
     nonisolated(nonsending) func removeUserData() async throws {
-        let keys = KeychainKeys.partsOfUser + [KeychainKeys.userData]
-        try await calling(KeychainKeys.userData) { secrets in
-            do {
-                try await secrets.transaction { (transaction) async in keys.forEach { transaction.remove($0) } }
-            } catch let failure as KeychainKit.KeychainError {
-                guard failure.reason == .unsupported else { throw failure }
-                for key in keys { try await secrets.remove(key) }
-            }
+        try await changing { transaction in
+            for key in KeychainKeys.partsOfUser + [KeychainKeys.userData] { transaction.remove(key) }
         }
     }
 
@@ -106,6 +92,17 @@ struct LiveItems: Sendable {
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Result
     ) async throws -> Result {
         try await calling(KeychainKeys.userData) { try await $0.transaction(body) }
+    }
+
+    /// Where the keychain knows no transactions, as Apple's does not, the changes are made one after another.
+    private nonisolated(nonsending) func changing(
+        _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Void
+    ) async throws {
+        try await calling(KeychainKeys.userData) { secrets in
+            var secrets = secrets
+            secrets.changesInSteps = true
+            try await secrets.transaction(body)
+        }
     }
 
     /// - Parameter key: What is blamed for an item without a value.

@@ -11,7 +11,7 @@ import VaultUnderTest
 @Suite("Items")
 struct ItemTests {
     @Test(
-        arguments: StoreKind.allCases,
+        arguments: StoreKind.everywhere,
         ["", "s3cret", "\"quoted\"", "line\nbreak\0", String(repeating: "ä", count: 10_000)])
     func text_saved_isReadBack(kind: StoreKind, text: String) throws {
         let keychain = try kind.keychain()
@@ -19,7 +19,7 @@ struct ItemTests {
         #expect(try keychain.value() == text)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func valuesOfAnyType_saved_areReadBack(kind: StoreKind) async throws {
         let keychain = try kind.keychain()
         try await keychain.save([1, 2, 3], service: "app", account: "numbers")
@@ -31,7 +31,7 @@ struct ItemTests {
         #expect(numbers == [1, 2, 3] && dates == ["a": Date(timeIntervalSince1970: 1)] && nothing == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_isJSONUnderItsServiceAndAccount(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychain = JSKeychain().using(store)
@@ -40,7 +40,7 @@ struct ItemTests {
         #expect(try store.secrets().item("alice")?.accessibility == .afterFirstUnlock)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func itemsOfSeveralAccounts_doNotMix(kind: StoreKind) throws {
         let keychain = try kind.keychain()
         for account in ["alice", "bob", "carol"] {
@@ -52,7 +52,7 @@ struct ItemTests {
     }
 
     /// The original kept them under one name in lower case.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func namesThatDifferInCase_areTwoItems(kind: StoreKind) throws {
         let keychain = try kind.keychain()
         try keychain.save("1", service: "MyApp", account: "Alice")
@@ -62,7 +62,7 @@ struct ItemTests {
         #expect(Set(try keychain.listAll().map(\.account)) == ["Alice", "alice"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_thatIsNotThere_isItemNotFound(kind: StoreKind) async throws {
         let keychain = try kind.keychain()
         #expect(failure { try keychain.value() } == .itemNotFound)
@@ -73,7 +73,7 @@ struct ItemTests {
         try await keychain.delete(service: "app", account: "alice")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func valueOfAnotherType_isInvalidDataWithoutItsContent(kind: StoreKind) throws {
         let keychain = try kind.keychain()
         try keychain.save(["hush": "s3cret"], service: "app", account: "alice")
@@ -98,7 +98,7 @@ struct ItemTests {
     }
 
     /// The original deletes nothing first either, and left out the group, the class and the protection.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func saving_overAnItem_changesItInPlace(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychain = JSKeychain().using(store)
@@ -110,7 +110,7 @@ struct ItemTests {
         #expect(try keychain.value() == "2")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func saving_inAnAccessGroup_leavesTheItemOfAnotherGroup(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = ["one", "two"].map { JSKeychain(accessGroup: $0).using(store) }
@@ -122,7 +122,7 @@ struct ItemTests {
         #expect(try keychains.map { try $0.listAll().count } == [0, 1])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func saving_withoutAnAccessGroup_findsTheItemInItsOwn(kind: StoreKind) throws {
         let store = try kind.empty()
         try JSKeychain(accessGroup: "shared").using(store).save("1")
@@ -139,7 +139,7 @@ struct ItemTests {
 
     // MARK: - Listing and removing
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func listAll_showsItemsOfAllServices(kind: StoreKind) async throws {
         let keychain = try kind.keychain()
         #expect(try await keychain.listAll().isEmpty)
@@ -151,14 +151,14 @@ struct ItemTests {
         #expect(try await keychain.listAll(service: "b").map(\.account) == ["y"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func listAll_leavesOutOtherClasses(kind: StoreKind) throws {
         let store = try kind.empty()
         try SecretStore(server: "example.com", store: store).save("1", for: "alice")
         #expect(try JSKeychain().using(store).listAll().isEmpty)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func deleteAll_removesTheServiceOrEverything(kind: StoreKind) async throws {
         let keychain = try kind.keychain()
         for service in ["a", "b", "c"] { try await keychain.save(service, service: service, account: "x") }

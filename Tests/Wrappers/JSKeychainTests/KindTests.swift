@@ -24,7 +24,7 @@ struct KindTests {
     }
 
     @Test(
-        arguments: StoreKind.allCases,
+        arguments: StoreKind.everywhere,
         [
             (JSKeychainAccessibility.whenUnlocked, "synced"), (.afterFirstUnlock, "synced"),
             (.whenPasscodeSet, "local"), (.whenUnlockedThisDeviceOnly, "local"),
@@ -40,7 +40,7 @@ struct KindTests {
         #expect(try kinds(store) == ["local"])
     }
 
-    @Test(arguments: StoreKind.allCases, [true, false])
+    @Test(arguments: StoreKind.everywhere, [true, false])
     func itemOfEitherKind_isFoundByBothKeychains(kind: StoreKind, isSynced: Bool) async throws {
         let store = try kind.empty()
         let keychains = keychains(store)
@@ -57,7 +57,7 @@ struct KindTests {
         #expect(try await own.listAll().isEmpty)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func localItem_savedWithSync_staysLocal(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = keychains(store)
@@ -68,7 +68,7 @@ struct KindTests {
         #expect(try store.secrets().item("alice")?.accessibility == .afterFirstUnlock)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func localItem_deletedAndSavedAgain_isSynced(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = keychains(store)
@@ -78,7 +78,7 @@ struct KindTests {
         #expect(try kinds(store) == ["synced"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func syncedItem_savedWithoutSync_isChangedInPlace(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = keychains(store)
@@ -88,7 +88,7 @@ struct KindTests {
         #expect(try keychains.synced.value() == "2")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func syncedItem_savedForThisDeviceOnly_becomesLocal(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = keychains(store)
@@ -99,7 +99,7 @@ struct KindTests {
     }
 
     /// Such items cannot be synchronized, on Apple platforms either.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func syncedItem_savedWithBiometry_becomesLocal(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: "p")
         let keychains = keychains(store)
@@ -108,7 +108,7 @@ struct KindTests {
         #expect(try kinds(store) == ["local"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func itemsOfBothKinds_becomeOneWhenSaved(kind: StoreKind) throws {
         let store = try kind.empty()
         try store.secrets().save(#""local""#, for: "alice")
@@ -119,7 +119,7 @@ struct KindTests {
         #expect(try kinds(store) == ["synced"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func itemOfAnotherAccessGroup_staysWhenAnItemBecomesLocal(kind: StoreKind) throws {
         let store = try kind.empty()
         let group = JSKeychainConfiguration(accessGroup: "shared", syncToICloud: true)
@@ -129,7 +129,7 @@ struct KindTests {
         #expect(try JSKeychain(configuration: group).using(store).value() == "theirs")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func saving_byManyThreadsOfBothKinds_leavesOneItem(kind: StoreKind) throws {
         let store = try kind.empty()
         let keychains = keychains(store)

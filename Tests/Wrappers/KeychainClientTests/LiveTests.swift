@@ -142,7 +142,7 @@ struct LiveTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func user_writtenByManyAtOnce_isNeverAMixture(kind: StoreKind) async throws {
         let client = KeychainClient.live(valet: try valet(kind.empty()))
         try await client.setUserData(alice)
@@ -160,7 +160,7 @@ struct LiveTests {
 
     // MARK: - What older versions have stored
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func user_storedInParts_isRead(kind: StoreKind) async throws {
         let valet = try valet(kind.empty())
         let client = KeychainClient.live(valet: valet)

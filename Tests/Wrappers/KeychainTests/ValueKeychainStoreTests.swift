@@ -32,7 +32,7 @@ struct ValueKeychainStoreTests {
     }
 
     @Test(
-        arguments: StoreKind.allCases,
+        arguments: StoreKind.everywhere,
         ["", "bananas", "line\nbreak\0", "\"quoted\"", String(repeating: "ä", count: 10_000)])
     func text_set_isRead(kind: StoreKind, text: String) throws {
         let store = try store(kind)
@@ -40,7 +40,7 @@ struct ValueKeychainStoreTests {
         #expect(try store.get() == text)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_isSetChangedAndRemoved(kind: StoreKind) async throws {
         let store = try store(kind)
         #expect(try await store.get() == nil)
@@ -52,7 +52,7 @@ struct ValueKeychainStoreTests {
         #expect(try await store.get() == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func valuesOfOtherAccountsAndGroups_areApart(kind: StoreKind) throws {
         let kept = try kind.empty()
         let stores = [("a", "g"), ("b", "g"), ("a", "h")].map {
@@ -64,7 +64,7 @@ struct ValueKeychainStoreTests {
     }
 
     /// Items that the original has stored have no service.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_isTheOneThatSecItemAddMakesWithoutAService(kind: StoreKind) throws {
         let kept = try kind.empty()
         let services = Services(over: kept, caller: .unrestricted)
@@ -82,7 +82,7 @@ struct ValueKeychainStoreTests {
         #expect(services.add(item as NSDictionary, nil) == errSecDuplicateItem)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_createdTwice_isADuplicateAndStays(kind: StoreKind) throws {
         let store = try store(kind)
         try store.create("1")
@@ -90,7 +90,7 @@ struct ValueKeychainStoreTests {
         #expect(try store.get() == "1")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func extraAttributes_areStoredAndDoNotRenameTheItem(kind: StoreKind) throws {
         let kept = try kind.empty()
         let store = ValueKeychainStore(accountName: "a", accessGroup: "g").using(kept)
@@ -105,7 +105,7 @@ struct ValueKeychainStoreTests {
     }
 
     @Test(
-        arguments: StoreKind.allCases,
+        arguments: StoreKind.everywhere,
         [
             (kSecAttrAccessibleAfterFirstUnlock as String, Accessibility.afterFirstUnlock),
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String, .whenPasscodeSetThisDeviceOnly),
@@ -120,14 +120,14 @@ struct ValueKeychainStoreTests {
         #expect(try SecretStore(service: "", store: kept).item("a")?.accessibility == option.meaning)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func extraAttribute_thatIsNoAttribute_isAnError(kind: StoreKind) throws {
         let store = try store(kind)
         #expect(status { try store.create("1", extraAttributes: ["xyz": NSNumber(value: 1)]) } == errSecParam)
         #expect(try store.get() == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func synchronizableItem_isFoundAndRemoved(kind: StoreKind) throws {
         let store = try store(kind)
         try store.create("1", extraAttributes: [kSecAttrSynchronizable as String: NSNumber(value: true)])
@@ -137,7 +137,7 @@ struct ValueKeychainStoreTests {
         #expect(try store.get() == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func item_thatIsNotThere_canBeNeitherUpdatedNorDeleted(kind: StoreKind) throws {
         let store = try store(kind)
         #expect(status { try store.update("1") } == -25300)
@@ -149,7 +149,7 @@ struct ValueKeychainStoreTests {
         #expect(try store.get() == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func bytesThatAreNoText_areAnErrorAndNotNil(kind: StoreKind) throws {
         let kept = try kind.empty()
         try SecretStore(service: "", store: kept).save(Data([0xff]), for: "a")
@@ -183,7 +183,7 @@ struct ValueKeychainStoreTests {
     // MARK: - Several at once
 
     /// The original looks whether there is an item, and creates or updates it then: two that meet fail.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func setting_byManyThreads_neverFails(kind: StoreKind) throws {
         let kept = try kind.empty()
         let failures = Mutex<[String]>([])

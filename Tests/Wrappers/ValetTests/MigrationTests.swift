@@ -64,7 +64,7 @@ struct MigrationTests {
         #expect(try content(old) == [:])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func query_thatMatchesNothing_isItemNotFound(kind: StoreKind) throws {
         let store = try kind.empty()
         let (old, new) = (try valet(store, "old"), try valet(store))
@@ -78,7 +78,7 @@ struct MigrationTests {
 
     // MARK: - Everything
 
-    @Test(arguments: StoreKind.allCases, [false, true])
+    @Test(arguments: StoreKind.everywhere, [false, true])
     func migration_ofSeveralValues_migratesAll(kind: StoreKind, removes: Bool) throws {
         let store = try kind.empty()
         let (old, new) = (try valet(store, "old", .afterFirstUnlock), try valet(store))
@@ -91,7 +91,7 @@ struct MigrationTests {
         #expect(left == (removes ? 0 : pairs.count + 1))
     }
 
-    @Test(arguments: StoreKind.allCases, [false, true])
+    @Test(arguments: StoreKind.everywhere, [false, true])
     func migration_fromAnotherKindOfValet_migratesAll(kind: StoreKind, removes: Bool) throws {
         let store = try kind.empty()
         let new = try valet(store)
@@ -149,7 +149,7 @@ struct MigrationTests {
         return error
     }
 
-    @Test(arguments: StoreKind.allCases, [false, true])
+    @Test(arguments: StoreKind.everywhere, [false, true])
     func migration_ontoAKeyThatIsThere_changesNothing(kind: StoreKind, removes: Bool) throws {
         let store = try kind.empty()
         let (old, new) = (try valet(store, "old"), try valet(store))
@@ -305,7 +305,7 @@ struct MigrationTests {
 
     // MARK: - Another accessibility
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func accessibility_thatHasChanged_findsItsValuesAgain(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: passphrase)
         for (old, new) in [

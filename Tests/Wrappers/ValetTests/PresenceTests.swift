@@ -47,7 +47,7 @@ struct PresenceTests {
 
     // MARK: - Each time
 
-    @Test(arguments: StoreKind.allCases, [Valet.SecureEnclaveAccessControl.userPresence, .devicePasscode])
+    @Test(arguments: StoreKind.everywhere, [Valet.SecureEnclaveAccessControl.userPresence, .devicePasscode])
     func reading_asksEachTime(kind: StoreKind, control: Valet.SecureEnclaveAccessControl) throws {
         let person = Person()
         let valet = try secure(kind.empty(passphrase: passphrase), person, control)
@@ -97,7 +97,7 @@ struct PresenceTests {
 
     // MARK: - Once
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func reading_asksOnceUntilAPromptIsRequired(kind: StoreKind) throws {
         let person = Person()
         let valet = try single(kind.empty(passphrase: passphrase), person)
@@ -182,7 +182,7 @@ struct PresenceTests {
 
     // MARK: - Migrations
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func migration_intoAProtectedValet_asksNobody(kind: StoreKind) throws {
         let person = Person()
         let store = try kind.empty(passphrase: passphrase)

@@ -12,7 +12,7 @@ import VaultUnderTest
 
 @Suite("Values of valets")
 struct ValueTests {
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_thatIsStored_isReadByAllValetsOfItsName(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: passphrase)
         for (number, valet) in try permutations(store).enumerated() {
@@ -24,7 +24,7 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_thatIsThere_isReplaced(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: passphrase)
         for valet in try permutations(store) {
@@ -34,7 +34,7 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_thatIsAbsent_isItemNotFound(kind: StoreKind) throws {
         for valet in try permutations(kind.empty(passphrase: passphrase)) {
             #expect(keychainError { try valet.string(forKey: "key") } == .itemNotFound)
@@ -44,7 +44,7 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func keys_areThoseOfAllValues(kind: StoreKind) throws {
         for valet in try permutations(kind.empty(passphrase: passphrase)) {
             #expect(try valet.allKeys() == [])
@@ -57,7 +57,7 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func canary_isNoKey(kind: StoreKind) throws {
         for valet in try permutations(kind.empty(passphrase: passphrase)) {
             #expect(valet.canAccessKeychain())
@@ -66,7 +66,7 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_thatIsRemoved_isAbsent(kind: StoreKind) throws {
         for valet in try permutations(kind.empty(passphrase: passphrase)) {
             try valet.removeObject(forKey: "key")
@@ -153,7 +153,7 @@ struct ValueTests {
         #expect(try valet.string(forKey: key) == "1")
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func value_ofTenThousandCharacters_isReadAgain(kind: StoreKind) throws {
         let valet = try valet(kind.empty())
         let text = String(repeating: "ü", count: 10_000)
@@ -163,7 +163,7 @@ struct ValueTests {
 
     // MARK: - Many at once
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.everywhere)
     func valet_usedByManyThreadsAtOnce_losesNothing(kind: StoreKind) async throws {
         let valet = try valet(kind.empty())
         try await withThrowingTaskGroup(of: Void.self) { group in

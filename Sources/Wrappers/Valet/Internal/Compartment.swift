@@ -21,6 +21,8 @@ struct Compartment: Sendable {
         secrets.accessibility = configuration.accessibility.ofKeychainKit
         secrets.accessControl = configuration.accessControl?.flags
         secrets.synchronizable = configuration.isSynchronizable
+        // What several changes are here, must not be left half made.
+        secrets.changesInSteps = false
         return secrets
     }
 
