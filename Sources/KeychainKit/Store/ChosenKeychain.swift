@@ -34,7 +34,8 @@ package struct ChosenKeychain: Sendable {
     }
 }
 
-/// Why the last call that failed did, for wrappers whose errors have no room for it.
+/// Why the last call failed, for wrappers whose errors have no room for it; `nil` if it did not fail. An older failure would
+/// explain nothing where a call that cannot throw says `nil` or `false`.
 package final class FailureRecord: Sendable {
     private let failure = Mutex<KeychainError?>(nil)
 
@@ -42,7 +43,32 @@ package final class FailureRecord: Sendable {
 
     package var last: KeychainError? { failure.withLock { $0 } }
 
-    package func record(_ error: KeychainError) { failure.withLock { $0 = error } }
+    /// - Parameter error: `nil`: the call did not fail.
+    package func record(_ error: KeychainError?) { failure.withLock { $0 = error } }
+
+    package func recording<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+        do throws(KeychainError) {
+            let result = try body()
+            record(nil)
+            return result
+        } catch {
+            record(error)
+            throw error
+        }
+    }
+
+    package nonisolated(nonsending) func recording<Result>(
+        _ body: nonisolated(nonsending) () async throws(KeychainError) -> Result
+    ) async throws(KeychainError) -> Result {
+        do throws(KeychainError) {
+            let result = try await body()
+            record(nil)
+            return result
+        } catch {
+            record(error)
+            throw error
+        }
+    }
 }
 
 extension AuthenticationContext {

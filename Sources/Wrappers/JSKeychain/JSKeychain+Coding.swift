@@ -41,9 +41,9 @@ extension JSKeychain {
 
     func reporting<Result>(_ body: () throws(KeychainError) -> Result) throws(JSKeychainError) -> Result {
         do throws(KeychainError) {
-            return try body()
+            return try failures.recording(body)
         } catch {
-            throw reported(error)
+            throw JSKeychainError(error)
         }
     }
 
@@ -51,34 +51,19 @@ extension JSKeychain {
         _ body: nonisolated(nonsending) () async throws(KeychainError) -> Result
     ) async throws(JSKeychainError) -> Result {
         do throws(KeychainError) {
-            return try await body()
+            return try await failures.recording(body)
         } catch {
-            throw reported(error)
+            throw JSKeychainError(error)
         }
     }
 
     func telling(_ body: () throws(KeychainError) -> Bool) -> Bool {
-        do throws(KeychainError) {
-            return try body()
-        } catch {
-            failures.record(error)
-            return false
-        }
+        do throws(KeychainError) { return try failures.recording(body) } catch { return false }
     }
 
     nonisolated(nonsending) func telling(
         _ body: nonisolated(nonsending) () async throws(KeychainError) -> Bool
     ) async -> Bool {
-        do throws(KeychainError) {
-            return try await body()
-        } catch {
-            failures.record(error)
-            return false
-        }
-    }
-
-    private func reported(_ failure: KeychainError) -> JSKeychainError {
-        failures.record(failure)
-        return JSKeychainError(failure)
+        do throws(KeychainError) { return try await failures.recording(body) } catch { return false }
     }
 }

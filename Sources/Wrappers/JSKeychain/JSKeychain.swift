@@ -65,8 +65,8 @@ public final class JSKeychain: Sendable {
         JSKeychain(configuration, ChosenKeychain(store, caller: caller, context: context))
     }
 
-    /// Why the last call that failed did, with what to do about it: ``JSKeychainError`` has no room for that. It never holds
-    /// the content of an item. Calls on other threads are calls as well.
+    /// Why the last call failed, with what to do about it: ``JSKeychainError`` has no room for that; `nil` if it did not fail.
+    /// It never holds the content of an item. Calls on other threads are calls as well.
     ///
     /// ```swift
     /// if !keychain.exists(service: "com.example.app", account: "alice"), let failure = keychain.lastFailure {

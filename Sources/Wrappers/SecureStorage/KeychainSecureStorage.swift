@@ -59,8 +59,8 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
         KeychainSecureStorage(service, accessGroup, ChosenKeychain(store, caller: caller, context: context))
     }
 
-    /// Why the last call that failed did: what the codes of ``SecureStorageError`` and the `false` of ``exists(for:)`` have no
-    /// room for. It stays until the next failure.
+    /// Why the last call to the keychain failed: what the codes of ``SecureStorageError`` and the `false` of ``exists(for:)``
+    /// have no room for; `nil` if it did not fail.
     public var lastFailure: KeychainKit.KeychainError? { values.lastFailure }
 
     /// Saves a value under a key, in the place of the one that is there.

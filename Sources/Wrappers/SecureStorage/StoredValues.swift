@@ -15,19 +15,14 @@ struct StoredValues: Sendable {
 
     func save<T: Codable>(_ value: T, for key: String) async throws(SecureStorageError) {
         let bytes = try Self.encode(value)
-        do throws(KeychainKit.KeychainError) {
+        try await calling(SecureStorageError.saveFailed) { () async throws(KeychainKit.KeychainError) in
             try await secrets.save(bytes, for: key)
-        } catch {
-            throw .saveFailed(recorded(error))
         }
     }
 
     func load<T: Codable>(for key: String) async throws(SecureStorageError) -> T? {
-        let bytes: Data?
-        do throws(KeychainKit.KeychainError) {
-            bytes = try await secrets.read(Data.self, for: key)
-        } catch {
-            throw .loadFailed(recorded(error))
+        let bytes = try await calling(SecureStorageError.loadFailed) { () async throws(KeychainKit.KeychainError) in
+            try await secrets.read(Data.self, for: key)
         }
         guard let bytes else { return nil }
         return try Self.decode(T.self, from: bytes)
@@ -38,34 +33,38 @@ struct StoredValues: Sendable {
         for key: String, migratingFrom old: Old.Type, _ convert: (Old) throws -> T
     ) async throws -> T? {
         do {
-            return try await secrets.update(Data.self, for: key) { bytes in
-                try Self.migrate(&bytes, convert)
-            }
+            let value = try await secrets.update(Data.self, for: key) { try Self.migrate(&$0, convert) }
+            failures.record(nil)
+            return value
         } catch let error as KeychainKit.KeychainError {
-            throw SecureStorageError.loadFailed(recorded(error))
+            failures.record(error)
+            throw SecureStorageError.loadFailed(error.status)
         }
     }
 
     func delete(for key: String) async throws(SecureStorageError) {
-        do throws(KeychainKit.KeychainError) {
+        _ = try await calling(SecureStorageError.deleteFailed) { () async throws(KeychainKit.KeychainError) in
             try await secrets.remove(key)
-        } catch {
-            throw .deleteFailed(recorded(error))
         }
     }
 
     func exists(for key: String) -> Bool {
         do throws(KeychainKit.KeychainError) {
-            return try secrets.contains(key)
+            return try failures.recording { () throws(KeychainKit.KeychainError) in try secrets.contains(key) }
         } catch {
-            _ = recorded(error)
             return false
         }
     }
 
-    private func recorded(_ error: KeychainKit.KeychainError) -> OSStatus {
-        failures.record(error)
-        return error.status
+    private nonisolated(nonsending) func calling<Result>(
+        _ failed: (OSStatus) -> SecureStorageError,
+        _ body: nonisolated(nonsending) () async throws(KeychainKit.KeychainError) -> Result
+    ) async throws(SecureStorageError) -> Result {
+        do throws(KeychainKit.KeychainError) {
+            return try await failures.recording(body)
+        } catch {
+            throw failed(error.status)
+        }
     }
 }
 

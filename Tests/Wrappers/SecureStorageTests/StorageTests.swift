@@ -182,6 +182,17 @@ struct StorageTests {
         #expect(storage.lastFailure?.reason == .locked)
     }
 
+    /// An old failure would explain an absence that has nothing to do with it.
+    @Test func failure_beforeACallThatDoesNotFail_isForgotten() async throws {
+        let store = ScriptedStore()
+        let storage = storage(store)
+        store.fail(.locked, .next)
+        #expect(!storage.exists(for: "token"))
+        #expect(storage.lastFailure?.reason == .locked)
+        #expect(!storage.exists(for: "token"))
+        #expect(storage.lastFailure == nil)
+    }
+
     @Test func failedSaving_leavesTheOldValue() async throws {
         let store = ScriptedStore()
         let storage = storage(store)

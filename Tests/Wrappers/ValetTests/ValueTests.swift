@@ -39,8 +39,9 @@ struct ValueTests {
         for valet in try permutations(kind.empty(passphrase: passphrase)) {
             #expect(keychainError { try valet.string(forKey: "key") } == .itemNotFound)
             #expect(keychainError { try valet.object(forKey: "key") } == .itemNotFound)
-            #expect(try !valet.containsObject(forKey: "key"))
             #expect(valet.lastFailure?.reason == .itemNotFound)
+            #expect(try !valet.containsObject(forKey: "key"))
+            #expect(valet.lastFailure == nil)
         }
     }
 

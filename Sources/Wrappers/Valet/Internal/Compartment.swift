@@ -111,12 +111,7 @@ struct Compartment: Sendable {
     }
 
     private func attempt(_ body: () throws(KeychainKit.KeychainError) -> Bool) -> Bool {
-        do throws(KeychainKit.KeychainError) {
-            return try body()
-        } catch {
-            failures.record(error)
-            return false
-        }
+        do throws(KeychainKit.KeychainError) { return try failures.recording(body) } catch { return false }
     }
 
     // MARK: - Failures
@@ -125,9 +120,9 @@ struct Compartment: Sendable {
         _ body: () throws(KeychainKit.KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         do throws(KeychainKit.KeychainError) {
-            return try body()
+            return try failures.recording(body)
         } catch {
-            throw recorded(error)
+            throw KeychainError(error)
         }
     }
 

@@ -88,7 +88,9 @@ extension Compartment {
     /// Failures of KeychainKit as this module's; everything else as it is.
     func recordingAny<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try body()
+            let result = try body()
+            failures.record(nil)
+            return result
         } catch let failure as KeychainKit.KeychainError {
             throw recorded(failure)
         }

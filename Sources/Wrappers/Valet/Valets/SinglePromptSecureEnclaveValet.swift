@@ -84,7 +84,7 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
         SinglePromptSecureEnclaveValet(service, accessControl, ChosenKeychain(store, caller: caller, context: context))
     }
 
-    /// Why the last call that failed did, as KeychainKit says it; `nil`: none has failed yet.
+    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail.
     ///
     /// ```swift
     /// let reason = singlePromptValet.lastFailure?.message

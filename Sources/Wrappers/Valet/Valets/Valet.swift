@@ -35,7 +35,7 @@ public final class Valet: Sendable {
     var configuration: Configuration { service.configuration }
     var baseKeychainQuery: [String: AnyHashable] { service.generateBaseQuery() }
 
-    /// Why the last call that failed did, as KeychainKit says it: locked, damaged, disk full …; `nil`: none has failed yet.
+    /// Why the last call failed, as KeychainKit says it: locked, damaged, disk full …; `nil` if it did not fail.
     ///
     /// ```swift
     /// let isLocked = valet.lastFailure?.reason == .locked
@@ -171,7 +171,9 @@ extension Valet {
         _ body: nonisolated(nonsending) (SecretStore) async throws -> Result
     ) async throws -> Result {
         do {
-            return try await body(secrets)
+            let result = try await body(secrets)
+            compartment.failures.record(nil)
+            return result
         } catch let failure as KeychainKit.KeychainError {
             throw compartment.recorded(failure)
         }
