@@ -19,6 +19,8 @@
         /// - Throws: ``ConnectionError``, or `CancellationError`.
         nonisolated(nonsending) func connect() async throws -> Connection {
             let deadline = ContinuousClock.now + options.connectTimeout
+            // A try that has no time to fail by itself would only say that.
+            let lastStart = deadline - options.retryInterval
             var timesOnlyOpen = 0
             while true {
                 let problem = try await wakingProblem()
@@ -26,14 +28,14 @@
                     return try await attempt(by: min(deadline, .now + options.attemptTimeout))
                 } catch DialFailure.final(let error) where error.reason == .downgraded {
                     timesOnlyOpen += 1
-                    if timesOnlyOpen >= Self.patienceWithOpenPort || .now >= deadline { throw error }
+                    if timesOnlyOpen >= Self.patienceWithOpenPort || .now >= lastStart { throw error }
                 } catch DialFailure.final(let error) {
                     throw error
                 } catch let failure as DialFailure {
                     timesOnlyOpen = 0
-                    if .now >= deadline { throw unreachable(failure, problem) }
+                    if .now >= lastStart { throw unreachable(failure, problem) }
                 }
-                try await Task.sleep(until: min(deadline, .now + options.retryInterval), tolerance: .zero)
+                try await Task.sleep(for: options.retryInterval)
             }
         }
 

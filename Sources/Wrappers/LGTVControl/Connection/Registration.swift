@@ -23,7 +23,10 @@
         struct Inquiry: Sendable {
             let id: String
             let inbox: Inbox<Message>
+            /// What was sent.
             let key: String?
+            /// What is not to be shown, should the television repeat it.
+            let hidden: String?
         }
 
         let connection: Connection
@@ -35,11 +38,11 @@
         /// - Throws: ``Declined``, ``ConnectionError``, or `CancellationError`.
         nonisolated(nonsending) func run(key: String?) async throws -> Outcome {
             do {
-                return try await once(key)
+                return try await once(key, hiding: key)
             } catch let declined as Declined {
                 // A key that is not valid any more: all that is left is to ask without it.
                 guard key != nil, !declined.wasAsked else { throw declined }
-                return try await once(nil)
+                return try await once(nil, hiding: key)
             }
         }
 
@@ -54,10 +57,10 @@
             return try await outcome(of: inquiry)
         }
 
-        private nonisolated(nonsending) func once(_ key: String?) async throws -> Outcome {
+        private nonisolated(nonsending) func once(_ key: String?, hiding hidden: String?) async throws -> Outcome {
             let (id, inbox) = connection.expectAnswers(toRegistration: true)
             connection.send(try Requests.register(id, key: key))
-            return try await outcome(of: Inquiry(id: id, inbox: inbox, key: key))
+            return try await outcome(of: Inquiry(id: id, inbox: inbox, key: key, hidden: hidden))
         }
 
         private nonisolated(nonsending) func outcome(of inquiry: Inquiry) async throws -> Outcome {
@@ -65,7 +68,7 @@
             var wasAsked = false
             while true {
                 let late: ConnectionError = wasAsked ? .nobodyAccepted : .noAnswer
-                switch try await inquiry.inbox.next(by: deadline, late: late).step(hiding: inquiry.key) {
+                switch try await inquiry.inbox.next(by: deadline, late: late).step(hiding: inquiry.hidden) {
                 case .registered(let key):
                     connection.stopExpecting(inquiry.id)
                     return .registered(key: try Self.checked(key ?? inquiry.key))
