@@ -232,9 +232,11 @@ struct MigrationTests {
             let store = FailingStore(memory, hasTransactions: hasTransactions)
             let (old, new) = (try valet(store, "old"), try valet(store))
             if hasTransactions { store.failsWrites = true } else { store.room = 3 }
-            let error = try failing(old, new) { try new.migrateObjects(from: old, removeOnCompletion: true) }
+            let error = try failing(old, new) {
+                defer { #expect(new.lastFailure?.reason == .diskFull) }
+                try new.migrateObjects(from: old, removeOnCompletion: true)
+            }
             #expect(error as? Valet.KeychainError == .couldNotAccessKeychain)
-            #expect(new.lastFailure?.reason == .diskFull)
         }
     }
 
@@ -298,9 +300,11 @@ struct MigrationTests {
         try fill(old)
         try new.setString("mine", forKey: "other")
         oldStore.failsRemovals = true
-        let error = try failing(old, new) { try new.migrateObjects(from: old, removeOnCompletion: true) }
+        let error = try failing(old, new) {
+            defer { #expect(new.lastFailure?.reason == .readOnly) }
+            try new.migrateObjects(from: old, removeOnCompletion: true)
+        }
         #expect(error as? Valet.MigrationError == .removalFailed)
-        #expect(new.lastFailure?.reason == .readOnly)
     }
 
     // MARK: - Another accessibility
