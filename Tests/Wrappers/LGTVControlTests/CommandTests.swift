@@ -63,7 +63,7 @@
         }
 
         @Test func command_withoutAnswer_endsInTimeAndTheNextOneWorks() async throws {
-            let (tv, household) = try await connected { $0.requestTimeout = .milliseconds(500) }
+            let (tv, household) = try await connected { $0.requestTimeout = .seconds(3) }
             tv.answer("ssap://silence", with: [])
             #expect(await reason { try await household.manager.sendCommand("ssap://silence") } == .timedOut)
             try await household.manager.sendCommand("ssap://audio/volumeUp")
