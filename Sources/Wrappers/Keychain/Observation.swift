@@ -31,7 +31,8 @@ final class Observer: @unchecked Sendable {
         var isStopped = false
     }
 
-    private let isolation: (any Actor)?
+    /// Not kept alive by being told: an actor that has the store would never go. Once it is gone, nobody else is there.
+    private weak var isolation: (any Actor)?
     private let callback: (String?) -> Void
     private let state = Mutex(State())
 

@@ -17,8 +17,8 @@ public final class ObservedValueStore: AwaitableStore {
     /// Values are set one after another, so that observers hear of them in that order.
     private let turns = Turns()
 
-    /// - Parameter valueStore: Where the value is kept. Stores other than those of this module block a thread when they are
-    ///   waited for.
+    /// - Parameter valueStore: Where the value is kept. Stores other than those of this module block a thread when their value
+    ///   is waited for.
     public init(valueStore: any ValueStore & Sendable) { self.valueStore = valueStore }
 
     // MARK: - Getting and setting
@@ -48,12 +48,12 @@ public final class ObservedValueStore: AwaitableStore {
     /// The same without blocking a thread.
     public nonisolated(nonsending) func set(_ value: String?) async throws {
         let told = try await turns.inTurn {
-            if let store = valueStore as? any AwaitableStore {
+            if let store = self.valueStore as? any AwaitableStore {
                 try await store.set(value)
             } else {
-                try valueStore.set(value)
+                try self.valueStore.set(value)
             }
-            return note(value)
+            return self.note(value)
         }
         for observer in told { observer.deliver(isolation: #isolation) }
     }

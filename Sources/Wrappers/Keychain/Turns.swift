@@ -12,6 +12,7 @@ final class Turns: Sendable {
     }
 
     private let state = Mutex(State())
+    private let thread = OwnThread()
 
     func inTurn<Result>(_ body: () throws -> Result) throws -> Result {
         let turn = DispatchSemaphore(value: 0)
@@ -21,12 +22,21 @@ final class Turns: Sendable {
         return try body()
     }
 
-    nonisolated(nonsending) func inTurn<Result>(
-        _ body: nonisolated(nonsending) () async throws -> Result
+    /// - Parameter body: Runs on a thread of this object, and so does what follows it: whoever waits for a turn on the main
+    ///   thread, or on one of the tasks' own, never waits for something that needs that thread.
+    nonisolated(nonsending) func inTurn<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        await withCheckedContinuation { turn in wait { turn.resume() } }
-        defer { pass() }
-        return try await body()
+        let task = Task(executorPreference: thread) {
+            await withCheckedContinuation { turn in self.wait { turn.resume() } }
+            defer { self.pass() }
+            return try await body()
+        }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// - Parameter begin: Called once it is the caller's turn.
@@ -46,5 +56,15 @@ final class Turns: Sendable {
             return nil
         }
         next?()
+    }
+}
+
+/// Where tasks run while they have their turn.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "ObservedValueStore")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

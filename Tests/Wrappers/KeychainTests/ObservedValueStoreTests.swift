@@ -162,6 +162,63 @@ struct ObservedValueStoreTests {
         #expect(observed == ["1", "2", "3"])
     }
 
+    @MainActor @Test func synchronousSettingOnTheMainThread_whileAnAwaitedOneIsUnderWay_comesAfterIt() async throws {
+        let store = store
+        for number in 1...100 {
+            let earlier = Task { try await store.set("\(number)") }
+            await Task.yield()
+            try setNow(store, "now")
+            try await earlier.value
+        }
+        #expect(try await store.get() != nil)
+    }
+
+    /// Waiting, these hold all threads that tasks have.
+    @Test func synchronousSettings_inManyTasks_leaveAwaitedOnesTheirThread() async throws {
+        let store = store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    if number % 2 == 0 { try await store.set("\(number)") } else { try setNow(store, "\(number)") }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func settingThatIsCancelled_isNotTold() async throws {
+        let store = store
+        let notes = Notes()
+        store.observeChanges { notes.add($0) }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.set("1")
+        }
+        await #expect(throws: Keychain.KeychainError.self) { try await task.value }
+        try await store.set("2")
+        #expect(notes.all == ["2"])
+    }
+
+    @Test func actorThatObservesItsOwnStore_isLetGo() async throws {
+        actor Listener {
+            let store: ObservedValueStore
+
+            init(_ store: ObservedValueStore) { self.store = store }
+
+            func listen(_ notes: Notes) { store.observeChanges { notes.add($0) } }
+        }
+        let notes = Notes()
+        weak var gone: Listener?
+        do {
+            let listener = Listener(store)
+            await listener.listen(notes)
+            gone = listener
+        }
+        #expect(gone == nil)
+        try await store.set("1")
+        #expect(notes.all == ["1"])
+    }
+
     @Test func observerOnAnActor_isCalledThere() async throws {
         actor Listener {
             var heard: [String?] = []
