@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import Synchronization
 import Testing
 import VaultUnderTest
 
@@ -61,6 +62,43 @@ struct KindsTests {
         #expect(try local.read(String.self, for: "alice") == "1" && synced.read(String.self, for: "alice") == "3")
     }
 
+    /// Saving without a word on protection takes none away, whichever item is the store's own.
+    @Test(arguments: StoreKind.allCases)
+    func protectedItem_besideASynchronizableOne_staysWhenBothBecomeOne(kind: StoreKind) throws {
+        var (either, local, synced) = try stores(kind)
+        let person = Answering("p")
+        (local.accessControl, either.synchronizable) = (.userPresence, true)
+        either.context = AuthenticationContext { person }
+        try local.save("1", for: "alice")
+        try synced.save("2", for: "alice")
+        try either.save("3", for: "alice")
+        #expect(try synced.items().isEmpty && either.item("alice")?.accessControl == .userPresence)
+        #expect(try either.read(String.self, for: "alice") == "3" && person.count == 1)
+    }
+
+    @Test func callOnItemsOfBothKinds_asksWithOneContext() throws {
+        let store = WithoutTransactions()
+        let local = SecretStore(service: "app", store: store)
+        var (either, synced) = (local, local)
+        (either.synchronizableAny, synced.synchronizable) = (true, true)
+        try local.save("1", for: "alice")
+        try synced.save("2", for: "alice")
+        store.forgetContexts()
+        _ = try either.read(String.self, for: "alice")
+        #expect(store.contexts == 1)
+        store.forgetContexts()
+        try either.save("3", for: "alice")
+        #expect(store.contexts == 1)
+    }
+
+    /// Each lane keeps threads.
+    @Test func chosenStore_thatIsAStructure_hasOneLane() throws {
+        let keychain = ChosenKeychain(Structure(memory: MemoryStore()))
+        let (one, other) = (keychain.secrets(service: "one"), keychain.secrets(service: "other"))
+        try one.transaction { transaction in try transaction.in(other).save("1", for: "alice") }
+        #expect(try other.read(String.self, for: "alice") == "1")
+    }
+
     /// As in Apple's keychain.
     @Test func storeWithoutTransactions_keepsTheNewValueAndOneItem() throws {
         let store = WithoutTransactions()
@@ -99,6 +137,36 @@ struct KindsTests {
 /// A store that makes each call for itself.
 private final class WithoutTransactions: ItemStore {
     private let memory = MemoryStore()
+    private let seen = Mutex<[AuthenticationContext]>([])
+
+    /// How many there were in requests since they were forgotten.
+    var contexts: Int { seen.withLock { Set($0.map { ObjectIdentifier($0) }).count } }
+
+    func forgetContexts() { seen.withLock { $0 = [] } }
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        seen.withLock { $0.append(authorization.context) }
+        return try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
+    }
+
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try memory.insert(item, authorization)
+    }
+
+    func update(
+        _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        seen.withLock { $0.append(authorization.context) }
+        return try memory.update(selection, authorization, change)
+    }
+
+    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+}
+
+private struct Structure: ItemStore {
+    let memory: MemoryStore
 
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
@@ -117,4 +185,12 @@ private final class WithoutTransactions: ItemStore {
     }
 
     func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+
+    var hasTransactions: Bool { true }
+
+    func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try memory.transaction(authorization, body)
+    }
 }

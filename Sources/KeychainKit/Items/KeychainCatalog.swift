@@ -22,8 +22,10 @@ public struct KeychainCatalog: Sendable {
 
     /// - Parameters: As in ``SecretStore``.
     public init(store: (any ItemStore)? = nil, caller: Caller? = nil) {
-        backing = Backing.of(store, caller)
+        self.init(Backing.of(store, caller))
     }
+
+    init(_ backing: Backing) { self.backing = backing }
 
     /// The items of these classes that match; none is no error.
     ///

@@ -7,28 +7,33 @@ import Synchronization
 /// The keychain that a wrapper works on: the user's own, unless a program or a test has chosen another.
 package struct ChosenKeychain: Sendable {
     /// `nil`: the keychain of the user.
-    package var store: (any ItemStore)?
+    package let store: (any ItemStore)?
     /// `nil`: the program's own for the keychain of the user, else all access groups.
-    package var caller: Caller?
+    package let caller: Caller?
     /// What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
     package var context: AuthenticationContext?
+    /// Made once, so that all calls on one store wait on the same few threads. `nil`: that of the user, made when it is used.
+    private let chosen: Backing?
 
     package init(
         _ store: (any ItemStore)? = nil, caller: Caller? = nil, context: AuthenticationContext? = nil
     ) {
         (self.store, self.caller, self.context) = (store, caller, context)
+        chosen = store.map { Backing($0, caller ?? .unrestricted, .system) }
     }
+
+    private var backing: Backing { chosen ?? Backing.of(store, caller) }
 
     /// The generic passwords of a service. Where the keychain knows no transactions, the changes of one are made in their order.
     package func secrets(service: String, accessGroup: String? = nil) -> SecretStore {
-        var secrets = SecretStore(service: service, accessGroup: accessGroup, store: store, caller: caller)
-        (secrets.context, secrets.changesInSteps) = (context, true)
+        var secrets = SecretStore(.service(service), backing)
+        (secrets.accessGroup, secrets.context, secrets.changesInSteps) = (accessGroup, context, true)
         return secrets
     }
 
     /// Everything that the program may see.
     package var catalog: KeychainCatalog {
-        var catalog = KeychainCatalog(store: store, caller: caller)
+        var catalog = KeychainCatalog(backing)
         catalog.context = context
         return catalog
     }

@@ -16,7 +16,8 @@ extension StoreRequests {
 
     /// Saves into the item that is there, of whatever kind it is, so that there is one of the name in its access group.
     ///
-    /// What is bound to this device is never synchronizable: then an item that is makes way for one that is not.
+    /// What is bound to this device, or asks for somebody, is never synchronizable: then an item that is makes way for one that
+    /// is not.
     func saveInItsKind(
         _ account: String, _ value: Data, _ attributes: ItemAttributes
     ) throws(KeychainError) {
@@ -28,19 +29,19 @@ extension StoreRequests {
 
     /// Without transactions another program may come in between: then it saves first, so that the value is never gone.
     private func replaceBoth(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        let (group, kinds) = try itemMeant(account)
-        let kind = kindToSave(over: kinds)
+        let (group, items) = try itemsMeant(account)
+        let kind = kindToSave(over: items)
         try of(kind: kind, in: group).save(account, value, attributes)
-        if kinds.contains(!kind) { _ = try of(kind: !kind, in: group).remove(account) }
+        if items.contains(where: { $0.synchronizable != kind }) { _ = try of(kind: !kind, in: group).remove(account) }
     }
 
-    /// - Returns: The access group that is meant (`nil`: a new item's) and which kinds of items are there.
-    private func itemMeant(_ account: String) throws(KeychainError) -> (group: String?, kinds: Set<Bool>) {
+    /// - Returns: The access group that is meant (`nil`: a new item's) and the items that are there, of one kind or both.
+    private func itemsMeant(_ account: String) throws(KeychainError) -> (group: String?, items: [KeychainItem]) {
         let found = try itemsThatOpen(account)
         let groups = Set(found.map(\.accessGroup))
         let group = groups.count > 1 ? caller.defaultGroup : groups.first ?? store.accessGroup
         guard groups.isEmpty || groups.contains(where: { $0 == group }) else { throw .severalItems }
-        return (group, Set(found.filter { $0.accessGroup == group }.map(\.synchronizable)))
+        return (group, found.filter { $0.accessGroup == group })
     }
 
     /// Damaged ones are left to the saving, which takes their place.
@@ -55,8 +56,11 @@ extension StoreRequests {
         }
     }
 
-    private func kindToSave(over kinds: Set<Bool>) -> Bool {
+    private func kindToSave(over items: [KeychainItem]) -> Bool {
         if store.isBoundToDevice { return false }
+        // Its protection stays, and with it the item that has it.
+        if store.accessControl == nil, items.contains(where: { $0.accessControl?.isEmpty == false }) { return false }
+        let kinds = Set(items.map(\.synchronizable))
         return kinds == [!store.synchronizable] ? !store.synchronizable : store.synchronizable
     }
 

@@ -16,7 +16,8 @@ struct StoreRequests {
 
     /// - Parameter requests: Those of a transaction; `nil`: each is one of its own.
     init(_ store: SecretStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
-        self.store = store
+        // A call on items of either kind makes several requests, and asks one person once.
+        self.store = store.synchronizableAny ? store.sharingContext : store
         self.questions = questions
         (engine, caller) = (store.backing.engine, store.backing.caller)
         self.requests = requests ?? engine.requests
