@@ -76,8 +76,9 @@ public final class ObservedValueStore: AwaitableStore {
     /// stop observing; what it sets comes when it has returned.
     ///
     /// Registered on an actor, the main one for instance, it is called there: before `set` returns if that is awaited there, or
-    /// called on the main thread for the main actor; else soon after. Registered anywhere else, it is called on the thread that sets, before `set` returns, unless
-    /// another thread is calling it just then. Such a callback must not touch what other threads use at the same time.
+    /// called on the main thread for the main actor; else soon after. Registered anywhere else, it is called on the thread
+    /// that sets, before `set` returns, unless another thread is calling it just then. Such a callback must not touch what
+    /// other threads use at the same time.
     ///
     /// - Returns: What ends it. Letting go of that does not.
     @discardableResult

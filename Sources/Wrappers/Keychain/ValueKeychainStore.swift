@@ -96,8 +96,10 @@ public final class ValueKeychainStore: AwaitableStore {
     /// try store.create("s3cret", extraAttributes: [kSecAttrLabel as String: NSString(string: "Example account")])
     /// ```
     ///
-    /// - Parameter extraAttributes: Handed to `SecItemAdd`. What the store says itself, and the value, win.
-    /// - Throws: ``KeychainError``, with `errSecDuplicateItem` if there is one, which stays as it is.
+    /// - Parameter extraAttributes: Handed to `SecItemAdd`. What the store says itself, and the value, win; a service is left
+    ///   out, since the item could not be found by it.
+    /// - Throws: ``KeychainError``, with `errSecDuplicateItem` if there is one in its access group that synchronizes as little or
+    ///   as much, which stays as it is.
     public func create(_ value: String, extraAttributes: [String: AnyObject] = [:]) throws {
         let entries = extraAttributes.merging(entries) { _, own in own }
             .merging([kSecValueData as String: NSData(data: Data(value.utf8))]) { _, value in value }
@@ -153,6 +155,7 @@ public final class ValueKeychainStore: AwaitableStore {
         var entries: [String: AnyObject] = [
             kSecClass as String: kSecClassGenericPassword,
             kSecAttrAccount as String: NSString(string: account),
+            kSecAttrService as String: NSString(),
             kSecUseDataProtectionKeychain as String: NSNumber(value: true),
         ]
         entries[kSecAttrAccessGroup as String] = accessGroup.map { NSString(string: $0) }

@@ -104,6 +104,14 @@ struct ValueKeychainStoreTests {
         #expect(try item?.label == "Label" && store.get() == "1")
     }
 
+    /// The store has no service to find it by.
+    @Test(arguments: StoreKind.everywhere)
+    func extraAttribute_thatIsAService_doesNotHideTheItem(kind: StoreKind) throws {
+        let store = try store(kind)
+        try store.create("1", extraAttributes: [kSecAttrService as String: NSString(string: "app")])
+        #expect(try store.get() == "1")
+    }
+
     @Test(
         arguments: StoreKind.everywhere,
         [
