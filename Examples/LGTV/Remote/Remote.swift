@@ -70,7 +70,8 @@ extension LGTVControlManager {
         do {
             return try storedCredentials()
         } catch {
-            throw Failure("The credentials could not be read. \(lastFailure?.localizedDescription ?? error.localizedDescription)")
+            throw Failure(
+                "The credentials could not be read. \(lastFailure?.localizedDescription ?? error.localizedDescription)")
         }
     }
 
@@ -85,7 +86,8 @@ extension LGTVControlManager {
         }
         defer { telling.cancel() }
         guard let code = try await connect(ip: ip, mac: mac) else { return }
-        print(code.isEmpty ? "Enter the code that the TV shows:" : "Enter the code \(code), if the TV shows it as well:")
+        print(
+            code.isEmpty ? "Enter the code that the TV shows:" : "Enter the code \(code), if the TV shows it as well:")
         fflush(nil)
         guard let entered = readLine(), !entered.isEmpty else { throw Failure("No code was entered.") }
         try await submitPairingCode(entered)

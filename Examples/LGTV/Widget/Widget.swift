@@ -8,7 +8,8 @@ import LGTVControl
 enum Widget {
     static func main() {
         do {
-            guard let credentials = try LGTVControlManager.shared.storedCredentials(), credentials.clientKey != nil else {
+            guard let credentials = try LGTVControlManager.shared.storedCredentials(), credentials.clientKey != nil
+            else {
                 return print("Setup Required")
             }
             let status = AppGroupManager.shared.getString(forKey: LGTVControlManager.Constants.lastStatusKey)

@@ -10,7 +10,8 @@
     @Suite("Connecting", .timeLimit(.minutes(2)))
     struct ConnectingTests {
         private static let packet =
-            [UInt8](repeating: 0xFF, count: 6) + Array(repeating: [0x02, 0x00, 0x5E, 0x10, 0x00, 0x01], count: 16).joined()
+            [UInt8](repeating: 0xFF, count: 6)
+            + Array(repeating: [0x02, 0x00, 0x5E, 0x10, 0x00, 0x01], count: 16).joined()
 
         // MARK: - Waking
 
@@ -36,7 +37,9 @@
         @Test func wakeTV_withAnAddressThatIsNone_saysSo() async throws {
             let household = Household(tlsPort: nil) { $0.broadcastAddress = "nowhere" }
             let error = await failure { try await household.manager.wakeTV(mac: mac) }
-            guard case .sendFailed = error as? WakeOnLANError else { return #expect(Bool(false), "\(String(describing: error))") }
+            guard case .sendFailed = error as? WakeOnLANError else {
+                return #expect(Bool(false), "\(String(describing: error))")
+            }
         }
 
         @Test func wakeTV_withoutMACAddress_isRefused() async throws {

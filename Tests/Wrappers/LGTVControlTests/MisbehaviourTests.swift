@@ -35,10 +35,16 @@
             Row("a fragment of nothing", .invalidResponse, .strayFragment),
             Row("more fragments than a message has", .invalidResponse, .fragments(Array(repeating: "a", count: 2000))),
             Row("no key", .invalidResponse, .text(#"{"type":"registered","id":"ID","payload":{}}"#)),
-            Row("an empty key", .invalidResponse, .text(#"{"type":"registered","id":"ID","payload":{"client-key":""}}"#)),
-            Row("a key that is a number", .invalidResponse, .text(#"{"type":"registered","id":"ID","payload":{"client-key":1}}"#)),
+            Row(
+                "an empty key", .invalidResponse, .text(#"{"type":"registered","id":"ID","payload":{"client-key":""}}"#)
+            ),
+            Row(
+                "a key that is a number", .invalidResponse,
+                .text(#"{"type":"registered","id":"ID","payload":{"client-key":1}}"#)),
             Row("bytes that are no message", .timedOut, .binary([0, 1, 2])),
-            Row("a message for nobody", .timedOut, .text(#"{"type":"registered","id":"x","payload":{"client-key":"k"}}"#)),
+            Row(
+                "a message for nobody", .timedOut,
+                .text(#"{"type":"registered","id":"x","payload":{"client-key":"k"}}"#)),
             Row("a message of no kind", .timedOut, .text(#"{"type":"dance","id":"ID","payload":7}"#)),
             Row("types that are wrong", .timedOut, .text(#"{"type":1,"id":"ID","payload":["pin"],"error":{}}"#)),
             Row("an empty object", .timedOut, .text("{}")),
@@ -100,7 +106,8 @@
         }
 
         @Test func ping_isAnswered() async throws {
-            let tv = try await TVSimulator(.misbehaves([.ping, .text(#"{"type":"registered","id":"ID","payload":{"client-key":"k"}}"#)]))
+            let tv = try await TVSimulator(
+                .misbehaves([.ping, .text(#"{"type":"registered","id":"ID","payload":{"client-key":"k"}}"#)]))
             let household = Household(tv)
             try await household.connect()
             // The answer was written before the request is, and so is heard before it.
@@ -122,11 +129,14 @@
             Server(testDescription: "silence", reason: .unreachable, text: nil, closes: false),
             Server(testDescription: "a closed door", reason: .unreachable, text: nil, closes: true),
             Server(testDescription: "a web page", reason: .invalidResponse, text: page, closes: false),
-            Server(testDescription: "another protocol", reason: .invalidResponse, text: "SSH-2.0-OpenSSH_9.9\r\n", closes: false),
+            Server(
+                testDescription: "another protocol", reason: .invalidResponse, text: "SSH-2.0-OpenSSH_9.9\r\n",
+                closes: false),
             Server(testDescription: "a wrong proof", reason: .invalidResponse, text: wrongProof, closes: false),
             Server(
                 testDescription: "headers without end", reason: .invalidResponse,
-                text: "HTTP/1.1 101 Switching Protocols\r\nX: " + String(repeating: "x", count: 3_000_000), closes: false),
+                text: "HTTP/1.1 101 Switching Protocols\r\nX: " + String(repeating: "x", count: 3_000_000),
+                closes: false),
         ]
 
         private static let page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -151,7 +161,9 @@
             #expect(error?.message.contains("plugged in") == true)
         }
 
-        @Test(arguments: ["", "a b", "192.0.2.14\r\nX: y", "192.0.2.14/..", "\u{0}", String(repeating: "a", count: 300)])
+        @Test(arguments: [
+            "", "a b", "192.0.2.14\r\nX: y", "192.0.2.14/..", "\u{0}", String(repeating: "a", count: 300),
+        ])
         func address_thatCannotBeOne_isRefused(host: String) async throws {
             let household = Household(tlsPort: nil)
             #expect(await reason { try await household.manager.connect(ip: host, mac: mac) } == .invalidParameter)

@@ -99,9 +99,33 @@
                 .misbehaves([.text(#"{"type":"error","id":"ID","error":"no key-of-the-simulator-1 here"}"#)]))
             let later = household.restarted(tls: tv)
             let error = await failure { try await later.connect(ip: "127.0.0.1", mac: mac) }
-            let shown = "\(String(describing: error)) \(error?.localizedDescription ?? "") \(later.getConnectionStatus())"
+            let shown =
+                "\(String(describing: error)) \(error?.localizedDescription ?? "") \(later.getConnectionStatus())"
             #expect(tv.shownKeys == [nil, "key-of-the-simulator-1", nil])
             #expect(!shown.contains("key-of-the-simulator-1"))
+        }
+
+        @Test func longKey_thatTheTVRepeats_isNotShownInPart() async throws {
+            let key = String((0..<10_000).map { _ in "0123456789abcdef".randomElement() ?? "0" })
+            let tv = try await TVSimulator(
+                .misbehaves([.text(#"{"type":"error","id":"ID","error":"\#(key)"}"#)]))
+            let household = Household(tv)
+            household.manager.saveCredentials(TVCredentials(ipAddress: "127.0.0.1", macAddress: mac, clientKey: key))
+            #expect(await failure { try await household.connect() } != nil)
+            #expect(tv.shownKeys == [key, nil])
+            #expect(!"\(household.manager.getConnectionStatus())".contains(key.prefix(20)))
+        }
+
+        @Test func manager_thatGoesAwayWhileACodeIsWanted_endsItsStatus() async throws {
+            let tv = try await TVSimulator(.wantsCode("271828", tellsIt: true))
+            var household: Household? = Household(tv)
+            let updates = household?.manager.statusUpdates
+            try await household?.connect()
+            household = nil
+            var last: ConnectionStatus?
+            for await update in try #require(updates) { last = update }
+            #expect(last == .pairingRequired(code: "271828"))
+            withExtendedLifetime(tv) {}
         }
 
         @Test func promptThatNobodyAnswers_endsInTime() async throws {

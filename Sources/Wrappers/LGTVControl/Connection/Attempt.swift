@@ -24,8 +24,9 @@
             let known = stored.flatMap { $0.isOf(mac: mac) ? $0 : nil }
             let dialing = Dialing(options: manager.options, host: host, mac: address, pin: known?.certificate)
             let connection = try await dialing.connect()
-            let registration = Registration(connection: connection, options: manager.options) {
-                show(.pairingRequired(code: nil))
+            // Weak: it may stay in the session of the manager until a code is entered.
+            let registration = Registration(connection: connection, options: manager.options) { [weak manager, era] in
+                if let manager { Attempt(manager: manager, era: era).show(.pairingRequired(code: nil)) }
             }
             let new = Pairing(
                 credentials: TVCredentials(ipAddress: host, macAddress: mac), certificate: connection.certificate)

@@ -48,7 +48,8 @@
                 board.note(.disconnected)
                 return true
             }
-            if isOurs { board.share() }
+            // Not on the thread that all connections share: it writes a file.
+            if isOurs { Task { [board] in board.share() } }
         }
     }
 

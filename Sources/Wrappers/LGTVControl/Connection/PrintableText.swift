@@ -10,10 +10,9 @@ enum PrintableText {
     ///
     /// - Parameter hidden: What must not be in it, should the other side repeat it: the client key.
     static func of(_ text: String, hiding hidden: String? = nil) -> String {
-        // Nobody waits for a replacement in a megabyte; four bytes at most are one character here.
-        var text = String(decoding: text.utf8.prefix(limit * 16), as: UTF8.self)
-        if let hidden, !hidden.isEmpty { text = text.replacingOccurrences(of: hidden, with: "…") }
-        let scalars = text.unicodeScalars
+        // In all of it: a key that is cut in two would no longer be found.
+        let text = hidden.map { $0.isEmpty ? text : text.replacingOccurrences(of: $0, with: "…") } ?? text
+        let scalars = text.unicodeScalars.prefix(limit + 1)
         let shown = scalars.prefix(limit).map { isHarmless($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }
         return shown.joined() + (scalars.count > limit ? "…" : "")
     }

@@ -10,7 +10,7 @@ public import KeychainServices
 /// ```swift
 /// do {
 ///     stored = try keychain.load(TVCredentials.self, service: service, account: account)
-/// } catch KeychainError.unexpectedStatus(errSecMissingEntitlement) {
+/// } catch KeychainError.unexpectedStatus(-34018) {
 ///     showThatTheEntitlementsLackTheGroup()
 /// }
 /// ```

@@ -53,7 +53,8 @@
         }
 
         private func write(_ opcode: WebSocketOpcode, _ bytes: Data, isLast: Bool = true) {
-            channel.writeAndFlush(WebSocketFrame(fin: isLast, opcode: opcode, data: ByteBuffer(bytes: bytes)), promise: nil)
+            channel.writeAndFlush(
+                WebSocketFrame(fin: isLast, opcode: opcode, data: ByteBuffer(bytes: bytes)), promise: nil)
         }
 
         /// Behind the encoder, which would write what it announces.
@@ -99,7 +100,9 @@
 
         init?(_ text: String) {
             do {
-                guard let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else { return nil }
+                guard let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else {
+                    return nil
+                }
                 self.object = object
             } catch {
                 return nil

@@ -44,7 +44,8 @@
 
         /// - Parameter certificate: `nil`: an open connection.
         init(
-            _ manners: Manners = .acceptsAtOnce, certificate: TestOnlyCertificate? = .first, knownKeys: Set<String> = [],
+            _ manners: Manners = .acceptsAtOnce, certificate: TestOnlyCertificate? = .first,
+            knownKeys: Set<String> = [],
             host: String = "127.0.0.1", port: Int = 0
         ) async throws {
             state = Mutex(State(manners: manners, knownKeys: knownKeys))
@@ -56,7 +57,8 @@
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         if let encryption { try pipeline.addHandler(NIOSSLServerHandler(context: encryption)) }
-                        try pipeline.configureHTTPServerPipeline(withServerUpgrade: (upgraders: [Self.upgrade(owner)], { _ in }))
+                        try pipeline.configureHTTPServerPipeline(
+                            withServerUpgrade: (upgraders: [Self.upgrade(owner)], { _ in }))
                     }
                 }
                 .bind(host: host, port: port).get()
@@ -152,7 +154,8 @@
             }
             switch manners {
             case .refuses(let words): client.send([["type": "error", "error": words].frame(id: id)])
-            case .refusesKeys where key != nil: client.send([["type": "error", "error": "403 invalid key"].frame(id: id)])
+            case .refusesKeys where key != nil:
+                client.send([["type": "error", "error": "403 invalid key"].frame(id: id)])
             default: prompt(manners, id, client)
             }
         }
