@@ -18,7 +18,8 @@ enum JSON {
             return try encoder.encode(value)
         } catch {
             throw Failure(
-                .invalidParameter, "A value of type \(Value.self) cannot be encoded as JSON\(place(of: error)).")
+                .invalidParameter,
+                "A value of type \(Value.self) cannot be encoded as JSON\(placeOfCodingFailure(error)).")
         }
     }
 
@@ -30,24 +31,9 @@ enum JSON {
         } catch {
             throw Failure(
                 .undecodableInput,
-                "The item is there, and its value is not a \(Value.self) as JSON\(place(of: error)). "
+                "The item is there, and its value is not a \(Value.self) as JSON\(placeOfCodingFailure(error)). "
                     + "Read it as the type that it was saved as, or delete it and save it anew.")
         }
-    }
-
-    /// Where coding failed. The error's own words may quote the value, and keys of dictionaries are content as well.
-    private static func place(of error: any Error) -> String {
-        let path: [any CodingKey]? =
-            switch error {
-            case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
-            case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-                DecodingError.dataCorrupted(let context):
-                context.codingPath
-            case EncodingError.invalidValue(_, let context): context.codingPath
-            default: nil
-            }
-        guard let path, !path.isEmpty else { return "" }
-        return " (at depth \(path.count))"
     }
 }
 

@@ -34,22 +34,16 @@ struct PairingStore: Sendable {
     func save(_ credentials: TVCredentials) throws {
         let bytes = try JSON.encode(credentials)
         let isAnother = try !isKnown(credentials)
-        try inOneStep { (transaction) throws(KeychainKit.KeychainError) in
-            try transaction.save(bytes, for: account)
+        try secrets.transaction { transaction in
             if isAnother { transaction.remove(certificateAccount) }
-        } orElse: { () throws(KeychainKit.KeychainError) in
-            if isAnother { try secrets.remove(certificateAccount) }
-            try secrets.save(bytes, for: account)
+            try transaction.save(bytes, for: account)
         }
     }
 
     func clear() throws {
-        try inOneStep { transaction in
+        try secrets.transaction { transaction in
             transaction.remove(account)
             transaction.remove(certificateAccount)
-        } orElse: { () throws(KeychainKit.KeychainError) in
-            try secrets.remove(account)
-            try secrets.remove(certificateAccount)
         }
     }
 
@@ -59,18 +53,6 @@ struct PairingStore: Sendable {
             return try self.credentials().map { MACAddress.areEqual($0.macAddress, credentials.macAddress) } ?? false
         } catch is JSON.Failure {
             return false
-        }
-    }
-
-    /// Makes several changes at once; where the keychain cannot, as Apple's, one after the other.
-    private func inOneStep(
-        _ body: (SecretTransaction) throws(KeychainKit.KeychainError) -> Void,
-        orElse single: () throws(KeychainKit.KeychainError) -> Void
-    ) throws {
-        do {
-            try secrets.transaction(body)
-        } catch let error as KeychainKit.KeychainError where error.reason == .unsupported {
-            try single()
         }
     }
 
@@ -86,21 +68,12 @@ struct PairingStore: Sendable {
     /// Replaces what there was by a pairing, credentials and certificate at once.
     nonisolated(nonsending) func save(_ pairing: Pairing) async throws {
         let bytes = try JSON.encode(pairing.credentials)
-        do {
-            try await secrets.transaction { (transaction) async throws in
-                try transaction.save(bytes, for: account)
-                guard let certificate = pairing.certificate else { return transaction.remove(certificateAccount) }
-                try transaction.save(certificate, for: certificateAccount)
-            }
-        } catch let error as KeychainKit.KeychainError where error.reason == .unsupported {
-            // The certificate first: one that is too many refuses, one that is missing would trust anybody.
-            if let certificate = pairing.certificate {
-                try await secrets.save(certificate, for: certificateAccount)
-                try await secrets.save(bytes, for: account)
-            } else {
-                try await secrets.save(bytes, for: account)
-                try await secrets.remove(certificateAccount)
-            }
+        try await secrets.transaction { (transaction) async throws in
+            // In this order, where they are made one after another: a certificate that is too many refuses, and one that is
+            // missing would trust anybody.
+            if let certificate = pairing.certificate { try transaction.save(certificate, for: certificateAccount) }
+            try transaction.save(bytes, for: account)
+            if pairing.certificate == nil { transaction.remove(certificateAccount) }
         }
     }
 }
