@@ -22,6 +22,8 @@ main() {
     fi
     swift build --quiet --enable-all-traits
     products=$(swift build --enable-all-traits --show-bin-path)
+    # Of the C targets; the plan of the build knows where each of them has its own.
+    mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' .build/debug.yaml | sort -u | sed 's/^/-Xcc\n/')
     local catalog
     while IFS= read -r catalog; do
         check "$catalog" "$(basename -- "$catalog" .docc)" "${1:-$scratch/out}"
@@ -40,9 +42,7 @@ check() { # catalog, module, folder of the results
 
 extract_symbols() { # module, folder
     swift symbolgraph-extract -module-name "$1" -target "$(target)" -I "$products/Modules" \
-        -Xcc "-fmodule-map-file=$products/CKeychainShims.build/module.modulemap" \
-        -Xcc -fmodule-map-file=.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
-        -experimental-allowed-reexported-modules="$reexported" -skip-inherited-docs -output-dir "$2"
+        "${module_maps[@]}" -experimental-allowed-reexported-modules="$reexported" -skip-inherited-docs -output-dir "$2"
 }
 
 target() {

@@ -11,7 +11,7 @@ readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --e
 scratch=$(mktemp -d)
 readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
-export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
+export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings"
 
 main() {
     "${build[@]}" --build-tests

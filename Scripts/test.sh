@@ -11,6 +11,8 @@ trap 'rm -rf -- "$scratch"' EXIT
 
 # Tests make vaults of their own. Should one ever forget to, it must not meet the user's.
 export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
+# The same goes for their settings.
+export XDG_CONFIG_HOME="$scratch/settings"
 
 python="$PWD/.build/test-venv/bin/python"
 if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi

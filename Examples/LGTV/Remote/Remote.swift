@@ -22,6 +22,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The port of encrypted connections.")
     var tlsPort = 3001
 
+    @Option(help: "Where the packet goes that wakes the TV, besides its own address.")
+    var broadcast = "255.255.255.255"
+
     func validate() throws {
         guard [port, tlsPort].allSatisfy({ (1...65_535).contains($0) }) else {
             throw ValidationError("A port is a number from 1 to 65535.")
@@ -30,7 +33,7 @@ struct ConnectionOptions: ParsableArguments {
 
     var manager: LGTVControlManager {
         var options = LGTVControlManager.Options()
-        (options.port, options.tlsPort) = (port, tlsPort)
+        (options.port, options.tlsPort, options.broadcastAddress) = (port, tlsPort, broadcast)
         return LGTVControlManager(options: options)
     }
 

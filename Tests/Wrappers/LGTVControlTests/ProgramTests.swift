@@ -17,14 +17,17 @@
             widget = try folder.install("lgtv-widget")
         }
 
+        /// Where the simulator is, so that nothing leaves this machine.
+        private func place(of tv: TVSimulator) -> [String] {
+            ["--tls-port", "\(tv.port)", "--port", "\(deafPort)", "--broadcast", "127.0.0.1"]
+        }
+
         private func pair(_ tv: TVSimulator) async throws -> InstalledProgram.Result {
-            try await remote.run(
-                "pair", "--ip", "127.0.0.1", "--mac", mac, "--tls-port", "\(tv.port)", "--port", "\(deafPort)")
+            try await remote.run(["pair", "--ip", "127.0.0.1", "--mac", mac] + place(of: tv))
         }
 
         private func volume(_ tv: TVSimulator, _ words: String...) async throws -> InstalledProgram.Result {
-            let port = ["--tls-port", "\(tv.port)", "--port", "\(deafPort)"]
-            return try await remote.run(["volume"] + words + port)
+            try await remote.run(["volume"] + words + place(of: tv))
         }
 
         @Test func widget_withoutCredentials_saysSetupRequired() async throws {
@@ -56,7 +59,7 @@
             #expect(try await volume(tv, "down").status == 0)
             #expect(try await volume(tv, "mute").status == 0)
             #expect(tv.volume == 29)
-            let status = try await remote.run("status", "--tls-port", "\(tv.port)", "--port", "\(deafPort)")
+            let status = try await remote.run(["status"] + place(of: tv))
             #expect(status.output == "Connected to the TV at 127.0.0.1. Volume: 29\n")
         }
 
