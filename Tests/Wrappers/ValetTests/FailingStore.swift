@@ -9,8 +9,9 @@ import Synchronization
 final class FailingStore: ItemStore {
     struct Refusals {
         var writes = false
-        var removals = false
-        /// What somebody else does before the next transaction.
+        /// How many removals still succeed.
+        var removals = Int.max
+        /// What somebody else does before the next transaction, or before the next item is added.
         var interference: (@Sendable () -> Void)?
         /// How many items can still be added.
         var room = Int.max
@@ -29,7 +30,8 @@ final class FailingStore: ItemStore {
         set { refusals.withLock { $0.writes = newValue } }
     }
 
-    var failsRemovals: Bool {
+    /// How many removals still succeed.
+    var removals: Int {
         get { refusals.withLock { $0.removals } }
         set { refusals.withLock { $0.removals = newValue } }
     }
@@ -40,6 +42,14 @@ final class FailingStore: ItemStore {
     }
 
     func interfereOnce(_ body: @escaping @Sendable () -> Void) { refusals.withLock { $0.interference = body } }
+
+    private func interfere() {
+        let interference = refusals.withLock { refusals in
+            defer { refusals.interference = nil }
+            return refusals.interference
+        }
+        interference?()
+    }
 
     private static let full = KeychainError(.diskFull, "A test's disk is full.")
     private static let readOnly = KeychainError(.readOnly, "A test's store removes nothing.")
@@ -59,6 +69,7 @@ final class FailingStore: ItemStore {
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        interfere()
         try checkMayWrite(adding: true)
         return try store.insert(item, authorization)
     }
@@ -71,7 +82,11 @@ final class FailingStore: ItemStore {
     }
 
     func delete(_ selection: Selection) throws(KeychainError) -> Int {
-        guard !failsRemovals else { throw Self.readOnly }
+        let isRefused = refusals.withLock { refusals in
+            refusals.removals -= 1
+            return refusals.removals < 0
+        }
+        guard !isRefused else { throw Self.readOnly }
         return try store.delete(selection)
     }
 
@@ -79,11 +94,7 @@ final class FailingStore: ItemStore {
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard hasTransactions else { throw KeychainError(.unsupported, "A test's store has no transactions.") }
-        let interference = refusals.withLock { refusals in
-            defer { refusals.interference = nil }
-            return refusals.interference
-        }
-        interference?()
+        interfere()
         try checkMayWrite()
         return try store.transaction(authorization, body)
     }

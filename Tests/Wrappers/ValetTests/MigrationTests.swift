@@ -294,14 +294,15 @@ struct MigrationTests {
         #expect(try content(old) == (removes ? [:] : pairs))
     }
 
-    @Test func removal_thatFails_leavesEverythingWhereItWas() throws {
-        let oldStore = FailingStore(MemoryStore())
+    @Test(arguments: [true, false])
+    func removal_thatFails_leavesEverythingWhereItWas(hasTransactions: Bool) throws {
+        let oldStore = FailingStore(MemoryStore(), hasTransactions: hasTransactions)
         let (old, new) = (try valet(oldStore, "old"), try valet(MemoryStore()))
         try fill(old)
         try new.setString("mine", forKey: "other")
-        oldStore.failsRemovals = true
+        if hasTransactions { oldStore.failsWrites = true } else { oldStore.removals = 0 }
         let error = try failing(old, new) {
-            defer { #expect(new.lastFailure?.reason == .readOnly) }
+            defer { #expect(new.lastFailure?.reason == (hasTransactions ? .diskFull : .readOnly)) }
             try new.migrateObjects(from: old, removeOnCompletion: true)
         }
         #expect(error as? Valet.MigrationError == .removalFailed)

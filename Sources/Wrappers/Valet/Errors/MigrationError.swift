@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Why a migration was not made. Nothing has changed then.
+/// Why a migration was not made. Nothing has changed then, but for what ``removalFailed`` says.
 ///
 /// ```swift
 /// do {
@@ -24,7 +24,8 @@ public enum MigrationError: Int, CaseIterable, CustomStringConvertible, Error, E
     case duplicateKeyToMigrate
     /// There is a value for the key in the valet that migrates.
     case keyToMigrateAlreadyExistsInValet
-    /// What was copied could not be removed where it came from.
+    /// What was copied could not be removed where it came from. In a keychain without transactions, and between two, some
+    /// of it may have been removed by then: each value is either where it was or where it was to go.
     case removalFailed
 
     public var description: String { "MigrationError.\(name)" }
@@ -50,7 +51,7 @@ extension MigrationError: LocalizedError {
         case .dataToMigrateInvalid: "An item to migrate has an empty value."
         case .duplicateKeyToMigrate: "Two items to migrate would get the same key."
         case .keyToMigrateAlreadyExistsInValet: "The valet has a value for one of the keys already."
-        case .removalFailed: "What was copied could not be removed where it came from. Nothing has changed."
+        case .removalFailed: "What was copied could not be removed where it came from. No value is lost."
         }
     }
 }

@@ -37,26 +37,28 @@ struct Migration {
         var secrets = destination.secrets
         secrets.context = context
         try MigrationChange(
-            pairs: pairs, found: removes ? found : [], sources: removes ? sources : [], secrets: secrets,
-            destination: destination
+            pairs: pairs, found: removes ? found.filter(\.mayGo) : [],
+            origin: sources.first?.keychain ?? destination.keychain, secrets: secrets, destination: destination
         ).make()
         return pairs.count
     }
 
     /// The pairs to store, if all of them can be.
-    private func checked(_ found: [FoundItem], _ transform: Transform) throws -> [String: Data] {
-        var pairs: [String: Data] = [:]
+    private func checked(_ found: [FoundItem], _ transform: Transform) throws -> [MigratableKeyValuePair<String>] {
+        var pairs: [MigratableKeyValuePair<String>] = []
+        // In bytes: keys of the same look are different ones.
+        var keys: Set<Data> = []
         for item in found {
             guard let value = item.value else { continue }  // an item that carries attributes alone
             guard !value.isEmpty else { throw MigrationError.dataToMigrateInvalid }
             guard let pair = try transform(MigratableKeyValuePair(key: item.key, value: value)) else { continue }
             guard !pair.key.isEmpty else { throw MigrationError.keyToMigrateInvalid }
-            guard pairs[pair.key] == nil else { throw MigrationError.duplicateKeyToMigrate }
+            guard keys.insert(Data(pair.key.utf8)).inserted else { throw MigrationError.duplicateKeyToMigrate }
             guard !pair.value.isEmpty else { throw MigrationError.dataToMigrateInvalid }
-            pairs[pair.key] = pair.value
+            pairs.append(pair)
         }
-        for key in pairs.keys where try destination.containsObject(forKey: key) {
-            guard !isReplacedInPlace(key, found) else { continue }
+        for pair in pairs where try destination.containsObject(forKey: pair.key) {
+            guard !isReplacedInPlace(pair.key, found) else { continue }
             throw MigrationError.keyToMigrateAlreadyExistsInValet
         }
         return pairs
@@ -81,7 +83,7 @@ struct SourceHasChanged: Error {}
 
 extension KeychainKit.KeychainError {
     fileprivate static let keepsChanging = KeychainKit.KeychainError(
-        .busy, "Other programs keep changing the items to migrate. Nothing was migrated; try again.")
+        .busy, "Other programs keep changing the items to migrate. Try again.")
 }
 
 extension Compartment {

@@ -5,67 +5,86 @@ import Foundation
 import KeychainKit
 
 struct MigrationChange {
-    let pairs: [String: Data]
+    let pairs: [MigratableKeyValuePair<String>]
     /// What is removed; none if the migration only copies.
     let found: [FoundItem]
     /// Where it is removed.
-    let sources: [MigrationSource]
+    let origin: ChosenKeychain
     /// Where the pairs go.
     let secrets: SecretStore
     let destination: Compartment
 
-    func make() throws {
-        guard sources.allSatisfy({ $0.keychain.isSame(as: destination.keychain) }) else { return try makeInSteps() }
-        do {
-            try makeAtOnce(removing: found)
-        } catch let failure as KeychainKit.KeychainError {
-            guard failure.reason == .unsupported else { throw thrown(failure) }
-            try makeInSteps()
-        }
+    private struct Removal {
+        let item: FoundItem
+        let name: ItemName
     }
 
-    // MARK: - At once
-
-    private func makeAtOnce(removing found: [FoundItem]) throws {
-        try secrets.transaction { transaction in
-            for item in found { try remove(item, transaction) }
-            for (key, value) in pairs { try transaction.create(value, for: key) }
+    func make() throws {
+        let removals = try found.map { item in
+            guard let name = item.name else { throw removalFailed(.nameIsNoText) }
+            return Removal(item: item, name: name)
+        }
+        guard origin.isSame(as: destination.keychain) else { return try makeInSteps(removals) }
+        do {
+            try makeAtOnce(removals)
+        } catch let failure as KeychainKit.KeychainError {
+            guard failure.reason == .unsupported else { throw thrown(failure) }
+            try makeInSteps(removals)
         }
     }
 
     /// What is removed has to be what was copied: a newer value would be lost.
-    private func remove(_ item: FoundItem, _ transaction: SecretTransaction) throws {
-        guard let name = item.name else { throw removalFailed(.nameIsNoText) }
-        guard item.isCanary || item.value != nil else { return }
-        let source = try transaction.in(name.secrets(in: destination.keychain))
-        if !item.isCanary, try source.read(Data.self, for: name.account) != item.value { throw SourceHasChanged() }
-        source.remove(name.account)
+    private func remove(_ removal: Removal, _ source: SecretTransaction) throws {
+        let (item, account) = (removal.item, removal.name.account)
+        if !item.isCanary, try source.read(Data.self, for: account) != item.value { throw SourceHasChanged() }
+        source.remove(account)
+    }
+
+    // MARK: - At once
+
+    private func makeAtOnce(_ removals: [Removal]) throws {
+        try secrets.transaction { transaction in
+            for removal in removals { try remove(removal, transaction.in(removal.name.secrets(in: origin))) }
+            for pair in pairs { try transaction.create(pair.value, for: pair.key) }
+        }
     }
 
     // MARK: - In steps
 
-    /// For two keychains, and for one without transactions. Removing comes last, and is one call for each source.
-    private func makeInSteps() throws {
-        var created: [String] = []
+    /// For two keychains, and for one without transactions. Items are removed one by one and by their names: what the
+    /// query finds by now may be more, and be it what was just created.
+    private func makeInSteps(_ removals: [Removal]) throws {
+        var copies: [Data: String] = [:]
         do throws(KeychainKit.KeychainError) {
-            for (key, value) in pairs {
-                try secrets.create(value, for: key)
-                created.append(key)
+            for pair in pairs {
+                try secrets.create(pair.value, for: pair.key)
+                copies[Data(pair.key.utf8)] = pair.key
             }
         } catch {
-            revert(created)
+            revert(copies)
             throw thrown(error)
         }
         do {
-            for source in sources { try source.removeAll() }
-        } catch let failure as KeychainKit.KeychainError {
-            revert(created)
-            throw removalFailed(failure)
+            for removal in removals {
+                try removeAlone(removal)
+                // From here on it is no copy any more.
+                copies[Data(removal.name.account.utf8)] = nil
+            }
+        } catch {
+            revert(copies)
+            throw (error as? KeychainKit.KeychainError).map { removalFailed($0) } ?? error
         }
     }
 
-    private func revert(_ created: [String]) {
-        for key in created {
+    /// A change of one item depends on its state in any keychain.
+    private func removeAlone(_ removal: Removal) throws {
+        var source = removal.name.secrets(in: origin)
+        source.context = secrets.context
+        try source.transaction { try remove(removal, $0) }
+    }
+
+    private func revert(_ copies: [Data: String]) {
+        for key in copies.values {
             do throws(KeychainKit.KeychainError) {
                 try secrets.remove(key)
             } catch {

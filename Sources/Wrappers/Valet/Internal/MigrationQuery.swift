@@ -34,12 +34,6 @@ struct MigrationQuery {
         }
     }
 
-    /// For the removal of all that match.
-    var removal: [String: Any] {
-        let searching = [kSecMatchLimit, kSecReturnAttributes, kSecReturnPersistentRef, kSecReturnData, kSecReturnRef]
-        return adding([:]) { !searching.map { $0 as String }.contains($0) }
-    }
-
     private func adding(
         _ additions: [CFString: Any], to isKept: (String) -> Bool = { _ in true }
     ) -> [String: Any] {

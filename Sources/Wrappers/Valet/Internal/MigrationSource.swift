@@ -34,13 +34,6 @@ struct MigrationSource {
         }
     }
 
-    /// Removes everything that matches.
-    func removeAll() throws {
-        let status = try functions().delete(query.removal as CFDictionary)
-        guard status != errSecSuccess, status != errSecItemNotFound else { return }
-        throw KeychainKit.KeychainError(system: status)
-    }
-
     private func functions() throws -> SecItemFunctions {
         try SecItemFunctions.over(keychain.store, caller: keychain.caller)
     }
@@ -72,6 +65,8 @@ struct FoundItem {
     var value: Data?
 
     var isCanary: Bool { key.base as? String == Compartment.canaryKey }
+    /// Whether a migration may remove it. What carries attributes alone was not copied, and stays.
+    var mayGo: Bool { isCanary || value != nil }
 
     init?(_ attributes: [String: Any]) {
         guard let reference = attributes[kSecValuePersistentRef as String] as? Data else { return nil }
@@ -110,8 +105,9 @@ struct ItemName {
 
     /// Whether it is what a valet has under a key.
     func isIn(_ compartment: Compartment, _ key: String) -> Bool {
-        let group = compartment.service.accessGroup
-        return service == compartment.service.description && account == key && group ?? accessGroup == accessGroup
-            && isSynchronizable == compartment.service.configuration.isSynchronizable
+        let (other, group) = (compartment.service, compartment.service.accessGroup ?? accessGroup)
+        let texts = [(service, other.description), (account, key), (accessGroup, group)]
+        return texts.allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+            && isSynchronizable == other.configuration.isSynchronizable
     }
 }

@@ -6,7 +6,8 @@ import KeychainKit
 import KeychainServices
 
 /// Each migration is one step: all values that are found arrive, or nothing changes and an error is thrown. What is removed
-/// where it came from is removed in the same step.
+/// where it came from is removed in the same step. In a keychain without transactions (Apple's), and between two, it is
+/// several steps, after each of which every value is in one of the two places.
 extension Valet {
     /// Migrates what a dictionary finds, as `SecItemCopyMatching` finds it.
     ///
