@@ -8,12 +8,13 @@ import KeychainServices
 /// Where the items of a valet lie: their service, and perhaps their access group.
 enum Service: CustomStringConvertible, Equatable, Sendable {
     case standard(Identifier, Configuration)
-    case sharedGroup(SharedGroupIdentifier, Configuration)
+    /// Without an identifier the group's own name is all that tells it from others.
+    case sharedGroup(SharedGroupIdentifier, Identifier?, Configuration)
     /// The identifier itself is the service.
     case standardOverride(service: Identifier, Configuration)
     case sharedGroupOverride(service: SharedGroupIdentifier, Configuration)
 
-    static func == (left: Service, right: Service) -> Bool { left.description == right.description }
+    static func == (left: Service, right: Service) -> Bool { left.name == right.name }
 
     /// The service.
     var description: String { description(configuration.accessibility.description) }
@@ -24,22 +25,25 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
         return switch self {
         case .standard(let identifier, _):
             "VAL_\(configuration)_initWithIdentifier:accessibility:_\(identifier)_\(accessibility)\(control)"
-        case .sharedGroup(let group, _):
+        case .sharedGroup(let group, let identifier, _):
             "VAL_\(configuration)_initWithSharedAccessGroupIdentifier:accessibility:_\(group.groupIdentifier)_"
-                + accessibility + control
+                + (identifier.map { "\($0)_" } ?? "") + accessibility + control
         case .standardOverride(let identifier, _): identifier.description
         case .sharedGroupOverride(let group, _): group.groupIdentifier
         }
     }
 
-    /// Tells apart what the service alone does not.
-    var uniqueName: String {
-        [accessGroup ?? "", description, configuration.prettyDescription].joined(separator: "\u{0}")
+    /// Which items it means, in bytes as keychains compare them: to Swift text of the same look is equal.
+    var name: [[UInt8]] {
+        [accessGroup ?? "", description, configuration.isSynchronizable ? "synchronizable" : ""].map { Array($0.utf8) }
     }
+
+    /// Tells apart also what the same items are stored with.
+    var uniqueName: [[UInt8]] { name + [Array(configuration.prettyDescription.utf8)] }
 
     var configuration: Configuration {
         switch self {
-        case .standard(_, let configuration), .sharedGroup(_, let configuration),
+        case .standard(_, let configuration), .sharedGroup(_, _, let configuration),
             .standardOverride(_, let configuration), .sharedGroupOverride(_, let configuration):
             configuration
         }
@@ -48,7 +52,8 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
     var identifier: Identifier {
         switch self {
         case .standard(let identifier, _), .standardOverride(let identifier, _): identifier
-        case .sharedGroup(let group, _), .sharedGroupOverride(let group, _): group.asIdentifier
+        case .sharedGroup(let group, let identifier, _): identifier ?? group.asIdentifier
+        case .sharedGroupOverride(let group, _): group.asIdentifier
         }
     }
 
@@ -56,7 +61,7 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
     var accessGroup: String? {
         switch self {
         case .standard, .standardOverride: nil
-        case .sharedGroup(let group, _), .sharedGroupOverride(let group, _): group.description
+        case .sharedGroup(let group, _, _), .sharedGroupOverride(let group, _): group.description
         }
     }
 
@@ -64,7 +69,7 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
     func with(_ configuration: Configuration) -> Service {
         switch self {
         case .standard(let identifier, _): .standard(identifier, configuration)
-        case .sharedGroup(let group, _): .sharedGroup(group, configuration)
+        case .sharedGroup(let group, let identifier, _): .sharedGroup(group, identifier, configuration)
         case .standardOverride(let identifier, _): .standardOverride(service: identifier, configuration)
         case .sharedGroupOverride(let group, _): .sharedGroupOverride(service: group, configuration)
         }

@@ -57,10 +57,13 @@ public final class SecureEnclaveValet: Sendable {
     /// ```swift
     /// let valet = SecureEnclaveValet.sharedGroupValet(with: group, accessControl: .userPresence)
     /// ```
+    ///
+    /// - Parameter identifier: Tells apart several valets of one group.
     public static func sharedGroupValet(
-        with identifier: SharedGroupIdentifier, accessControl: SecureEnclaveAccessControl
+        with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil,
+        accessControl: SecureEnclaveAccessControl
     ) -> SecureEnclaveValet {
-        findOrCreate(.sharedGroup(identifier, .secureEnclave(accessControl)), accessControl)
+        findOrCreate(.sharedGroup(groupIdentifier, identifier, .secureEnclave(accessControl)), accessControl)
     }
 
     /// The same valet over another store: for tests without a keychain.
@@ -209,7 +212,7 @@ extension SecureEnclaveValet: Hashable, CustomStringConvertible {
         left === right || left.compartment.isSame(as: right.compartment)
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(service.description) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(service.name) }
 
     public var description: String { "SecureEnclaveValet \(identifier) \(service.configuration.prettyDescription)" }
 }

@@ -61,10 +61,14 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
     /// ```swift
     /// let valet = SinglePromptSecureEnclaveValet.sharedGroupValet(with: group, accessControl: .userPresence)
     /// ```
+    ///
+    /// - Parameter identifier: Tells apart several valets of one group.
     public static func sharedGroupValet(
-        with identifier: SharedGroupIdentifier, accessControl: SecureEnclaveAccessControl
+        with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil,
+        accessControl: SecureEnclaveAccessControl
     ) -> SinglePromptSecureEnclaveValet {
-        findOrCreate(.sharedGroup(identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
+        findOrCreate(
+            .sharedGroup(groupIdentifier, identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
     }
 
     /// The same valet over another store: for tests without a keychain.

@@ -33,8 +33,12 @@ extension Valet {
     /// ```swift
     /// let valet = Valet.sharedGroupValet(with: group, accessibility: .whenUnlocked)
     /// ```
-    public static func sharedGroupValet(with identifier: SharedGroupIdentifier, accessibility: Accessibility) -> Valet {
-        findOrCreate(.sharedGroup(identifier, .valet(accessibility)))
+    ///
+    /// - Parameter identifier: Tells apart several valets of one group.
+    public static func sharedGroupValet(
+        with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil, accessibility: Accessibility
+    ) -> Valet {
+        findOrCreate(.sharedGroup(groupIdentifier, identifier, .valet(accessibility)))
     }
 
     /// The valet of an access group whose items take part in synchronization.
@@ -42,10 +46,12 @@ extension Valet {
     /// ```swift
     /// let valet = Valet.iCloudSharedGroupValet(with: group, accessibility: .whenUnlocked)
     /// ```
+    ///
+    /// - Parameter identifier: Tells apart several valets of one group.
     public static func iCloudSharedGroupValet(
-        with identifier: SharedGroupIdentifier, accessibility: CloudAccessibility
+        with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil, accessibility: CloudAccessibility
     ) -> Valet {
-        findOrCreate(.sharedGroup(identifier, .iCloud(accessibility)))
+        findOrCreate(.sharedGroup(groupIdentifier, identifier, .iCloud(accessibility)))
     }
 
     // MARK: - With a service of the program's own
@@ -102,15 +108,17 @@ extension Valet {
         Accessibility.allCases.map { valet(with: identifier, accessibility: $0) }
     }
 
-    static func permutations(with identifier: SharedGroupIdentifier) -> [Valet] {
-        Accessibility.allCases.map { sharedGroupValet(with: identifier, accessibility: $0) }
+    static func permutations(with group: SharedGroupIdentifier, identifier: Identifier? = nil) -> [Valet] {
+        Accessibility.allCases.map { sharedGroupValet(with: group, identifier: identifier, accessibility: $0) }
     }
 
     static func iCloudPermutations(with identifier: Identifier) -> [Valet] {
         CloudAccessibility.allCases.map { iCloudValet(with: identifier, accessibility: $0) }
     }
 
-    static func iCloudPermutations(with identifier: SharedGroupIdentifier) -> [Valet] {
-        CloudAccessibility.allCases.map { iCloudSharedGroupValet(with: identifier, accessibility: $0) }
+    static func iCloudPermutations(with group: SharedGroupIdentifier, identifier: Identifier? = nil) -> [Valet] {
+        CloudAccessibility.allCases.map {
+            iCloudSharedGroupValet(with: group, identifier: identifier, accessibility: $0)
+        }
     }
 }

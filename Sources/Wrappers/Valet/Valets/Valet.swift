@@ -91,13 +91,13 @@ public final class Valet: Sendable {
     /// - Throws: A ``KeychainError``; `itemNotFound` if the keychain could be read and there are none.
     public func object(forKey key: String) throws -> Data { try compartment.object(forKey: key) }
 
-    /// Whether there is a value for a key, also while it cannot be opened.
+    /// Whether there is a value for a key.
     ///
     /// ```swift
     /// if try !valet.containsObject(forKey: "token") { signIn() }
     /// ```
     ///
-    /// - Throws: A ``KeychainError``.
+    /// - Throws: A ``KeychainError``; `couldNotAccessKeychain` if that cannot be told while the keychain is locked.
     public func containsObject(forKey key: String) throws -> Bool { try compartment.containsObject(forKey: key) }
 
     /// Stores text under a key, in place of what is there, as ``setObject(_:forKey:)`` stores its bytes in UTF-8.
@@ -155,7 +155,7 @@ extension Valet: Hashable, CustomStringConvertible {
         left === right || left.compartment.isSame(as: right.compartment)
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(service.description) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(service.name) }
 
     public var description: String { "Valet \(identifier) \(configuration.prettyDescription)" }
 }
