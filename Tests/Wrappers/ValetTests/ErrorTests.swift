@@ -74,6 +74,31 @@ struct ErrorTests {
         #expect(valet.lastFailure?.reason == .locked)
     }
 
+    @Test func vault_thatIsLocked_removesAndHidesNothingAsAbsent() throws {
+        let vault = try LockableVault()
+        let valet = try valet(vault.vault)
+        try valet.setString("1", forKey: "key")
+        try vault.setLockState(.locked)
+        #expect(keychainError { try valet.containsObject(forKey: "key") } == .couldNotAccessKeychain)
+        #expect(keychainError { try valet.allKeys() } == .couldNotAccessKeychain)
+        #expect(valet.lastFailure?.reason == .locked)
+        #expect(!valet.canAccessKeychain())
+        try valet.removeObject(forKey: "key")
+        try valet.removeAllObjects()
+        try vault.setLockState(.unlocked)
+        #expect(try valet.allKeys() == [])
+    }
+
+    /// Values can be written and read although this one cannot.
+    @Test(arguments: [Data([0xFF, 0xFE]), Data("another value".utf8)])
+    func canary_thatIsNoLongerWhatItWas_isWrittenAnew(bytes: Data) throws {
+        let memory = MemoryStore()
+        let valet = try valet(memory)
+        try valet.setObject(bytes, forKey: Compartment.canaryKey)
+        #expect(valet.canAccessKeychain())
+        #expect(valet.canAccessKeychain())
+    }
+
     @Test func group_thatIsNotAmongTheEntitlements_isMissingEntitlement() throws {
         let valet = try Valet.sharedGroupValet(with: .named("foreign"), accessibility: .whenUnlocked)
             .using(MemoryStore(), caller: Caller(groups: ["TEAM.own"]))

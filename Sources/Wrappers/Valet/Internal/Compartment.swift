@@ -9,13 +9,16 @@ struct Compartment: Sendable {
     let service: Service
     let keychain: ChosenKeychain
     let failures = FailureRecord()
+    private let made = MadeOnce<SecretStore>()
 
     /// What ``canAccess()`` writes; the name is the one it has always had, so that there is only one.
     static let canaryKey = "VAL_KeychainCanaryUsername"
     private static let canaryValue = "VAL_KeychainCanaryPassword"
 
-    /// The items as KeychainKit knows them.
-    var secrets: SecretStore {
+    /// The items as KeychainKit knows them. Made at the first call: until then a program may say where its keychain is.
+    var secrets: SecretStore { made.value { makeSecrets() } }
+
+    private func makeSecrets() -> SecretStore {
         let configuration = service.configuration
         var secrets = keychain.secrets(service: service.description, accessGroup: service.accessGroup)
         secrets.accessibility = configuration.accessibility.ofKeychainKit
@@ -90,9 +93,19 @@ struct Compartment: Sendable {
     /// Writes a value and reads it.
     func canAccess() -> Bool {
         attempt { () throws(KeychainKit.KeychainError) in
-            if try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue { return true }
+            if try canReadCanary() { return true }
             try secrets.save(Self.canaryValue, for: Self.canaryKey)
             return try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue
+        }
+    }
+
+    /// One that is damaged says nothing of other values, and is written anew.
+    private func canReadCanary() throws(KeychainKit.KeychainError) -> Bool {
+        do throws(KeychainKit.KeychainError) {
+            return try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue
+        } catch {
+            guard error.reason == .typeMismatch || error.reason == .corrupt else { throw error }
+            return false
         }
     }
 
@@ -159,6 +172,9 @@ extension Compartment {
 }
 
 extension ChosenKeychain {
+    /// Asks as the chosen context does, and has proven nothing.
+    var freshContext: AuthenticationContext { context?.withoutProofs() ?? AuthenticationContext() }
+
     func isSame(as other: ChosenKeychain) -> Bool {
         guard let store, let otherStore = other.store else { return store == nil && other.store == nil }
         return store as AnyObject === otherStore as AnyObject

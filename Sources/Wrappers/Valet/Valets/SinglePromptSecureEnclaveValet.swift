@@ -26,6 +26,9 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
     let compartment: Compartment
     /// What the person has proven since they were asked.
     private let context: Mutex<AuthenticationContext>
+    /// Held while a value is read: who waits for another's question finds it answered. It can be taken twice, in case that
+    /// whoever asks reads a value as well.
+    private let reading = NSRecursiveLock()
 
     private init(_ service: Service, _ accessControl: SecureEnclaveAccessControl, _ keychain: ChosenKeychain) {
         (self.accessControl, identifier) = (accessControl, service.identifier)
@@ -188,7 +191,7 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
     /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
     /// - Throws: A ``KeychainError``; `itemNotFound` if there are none, `userCancelled`.
     public func object(forKey key: String, withPrompt userPrompt: String) throws -> Data {
-        try compartment.object(forKey: key, asking(userPrompt))
+        try asking(userPrompt) { try compartment.object(forKey: key, $0) }
     }
 
     /// The text under a key. A person is asked unless they were before.
@@ -200,7 +203,7 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
     /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
     /// - Throws: A ``KeychainError``; `itemNotFound` if there is none, and for bytes that are no text; `userCancelled`.
     public func string(forKey key: String, withPrompt userPrompt: String) throws -> String {
-        try compartment.string(forKey: key, asking(userPrompt))
+        try asking(userPrompt) { try compartment.string(forKey: key, $0) }
     }
 
     /// The keys of all values. A person is asked unless they were before.
@@ -211,26 +214,24 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
     ///
     /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
     /// - Throws: A ``KeychainError``.
-    public func allKeys(userPrompt: String) throws -> Set<String> { try compartment.allKeys(asking(userPrompt)) }
+    public func allKeys(userPrompt: String) throws -> Set<String> {
+        try asking(userPrompt) { try compartment.allKeys($0) }
+    }
 
-    /// Forgets that the person was asked.
+    /// Forgets that the person was asked. What is being read at the moment is read to its end.
     ///
     /// ```swift
     /// singlePromptValet.requirePromptOnNextAccess()
     /// ```
-    public func requirePromptOnNextAccess() {
-        let old = context.withLock { context in
-            defer { context = compartment.keychain.freshContext }
-            return context
-        }
-        old.invalidate()
-    }
+    public func requirePromptOnNextAccess() { context.withLock { $0 = compartment.keychain.freshContext } }
 
-    private func asking(_ prompt: String) -> SecretStore {
-        var secrets = compartment.secrets
-        secrets.context = context.withLock { $0 }
-        secrets.prompt = prompt.isEmpty ? nil : prompt
-        return secrets
+    private func asking<Result>(_ prompt: String, _ read: (SecretStore) throws -> Result) rethrows -> Result {
+        try reading.withLock {
+            var secrets = compartment.secrets
+            secrets.context = context.withLock { $0 }
+            secrets.prompt = prompt.isEmpty ? nil : prompt
+            return try read(secrets)
+        }
     }
 }
 
@@ -240,14 +241,9 @@ extension SinglePromptSecureEnclaveValet: Hashable, CustomStringConvertible {
         left === right || left.compartment.isSame(as: right.compartment)
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(service.description) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(service.name) }
 
     public var description: String {
         "SinglePromptSecureEnclaveValet \(identifier) \(service.configuration.prettyDescription)"
     }
-}
-
-extension ChosenKeychain {
-    /// Asks as the chosen context does, and has proven nothing.
-    fileprivate var freshContext: AuthenticationContext { context?.withoutProofs() ?? AuthenticationContext() }
 }
