@@ -45,7 +45,7 @@ public struct KeychainClient: Sendable {
 
     // MARK: - Quick checks
 
-    /// The user's identifier; `nil` only if there is no user.
+    /// The user's identifier; `nil` only if none is stored.
     public var getUserIdentifier: @Sendable () async throws -> String?
 
     /// A client of these closures. Those that are left out report that they were called, and throw

@@ -96,6 +96,8 @@ let secureValet = SecureEnclaveValet.valet(
         memory.lockState = .locked
         let isReadable = accessibility == .afterFirstUnlock
         #expect((try? valet.string(forKey: "key")) == (isReadable ? "1" : nil))
+        memory.lockState = .beforeFirstUnlock
+        #expect((try? valet.string(forKey: "key")) == nil)
     }
 
     // MARK: - KeychainClient Interface, Keychain Keys
