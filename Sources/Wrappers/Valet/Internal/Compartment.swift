@@ -9,16 +9,13 @@ struct Compartment: Sendable {
     let service: Service
     let keychain: ChosenKeychain
     let failures = FailureRecord()
-    private let made = MadeOnce<SecretStore>()
 
     /// What ``canAccess()`` writes; the name is the one it has always had, so that there is only one.
     static let canaryKey = "VAL_KeychainCanaryUsername"
     private static let canaryValue = "VAL_KeychainCanaryPassword"
 
-    /// The items as KeychainKit knows them. Made at the first call: until then a program may say where its keychain is.
-    var secrets: SecretStore { made.value { makeSecrets() } }
-
-    private func makeSecrets() -> SecretStore {
+    /// The items as KeychainKit knows them.
+    var secrets: SecretStore {
         let configuration = service.configuration
         var secrets = keychain.secrets(service: service.description, accessGroup: service.accessGroup)
         secrets.accessibility = configuration.accessibility.ofKeychainKit
