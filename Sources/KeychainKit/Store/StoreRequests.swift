@@ -60,6 +60,8 @@ struct StoreRequests {
         let found = try requests.find(query, caller: caller)
         guard found.count > 1 else { return found.first }
         if store.synchronizableAny { return try findOwnKindFirst(account, includingValue: includingValue) }
+        // In a keychain without transactions an item is seen twice that somebody replaces meanwhile: the last is the newest.
+        if Set(found.map { Array($0.item.accessGroup.utf8) }).count == 1 { return found.last }
         query.attributes[.accessGroup] = .string(caller.defaultGroup)
         guard let meant = try requests.find(query, caller: caller).first else { throw .severalItems }
         return meant
