@@ -114,7 +114,8 @@ public struct Requests {
         let date = engine.date()
         do throws(KeychainError) {
             return try items.update(selection, engine.authorization(query)) { (stored) throws(KeychainError) in
-                if let only, only.id != stored.id {
+                // In a store without transactions an item that others remove and add meanwhile is seen twice.
+                if let only, PrimaryKey(only.item) != PrimaryKey(stored.item) {
                     isSeveral = true
                     throw .severalItems
                 }
