@@ -11,14 +11,15 @@ readonly secret='correct horse'
 folder=$(mktemp -d)
 readonly folder
 trap 'rm -rf -- "$folder"' EXIT
-export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
 
 main() {
+    # Before anything is set: another environment compiles every module anew.
     build keychainctl
     build KeychainKitDemo
     build SecItemDemo
     build WrapperDemo
     PATH="$(swift build --show-bin-path):$PATH"
+    export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
     echo
     echo "A throw-away vault: $KEYCHAIN_VAULT"
 

@@ -11,12 +11,13 @@ readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --e
 scratch=$(mktemp -d)
 readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
-export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings"
 
 main() {
+    # Before anything is set: another environment compiles every module anew.
     "${build[@]}" --build-tests
     local tests
     tests=$("${build[@]}" --show-bin-path)/swift-keychainPackageTests.xctest
+    export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings"
     "$(clang_of_swift)" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$scratch/annotations.so" \
         Tests/Sanitizer/MutexAnnotations.c -ldl
     LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \

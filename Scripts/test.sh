@@ -5,18 +5,36 @@
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
+# So many tests at once. Swift Testing by itself begins all of them: one that waits for an answer would go on when all
+# others are through, minutes after its deadline.
+readonly width=24
+
 scratch=$(mktemp -d)
 readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
-# Tests make vaults of their own. Should one ever forget to, it must not meet the user's.
-export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
-# The same goes for their settings.
-export XDG_CONFIG_HOME="$scratch/settings"
+main() {
+    # All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it
+    # off. Another environment does the same, so nothing is set before.
+    swift build --enable-all-traits --build-tests
+    set_environment
+    swift test --enable-all-traits --skip-build --experimental-maximum-parallelization-width "$width" "$@" 2>&1 |
+        tee "$scratch/log" || { repeat_failures; exit 1; }
+}
 
-python="$PWD/.build/test-venv/bin/python"
-if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
+set_environment() {
+    # Tests make vaults of their own. Should one ever forget to, it must not meet the user's.
+    export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
+    # The same goes for their settings.
+    export XDG_CONFIG_HOME="$scratch/settings"
+    local python="$PWD/.build/test-venv/bin/python"
+    if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
+}
 
-# All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it off.
-swift build --enable-all-traits --build-tests
-swift test --enable-all-traits --skip-build "$@"
+# At the end, where the reader of a long log looks.
+repeat_failures() {
+    printf '\n=== What failed\n'
+    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests ended without saying what: see above."
+}
+
+main "$@"

@@ -53,7 +53,7 @@
         @Test(arguments: rows)
         func registration_answeredWith_endsInAnErrorInTime(row: Row) async throws {
             let household = Household(try await TVSimulator(.misbehaves(row.frames))) {
-                $0.requestTimeout = .milliseconds(row.reason == .timedOut ? 200 : 60_000)
+                $0.requestTimeout = .milliseconds(row.reason == .timedOut ? 200 : 100_000)
             }
             #expect(await reason { try await household.connect() } == row.reason)
             #expect(try household.manager.storedCredentials() == nil)
@@ -64,7 +64,7 @@
 
         @Test func moreAnswersThanWereAskedFor_endTheConnection() async throws {
             let many = Array(repeating: SimulatedFrame.text(#"{"type":"response","id":"ID"}"#), count: 10_000)
-            let household = Household(try await TVSimulator(.misbehaves(many))) { $0.requestTimeout = .seconds(60) }
+            let household = Household(try await TVSimulator(.misbehaves(many))) { $0.requestTimeout = .seconds(1) }
             let reason = await reason { try await household.connect() }
             // Who reads as fast as it is written to sees them all go by, and then nothing.
             #expect(reason == .invalidResponse || reason == .timedOut)
@@ -147,8 +147,8 @@
         func server_thatIsNoTV_isAnErrorInTime(server: Server, isEncrypted: Bool) async throws {
             let odd = try await OddServer(says: server.text, thenCloses: server.closes)
             let household = Household(tlsPort: isEncrypted ? odd.port : nil, port: isEncrypted ? nil : odd.port) {
-                $0.attemptTimeout = .milliseconds(server.reason == .unreachable ? 200 : 60_000)
-                $0.connectTimeout = .milliseconds(server.reason == .unreachable ? 500 : 60_000)
+                $0.attemptTimeout = .milliseconds(server.reason == .unreachable ? 200 : 100_000)
+                $0.connectTimeout = .milliseconds(server.reason == .unreachable ? 500 : 100_000)
             }
             #expect(await reason { try await household.connect() } == server.reason)
             withExtendedLifetime(odd) {}

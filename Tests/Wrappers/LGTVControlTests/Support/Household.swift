@@ -55,7 +55,10 @@
             (options.tlsPort, options.port) = (tlsPort ?? deafPort, port ?? deafPort)
             // Packets for nobody: the real ports and addresses are somebody's.
             (options.broadcastAddress, options.wakePort) = ("127.0.0.1", deafPort)
-            (options.connectTimeout, options.retryInterval) = (.seconds(20), .milliseconds(20))
+            // Long, so that a machine with other work never makes a try fail that would succeed.
+            (options.connectTimeout, options.attemptTimeout) = (.seconds(100), .seconds(100))
+            (options.promptTimeout, options.requestTimeout) = (.seconds(100), .seconds(100))
+            options.retryInterval = .milliseconds(20)
             options.sharesStatus = false
             change(&options)
             return LGTVControlManager(options: options)
