@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs the tests; arguments go to `swift test`.
+# Builds and runs the tests. Arguments go to Swift Testing, as those of `swift test` do: --filter, --skip.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -14,11 +14,13 @@ readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
-    # All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it
-    # off. Another environment does the same, so nothing is set before.
+    # All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it off.
     swift build --enable-all-traits --build-tests
+    local tests
+    tests=$(swift build --enable-all-traits --show-bin-path)/swift-keychainPackageTests.xctest
     set_environment
-    swift test --enable-all-traits --skip-build --experimental-maximum-parallelization-width "$width" "$@" 2>&1 |
+    # Not by `swift test`: that takes note of the environment, and the next build would compile every module anew.
+    "$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "$@" 2>&1 |
         tee "$scratch/log" || { repeat_failures; exit 1; }
 }
 
@@ -27,6 +29,8 @@ set_environment() {
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
     # The same goes for their settings.
     export XDG_CONFIG_HOME="$scratch/settings"
+    # Else what fails could not be found in the log.
+    export NO_COLOR=1
     local python="$PWD/.build/test-venv/bin/python"
     if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
 }
