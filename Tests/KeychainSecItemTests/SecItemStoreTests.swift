@@ -11,7 +11,7 @@ import SecretMemory
 import Synchronization
 import Testing
 
-@Suite("SecItemStore", .timeLimit(.minutes(2)))
+@Suite("SecItemStore", .timeLimit(.minutes(10)))
 struct SecItemStoreTests {
     private let memory = MemoryStore(passphrase: "correct horse")
     private let notes = Notes()

@@ -8,7 +8,7 @@ import KeychainTesting
 import Synchronization
 import Testing
 
-@Suite("Scripted store", .timeLimit(.minutes(2)))
+@Suite("Scripted store", .timeLimit(.minutes(10)))
 struct ScriptedStoreTests {
     private let memory = MemoryStore()
     private let store: ScriptedStore

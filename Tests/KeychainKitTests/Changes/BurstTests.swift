@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct BurstTests {
     /// Follows changes until the accounts are these, and returns how many changes that took.
     private static func follow(

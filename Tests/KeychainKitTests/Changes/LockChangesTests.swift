@@ -35,7 +35,7 @@ extension SharedVault {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LockChangesTests {
     @Test func lockAndUnlock_areChanges() async throws {
         let memory = MemoryStore()

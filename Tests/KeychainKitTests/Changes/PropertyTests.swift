@@ -7,7 +7,7 @@ import KeychainKit
 import Observation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PropertyTests {
     private struct Session {
         @Secret var token: String?

@@ -5,7 +5,7 @@ import KeychainKit
 import KeychainTesting
 import Testing
 
-@Suite("Examples of the comments on tests", .timeLimit(.minutes(2)))
+@Suite("Examples of the comments on tests", .timeLimit(.minutes(10)))
 struct CommentExamples {
     /// Stands for a store of somebody's own.
     private typealias MyStore = MemoryStore

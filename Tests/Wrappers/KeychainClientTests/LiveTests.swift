@@ -281,7 +281,7 @@ struct LiveTests {
     }
 
     /// A hundred calls wait for a store that does not answer; other tasks go on.
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func calls_thatWait_blockNoThreadOfThePool() async throws {
         let store = WaitingStore()
         let client = KeychainClient.live(valet: try valet(store))

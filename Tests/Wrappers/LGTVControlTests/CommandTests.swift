@@ -7,7 +7,7 @@
     import LGTVControl
     import Testing
 
-    @Suite("Commands", .timeLimit(.minutes(2)))
+    @Suite("Commands", .timeLimit(.minutes(10)))
     struct CommandTests {
         struct Volume: Decodable, Equatable {
             let volume: Int

@@ -7,7 +7,7 @@
     import LGTVControl
     import Testing
 
-    @Suite("Connecting", .timeLimit(.minutes(2)))
+    @Suite("Connecting", .timeLimit(.minutes(10)))
     struct ConnectingTests {
         private static let packet =
             [UInt8](repeating: 0xFF, count: 6)

@@ -7,7 +7,7 @@
     import LGTVControl
     import Testing
 
-    @Suite("Misbehaviour", .timeLimit(.minutes(2)))
+    @Suite("Misbehaviour", .timeLimit(.minutes(10)))
     struct MisbehaviourTests {
         struct Row: CustomTestStringConvertible, Sendable {
             let testDescription: String

@@ -7,7 +7,7 @@
     import LGTVControl
     import Testing
 
-    @Suite("Pairing", .timeLimit(.minutes(2)))
+    @Suite("Pairing", .timeLimit(.minutes(10)))
     struct PairingTests {
         @Test func newTV_connectedTo_asksAndThenItsKeyIsStored() async throws {
             let tv = try await TVSimulator(.prompts)

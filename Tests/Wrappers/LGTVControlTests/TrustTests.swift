@@ -7,7 +7,7 @@
     import LGTVControl
     import Testing
 
-    @Suite("Trust", .timeLimit(.minutes(2)))
+    @Suite("Trust", .timeLimit(.minutes(10)))
     struct TrustTests {
         @Test func certificate_ofAPairedTV_isKeptBesideTheCredentials() async throws {
             let household = Household(try await TVSimulator(certificate: .first))

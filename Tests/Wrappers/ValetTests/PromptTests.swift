@@ -68,7 +68,7 @@ struct PromptTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func threads_thatReadAtTheSameTime_areAskedOnce() {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 8)
@@ -82,7 +82,7 @@ struct PromptTests {
     }
 
     /// What was begun before ends as it would have; what is begun after asks.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func promptThatIsRequired_whileSomebodyIsAsked_failsNobody() throws {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 1)
@@ -96,7 +96,7 @@ struct PromptTests {
         #expect(person.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func calls_thatAskNobody_doNotWaitForTheAnswer() throws {
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
         read(on: threads, outcomes, count: 1)
@@ -107,7 +107,7 @@ struct PromptTests {
         #expect(outcomes.values == ["s3cret"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func promptsRequiredWhileOthersRead_failNobody() {
         person.mayAnswer.signal()
         let (threads, outcomes) = (DispatchGroup(), Outcomes())
