@@ -5,6 +5,11 @@ public import Foundation
 import KeychainKit
 public import KeychainServices
 
+#if !canImport(Darwin)
+    // The type of a case below. Foundation has it on Apple's platforms, so programs there import nothing more for it.
+    @_exported public import typealias KeychainServices.OSStatus
+#endif
+
 /// Why a call failed. The reason in full is the ``JSKeychain/lastFailure`` of the keychain.
 ///
 /// ```swift

@@ -151,6 +151,12 @@ struct Examples {
         #expect(errors.map { ($0 as NSError).code } == [-25300, -25299, -26275, -36])
     }
 
+    /// This file imports nothing else that has the type.
+    @Test func statusOfAnError_hasItsTypeWithThisModule() {
+        let status: OSStatus = -36
+        #expect(JSKeychainError.unhandledError(status: status) == .unhandledError(status: -36))
+    }
+
     @Test func accessibilities_areTheConstantsOfKeychainServices() {
         let constants = JSKeychainAccessibility.allCases.map { "\($0.cfString)" }
         #expect(constants == ["ak", "ck", "akpu", "aku", "cku", "akpu"])
