@@ -34,7 +34,7 @@ extension JSKeychain {
     /// ```
     ///
     /// - Parameters:
-    ///   - biometricReason: What the user is told that they are asked for, if the item wants them.
+    ///   - biometricReason: What the user is told that they are asked for, if the item wants them; `nil` or empty: the usual.
     /// - Throws: ``JSKeychainError/itemNotFound`` only if the keychain could be read and has no such item,
     ///   ``JSKeychainError/invalidData`` if the item is damaged or of another type, else
     ///   ``JSKeychainError/unhandledError(status:)``.

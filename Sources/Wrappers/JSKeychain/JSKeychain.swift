@@ -79,7 +79,8 @@ public final class JSKeychain: Sendable {
     func secrets(_ service: String, prompt: String? = nil) -> SecretStore {
         var secrets = keychain.secrets(service: service, accessGroup: configuration.accessGroup)
         (secrets.synchronizable, secrets.synchronizableAny) = (configuration.syncToICloud, true)
-        secrets.prompt = prompt
+        // Empty text would be shown in place of the usual reason.
+        secrets.prompt = prompt.flatMap { $0.isEmpty ? nil : $0 }
         return secrets
     }
 

@@ -28,6 +28,18 @@ struct ProtectionTests {
     }
 
     @Test(arguments: StoreKind.everywhere)
+    func protectedItem_readWithAnEmptyReason_asksWithTheUsualOne(kind: StoreKind) throws {
+        let store = try kind.empty(passphrase: "p")
+        let person = Person("p")
+        try asking(store, person).save("1", .whenUnlocked, presence)
+        for reason in [nil, ""] {
+            let _: String = try asking(store, person)
+                .read(service: "app", account: "alice", biometricReason: reason)
+        }
+        #expect(person.reasons.count == 2 && Set(person.reasons).count == 1 && person.reasons.first != "")
+    }
+
+    @Test(arguments: StoreKind.everywhere)
     func protectedItem_savedOver_asksWithTheReasonOfSaving(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: "p")
         let person = Person("p")
