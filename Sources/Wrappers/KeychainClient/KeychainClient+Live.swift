@@ -10,8 +10,9 @@ extension KeychainClient {
     /// let client = KeychainClient.live(valet: valet)
     /// ```
     ///
-    /// For tests without a keychain: `.live(valet: valet.using(MemoryStore()))`. No closure blocks a thread. What the keychain refuses is thrown as `Valet.KeychainError`, and the valet's
-    /// `lastFailure` says why; a task that is cancelled throws `CancellationError`.
+    /// For tests without a keychain: `.live(valet: valet.using(MemoryStore()))`. No closure blocks a thread. What the keychain
+    /// refuses is thrown as `Valet.KeychainError`, and the valet's `lastFailure` says why; a task that is cancelled throws
+    /// `CancellationError`.
     public static func live(valet: Valet) -> KeychainClient {
         let items = LiveItems(valet: valet)
         return KeychainClient(

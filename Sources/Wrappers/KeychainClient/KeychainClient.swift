@@ -80,3 +80,23 @@ public struct KeychainClient: Sendable {
         (self.deleteDeviceData, self.getUserIdentifier) = (deleteDeviceData, getUserIdentifier)
     }
 }
+
+// MARK: - With labels
+
+/// Closures have no labels, so each that takes a value has a method of its name with one. Setting the closure sets both.
+extension KeychainClient {
+    /// Calls the closure `setUserData`.
+    public nonisolated(nonsending) func setUserData(userData: UserData) async throws { try await setUserData(userData) }
+
+    /// Calls the closure `setJwtToken`.
+    ///
+    /// ```swift
+    /// try await client.setJwtToken(token: "t0ken")
+    /// ```
+    public nonisolated(nonsending) func setJwtToken(token: String) async throws { try await setJwtToken(token) }
+
+    /// Calls the closure `setDeviceData`.
+    public nonisolated(nonsending) func setDeviceData(deviceData: DeviceData) async throws {
+        try await setDeviceData(deviceData)
+    }
+}

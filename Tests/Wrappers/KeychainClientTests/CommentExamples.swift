@@ -24,6 +24,8 @@ struct CommentExamples {
         try await client.setJwtToken("t0ken")
         let token = try await client.getJwtToken()
         #expect(token == "t0ken")
+        try await client.deleteJwtToken()
+        try await client.setJwtToken(token: "t0ken")
         let hasToken = try valet.containsObject(forKey: KeychainKeys.jwtToken)
         #expect(hasToken)
     }

@@ -78,6 +78,17 @@ struct EndpointTests {
         #expect(await failure { try await unset.setJwtToken("t") } == .unimplemented(endpoint: "setJwtToken"))
     }
 
+    @Test func endpoint_calledWithALabel_isTheClosure() async throws {
+        let user = UserData(email: "e", firstName: "f", lastName: "l", identifier: "i")
+        let client = KeychainClient.inMemory()
+        try await client.setUserData(userData: user)
+        try await client.setJwtToken(token: "t")
+        try await client.setDeviceData(deviceData: DeviceData(endpointArn: "arn"))
+        #expect(try await client.getUserData() == user)
+        #expect(try await client.getJwtToken() == "t")
+        #expect(try await client.getDeviceData()?.endpointArn == "arn")
+    }
+
     @Test func failures_sayWhatToDoAndNoValues() {
         let failures: [KeychainClient.Failure] = [
             .unimplemented(endpoint: "getJwtToken"), .incompleteUserData(missing: ["email"]),
