@@ -51,6 +51,15 @@ struct ErrorTests {
         }
     }
 
+    @Test(arguments: [
+        (Int32(-25300), Valet.KeychainError.itemNotFound), (-128, .userCancelled), (-25293, .userCancelled),
+        (-34018, .missingEntitlement), (-25291, .couldNotAccessKeychain), (-25308, .couldNotAccessKeychain),
+        (-50, .couldNotAccessKeychain), (1, .couldNotAccessKeychain),
+    ])
+    func status_ofTheSystem_hasOneOfFourCases(status: Int32, error: Valet.KeychainError) {
+        #expect(Valet.KeychainError(status: status) == error)
+    }
+
     @Test func keychain_thatIsLocked_isNeitherAbsenceNorSilence() throws {
         let memory = MemoryStore()
         let valet = try valet(memory)

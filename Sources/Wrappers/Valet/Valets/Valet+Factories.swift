@@ -2,6 +2,8 @@
 // The valets that there are, one object for each configuration.
 
 import KeychainKit
+import KeychainSecItem
+import KeychainServices
 
 extension Valet {
     private static let valets = WeakStorage<Valet>()
@@ -121,4 +123,8 @@ extension Valet {
             iCloudSharedGroupValet(with: group, identifier: identifier, accessibility: $0)
         }
     }
+}
+
+extension KeychainError {
+    init(status: OSStatus) { self.init(KeychainKit.KeychainError(system: status)) }
 }
