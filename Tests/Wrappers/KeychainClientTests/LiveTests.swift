@@ -253,6 +253,16 @@ struct LiveTests {
                 == .unreadable(key: "userData"))
     }
 
+    @Test func failure_beforeAnUnreadableValue_isNotTakenForItsReason() async throws {
+        let valet = try valet(MemoryStore())
+        let client = KeychainClient.live(valet: valet)
+        try valet.setObject(Data([0xFF, 0xFE]), forKey: KeychainKeys.jwtToken)
+        _ = await failure { try await client.getUserData() }
+        #expect(valet.lastFailure?.reason == .itemNotFound)
+        #expect(await failure { try await client.getJwtToken() } is KeychainClient.Failure)
+        #expect(valet.lastFailure == nil)
+    }
+
     @Test func item_withoutAValue_isUnreadableAndNotNil() async throws {
         let memory = MemoryStore()
         let valet = try valet(memory)

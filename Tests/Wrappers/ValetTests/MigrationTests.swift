@@ -51,6 +51,21 @@ struct MigrationTests {
         #expect(migrationError { try valet.migrateObjects(matching: query) { _ in nil } } == .invalidQuery)
     }
 
+    @Test func failure_beforeAnInvalidQuery_isNotTakenForItsReason() throws {
+        let valet = try valet(MemoryStore())
+        for isTransformed in [false, true] {
+            _ = failure { try valet.string(forKey: "absent") }
+            #expect(valet.lastFailure?.reason == .itemNotFound)
+            #expect(
+                migrationError {
+                    try isTransformed
+                        ? valet.migrateObjects(matching: [:]) { _ in nil }
+                        : valet.migrateObjects(matching: [:], removeOnCompletion: true)
+                } == .invalidQuery)
+            #expect(valet.lastFailure == nil)
+        }
+    }
+
     @Test func query_thatSaysTheSameAsTheMigration_isValid() throws {
         let memory = MemoryStore()
         let (old, new) = (try valet(memory, "old"), try valet(memory))

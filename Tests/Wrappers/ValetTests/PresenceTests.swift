@@ -162,6 +162,18 @@ struct PresenceTests {
         #expect(keychainError { try valet.string(forKey: "", withPrompt: "") } == .emptyKey)
     }
 
+    @Test(arguments: [true, false])
+    func failure_beforeAProtectedValueIsStored_isForgotten(hasTransactions: Bool) throws {
+        let store = FailingStore(MemoryStore(passphrase: passphrase), hasTransactions: hasTransactions)
+        let (valet, single) = (try secure(store, Person()), try single(store, Person()))
+        _ = failure { try valet.setString("", forKey: "key") }
+        _ = failure { try single.setString("", forKey: "key") }
+        #expect(valet.lastFailure != nil && single.lastFailure != nil)
+        try valet.setString("1", forKey: "key")
+        try single.setString("1", forKey: "key")
+        #expect(valet.lastFailure == nil && single.lastFailure == nil)
+    }
+
     @Test func failure_toReplaceAProtectedValue_leavesTheOldOne() throws {
         let store = FailingStore(MemoryStore(passphrase: passphrase))
         let valet = try secure(store, Person())

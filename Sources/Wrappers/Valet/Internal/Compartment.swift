@@ -38,15 +38,17 @@ struct Compartment: Sendable {
     func replaceObject(_ object: Data, forKey key: String) throws {
         try check(key)
         try check(object)
-        do {
-            try secrets.transaction { transaction in
-                transaction.remove(key)
-                try transaction.save(object, for: key)
+        try recordingAny {
+            do {
+                try secrets.transaction { transaction in
+                    transaction.remove(key)
+                    try transaction.save(object, for: key)
+                }
+            } catch let failure as KeychainKit.KeychainError {
+                guard failure.reason == .unsupported else { throw failure }
+                // A keychain without transactions changes the item in place, and may ask.
+                try secrets.save(object, for: key)
             }
-        } catch let failure as KeychainKit.KeychainError {
-            guard failure.reason == .unsupported else { throw recorded(failure) }
-            // A keychain without transactions changes the item in place, and may ask.
-            try recording { () throws(KeychainKit.KeychainError) in try secrets.save(object, for: key) }
         }
     }
 
@@ -133,6 +135,17 @@ struct Compartment: Sendable {
             return try failures.recording(body)
         } catch {
             throw KeychainError(error)
+        }
+    }
+
+    /// Failures of KeychainKit as this module's; everything else as it is.
+    func recordingAny<Result>(_ body: () throws -> Result) throws -> Result {
+        // What fails without KeychainKit has no reason of its, and the one of a call before would be taken for it.
+        failures.record(nil)
+        do {
+            return try body()
+        } catch let failure as KeychainKit.KeychainError {
+            throw recorded(failure)
         }
     }
 

@@ -85,16 +85,3 @@ extension KeychainKit.KeychainError {
     fileprivate static let keepsChanging = KeychainKit.KeychainError(
         .busy, "Other programs keep changing the items to migrate. Try again.")
 }
-
-extension Compartment {
-    /// Failures of KeychainKit as this module's; everything else as it is.
-    func recordingAny<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            let result = try body()
-            failures.record(nil)
-            return result
-        } catch let failure as KeychainKit.KeychainError {
-            throw recorded(failure)
-        }
-    }
-}

@@ -92,7 +92,8 @@ public final class SecureEnclaveValet: Sendable {
 
     // MARK: - Without asking anybody
 
-    /// Whether values can be written and read now; else ``lastFailure`` says why not. Nobody is asked for anything.
+    /// Whether values can be read now, and could be written when it was asked first; else ``lastFailure`` says why not. Nobody
+    /// is asked for anything.
     ///
     /// ```swift
     /// guard secureValet.canAccessKeychain() else { return askForPassphrase() }

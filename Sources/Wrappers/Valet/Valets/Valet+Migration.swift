@@ -42,7 +42,7 @@ extension Valet {
         matching query: [String: AnyHashable],
         compactMap: (MigratableKeyValuePair<AnyHashable>) throws -> MigratableKeyValuePair<String>?
     ) throws {
-        let source = try MigrationSource(compartment.keychain, query)
+        let source = try compartment.source(matching: query)
         _ = try Migration(sources: [source], destination: compartment).run(compactMap)
     }
 
@@ -154,13 +154,18 @@ private let kSecAttrAccessibleAlwaysThisDeviceOnlyValue = KeychainKit.Accessibil
 
 extension Compartment {
     func migrate(_ query: [String: AnyHashable], removes: Bool) throws {
-        try migrate(MigrationSource(keychain, query), removes)
+        try migrate(source(matching: query), removes)
     }
 
     func migrate(from valet: Valet, removes: Bool) throws { try migrate(valet.compartment.source(), removes) }
 
     private func migrate(_ source: MigrationSource, _ removes: Bool) throws {
         _ = try Migration(sources: [source], destination: self, removes: removes).run(Migration.keepingKeys)
+    }
+
+    /// What a program's dictionary finds.
+    func source(matching query: [String: AnyHashable]) throws -> MigrationSource {
+        try recordingAny { try MigrationSource(keychain, query) }
     }
 
     /// All items of a service of this one's kind.

@@ -35,7 +35,8 @@ public final class Valet: Sendable {
     var configuration: Configuration { service.configuration }
     var baseKeychainQuery: [String: AnyHashable] { service.generateBaseQuery() }
 
-    /// Why the last call failed, as KeychainKit says it: locked, damaged, disk full …; `nil` if it did not fail.
+    /// Why the last call failed, as KeychainKit says it: locked, damaged, disk full …; `nil` if it did not fail, or for a reason
+    /// that KeychainKit has no part in.
     ///
     /// ```swift
     /// let isLocked = valet.lastFailure?.reason == .locked
@@ -60,13 +61,14 @@ public final class Valet: Sendable {
 
     // MARK: - Values
 
-    /// Whether values can be written and read now; else ``lastFailure`` says why not.
+    /// Whether values can be read now, and could be written when it was asked first; else ``lastFailure`` says why not.
     ///
     /// ```swift
     /// guard valet.canAccessKeychain() else { return askToUnlock() }
     /// ```
     ///
-    /// It writes a value of its own, which ``allKeys()`` leaves out.
+    /// The first time it writes a value of its own, which ``allKeys()`` leaves out; later it reads that. So a disk that has
+    /// become full or read-only since then shows when a value is set.
     public func canAccessKeychain() -> Bool { compartment.canAccess() }
 
     /// Stores bytes under a key, in place of what is there.
@@ -176,6 +178,9 @@ extension Valet {
             return result
         } catch let failure as KeychainKit.KeychainError {
             throw compartment.recorded(failure)
+        } catch {
+            compartment.failures.record(nil)
+            throw error
         }
     }
 }
