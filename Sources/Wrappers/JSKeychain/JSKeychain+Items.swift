@@ -17,7 +17,8 @@ extension JSKeychain {
     ///   - biometricOptions: What is asked of the user before the item opens. `nil`: nothing for a new item; one that is there
     ///     keeps what it has.
     /// - Throws: ``JSKeychainError/invalidData`` if the value cannot be encoded, else
-    ///   ``JSKeychainError/unhandledError(status:)``: among others `errSecNotAvailable` where nothing can ask as wished.
+    ///   ``JSKeychainError/unhandledError(status:)``: among others `errSecNotAvailable` where nothing can ask as wished, and
+    ///   `errSecDuplicateItem` if the keychain has no access group and several have such an item.
     public func save<T: Codable>(
         _ item: T, service: String, account: String, accessibility: JSKeychainAccessibility = .whenUnlocked,
         biometricOptions: JSBiometricOptions? = nil
@@ -37,7 +38,8 @@ extension JSKeychain {
     ///   - biometricReason: What the user is told that they are asked for, if the item wants them; `nil` or empty: the usual.
     /// - Throws: ``JSKeychainError/itemNotFound`` only if the keychain could be read and has no such item,
     ///   ``JSKeychainError/invalidData`` if the item is damaged or of another type, else
-    ///   ``JSKeychainError/unhandledError(status:)``.
+    ///   ``JSKeychainError/unhandledError(status:)``: among others `errSecDuplicateItem` if the keychain has no access group and
+    ///   several have such an item.
     public func read<T: Codable>(service: String, account: String, biometricReason: String? = nil) throws -> T {
         try reporting { () throws(KeychainError) in
             try value(of: try secrets(service, prompt: biometricReason).read(Data.self, for: account))

@@ -24,12 +24,12 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
     case itemNotFound
     /// Never thrown: saving changes an item that is there.
     case duplicateItem
-    /// The item is damaged in the keychain, or its value is not of this type; or a value cannot be encoded.
+    /// The item is damaged, or the whole keychain is; or the value is not of this type; or a value cannot be encoded.
     case invalidData
     /// Everything else, with Apple's code for it.
     case unhandledError(status: OSStatus)
 
-    /// A damaged item is invalid data, whether its bytes or its JSON are broken: a program can do the same about either.
+    /// What is damaged is invalid data, whether it is the JSON, the item or the keychain: only `lastFailure` can say which.
     init(_ failure: KeychainError) {
         switch failure.reason {
         case .itemNotFound: self = .itemNotFound
@@ -43,16 +43,27 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
         switch self {
         case .itemNotFound: "There is no such item in the keychain."
         case .duplicateItem: "The keychain has this item already."
-        case .invalidData: "The value cannot be read as this type, or cannot be written: it is damaged, or another one."
+        case .invalidData: Self.invalid
         case .unhandledError(errSecNotAvailable): Self.notAvailable
+        case .unhandledError(errSecDuplicateItem): Self.ambiguous
         case .unhandledError(let status): "\(Self.sentence(status)) (\(status))"
         }
     }
+
+    private static let invalid = """
+        The value cannot be read as this type, or cannot be written as JSON; or it is damaged, or the whole keychain is. \
+        `lastFailure` says which.
+        """
 
     /// The code stands for many things, among them the two that this interface leads to.
     private static let notAvailable = """
         This is not available here (\(errSecNotAvailable)): there is no biometric authenticator, so ask for the passcode as \
         well; or no passphrase is set for an item that needs one; or the keychain cannot be used now. `lastFailure` says which.
+        """
+
+    /// Saving changes what is there, so nothing else has this code.
+    private static let ambiguous = """
+        Items of this name are in several access groups (\(errSecDuplicateItem)). Use a keychain of the group that is meant.
         """
 
     private static func sentence(_ status: OSStatus) -> String {

@@ -130,6 +130,17 @@ struct ItemTests {
         #expect(try store.secrets(accessGroup: "shared").read(String.self, for: "alice") == #""2""#)
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func nameInTwoAccessGroups_withoutOne_isAnErrorThatAsksForTheGroup(kind: StoreKind) throws {
+        let store = try kind.empty()
+        for group in ["one", "two"] { try JSKeychain(accessGroup: group).using(store).save(group) }
+        let keychain = JSKeychain().using(store)
+        let errors = [failure { try keychain.value() }, failure { try keychain.save("3") }]
+        #expect(errors == [.unhandledError(status: -25299), .unhandledError(status: -25299)])
+        #expect(errors[0]?.localizedDescription.contains("access groups") == true)
+        #expect(try JSKeychain(accessGroup: "one").using(store).value() == "one")
+    }
+
     @Test func accessGroup_thatTheProgramMayNotUse_isMissingEntitlement() throws {
         let keychain = JSKeychain(accessGroup: "theirs").using(MemoryStore(), caller: Caller(groups: ["mine"]))
         #expect(failure { try keychain.save("1") } == .unhandledError(status: -34018))
