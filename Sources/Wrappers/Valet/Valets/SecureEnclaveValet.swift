@@ -83,7 +83,8 @@ public final class SecureEnclaveValet: Sendable {
         SecureEnclaveValet(service, accessControl, ChosenKeychain(store, caller: caller, context: context))
     }
 
-    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail.
+    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail, or for a reason that KeychainKit has no part
+    /// in.
     ///
     /// ```swift
     /// let reason = secureValet.lastFailure?.message

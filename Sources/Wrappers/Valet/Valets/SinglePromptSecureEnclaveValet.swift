@@ -91,7 +91,8 @@ public final class SinglePromptSecureEnclaveValet: Sendable {
         SinglePromptSecureEnclaveValet(service, accessControl, ChosenKeychain(store, caller: caller, context: context))
     }
 
-    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail.
+    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail, or for a reason that KeychainKit has no part
+    /// in.
     ///
     /// ```swift
     /// let reason = singlePromptValet.lastFailure?.message
