@@ -138,6 +138,8 @@ struct ItemTests {
         let errors = [failure { try keychain.value() }, failure { try keychain.save("3") }]
         #expect(errors == [.unhandledError(status: -25299), .unhandledError(status: -25299)])
         #expect(errors[0]?.localizedDescription.contains("access groups") == true)
+        #expect(keychain.exists(service: "app", account: "alice"))
+        #expect(try keychain.listAll(service: "app").count == 2)
         #expect(try JSKeychain(accessGroup: "one").using(store).value() == "one")
     }
 
