@@ -73,13 +73,3 @@ func reporting<Result>(_ body: () throws(Failure) -> Result) throws(KeychainErro
         throw KeychainError(error)
     }
 }
-
-nonisolated(nonsending) func reporting<Result>(
-    _ body: nonisolated(nonsending) () async throws(Failure) -> Result
-) async throws(KeychainError) -> Result {
-    do throws(Failure) {
-        return try await body()
-    } catch {
-        throw KeychainError(error)
-    }
-}

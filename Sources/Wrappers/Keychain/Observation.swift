@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One who is told of values, and the end of that.
 
-import Foundation
 import Synchronization
 
 /// What an observer has in hand to stop observing.
@@ -52,8 +51,13 @@ final class Observer: @unchecked Sendable {
     ///
     /// - Parameter here: Where the caller runs.
     func deliver(isolation here: (any Actor)?) {
-        guard let isolation, isolation !== here, !(isolation is MainActor && Thread.isMainThread) else { return call() }
-        Task { await call(on: isolation) }
+        guard let isolation, isolation !== here else { return call() }
+        // At once in its queue: whoever asks the actor after setting finds it told.
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            Task.immediate { await call(on: isolation) }
+        } else {
+            Task { await call(on: isolation) }
+        }
     }
 
     private func call(on _: isolated any Actor) async { call() }

@@ -11,14 +11,13 @@ import Synchronization
 /// ```
 ///
 /// It does not tell of what other programs, or other stores of this one, set. KeychainKit's `values(for:)` does.
-public final class ObservedValueStore: AwaitableStore {
+public final class ObservedValueStore: ValueStore, Sendable {
     private let valueStore: any ValueStore & Sendable
     private let observers = Mutex<[Observer]>([])
     /// Values are set one after another, so that observers hear of them in that order.
-    private let turns = Turns()
+    private let turn = Mutex(())
 
-    /// - Parameter valueStore: Where the value is kept. Stores other than those of this module block a thread when their value
-    ///   is waited for.
+    /// - Parameter valueStore: Where the value is kept.
     public init(valueStore: any ValueStore & Sendable) { self.valueStore = valueStore }
 
     // MARK: - Getting and setting
@@ -31,32 +30,17 @@ public final class ObservedValueStore: AwaitableStore {
     /// Sets the value, then tells the observers of it.
     ///
     /// - Throws: What the store throws; then nobody is told.
-    public func set(_ value: String?) throws {
-        let told = try turns.inTurn {
+    public func set(_ value: String?, isolation: isolated (any Actor)? = #isolation) throws {
+        let told = try turn.withLock { _ in
             try valueStore.set(value)
             return note(value)
         }
-        for observer in told { observer.deliver(isolation: nil) }
+        for observer in told { observer.deliver(isolation: isolation) }
     }
 
-    /// The same without blocking a thread.
-    public nonisolated(nonsending) func get() async throws -> String? {
-        guard let store = valueStore as? any AwaitableStore else { return try valueStore.get() }
-        return try await store.get()
-    }
-
-    /// The same without blocking a thread.
-    public nonisolated(nonsending) func set(_ value: String?) async throws {
-        let told = try await turns.inTurn {
-            if let store = self.valueStore as? any AwaitableStore {
-                try await store.set(value)
-            } else {
-                try self.valueStore.set(value)
-            }
-            return self.note(value)
-        }
-        for observer in told { observer.deliver(isolation: #isolation) }
-    }
+    /// Sets the value for whoever does not know that it is observed.
+    @_disfavoredOverload
+    public func set(_ value: String?) throws { try set(value, isolation: nil) }
 
     private func note(_ value: String?) -> [Observer] {
         let observers = observers.withLock { $0 }
@@ -75,10 +59,9 @@ public final class ObservedValueStore: AwaitableStore {
     /// Each observer gets all values in the order in which they were set, one call after another. It may use the store, and
     /// stop observing; what it sets comes when it has returned.
     ///
-    /// Registered on an actor, the main one for instance, it is called there: before `set` returns if that is awaited there, or
-    /// called on the main thread for the main actor; else soon after. Registered anywhere else, it is called on the thread
-    /// that sets, before `set` returns, unless another thread is calling it just then. Such a callback must not touch what
-    /// other threads use at the same time.
+    /// Registered on an actor, the main one for instance, it is called there: before `set` returns if that is called there as
+    /// well, else when the actor has time. Registered anywhere else, it is called on the thread that sets, before `set` returns,
+    /// unless another thread is calling it just then. Such a callback must not touch what other threads use at the same time.
     ///
     /// - Returns: What ends it. Letting go of that does not.
     @discardableResult
@@ -93,13 +76,15 @@ public final class ObservedValueStore: AwaitableStore {
         }
     }
 
-    /// The same, to `await`.
+    /// The same under a shorter name.
     ///
     /// ```swift
-    /// let observation = await store.observe { value in show(value ?? "none") }
+    /// let observation = store.observe { value in show(value ?? "none") }
     /// ```
     @discardableResult
-    public nonisolated(nonsending) func observe(_ callback: @escaping (String?) -> Void) async -> Observation {
-        observeChanges(callback: callback)
+    public func observe(
+        isolation: isolated (any Actor)? = #isolation, _ callback: @escaping (String?) -> Void
+    ) -> Observation {
+        observeChanges(isolation: isolation, callback: callback)
     }
 }

@@ -14,11 +14,11 @@ import KeychainServices
 /// let key = try store.get()
 /// ```
 ///
-/// Any number of threads and programs may use the same item. `get` and `set` come in a form that blocks the thread, and in one
-/// to `await` that blocks none.
+/// Any number of threads and programs may use the same item. Calls block their thread, for some milliseconds as a rule, also in
+/// asynchronous code; KeychainKit's `SecretStore` has some that do not.
 ///
 /// Does not protect against other programs of the same user, which can open the same keychain.
-public final class ValueKeychainStore: AwaitableStore {
+public final class ValueKeychainStore: ValueStore, Sendable {
     private let account: String
     private let accessGroup: String?
     private let keychain: ChosenKeychain
@@ -73,18 +73,6 @@ public final class ValueKeychainStore: AwaitableStore {
     public func set(_ value: String?) throws {
         try reporting { () throws(Failure) in
             if let value { try secrets.save(value, for: account) } else { _ = try secrets.remove(account) }
-        }
-    }
-
-    /// The same without blocking a thread.
-    public nonisolated(nonsending) func get() async throws -> String? {
-        try await reporting { () async throws(Failure) in try await secrets.read(String.self, for: account) }
-    }
-
-    /// The same without blocking a thread.
-    public nonisolated(nonsending) func set(_ value: String?) async throws {
-        try await reporting { () async throws(Failure) in
-            if let value { try await secrets.save(value, for: account) } else { _ = try await secrets.remove(account) }
         }
     }
 

@@ -15,9 +15,3 @@ public protocol ValueStore {
     /// - Parameter value: `nil` removes what is there, if anything is.
     func set(_ value: String?) throws
 }
-
-/// A store that can be waited for without blocking a thread.
-protocol AwaitableStore: ValueStore, Sendable {
-    nonisolated(nonsending) func get() async throws -> String?
-    nonisolated(nonsending) func set(_ value: String?) async throws
-}

@@ -45,7 +45,7 @@ struct Examples {
         #expect(shown.first == "-25308" && shown.last?.isEmpty == false)
     }
 
-    @Test func observers_areToldAndStop() async throws {
+    @Test func observers_areToldAndStop() throws {
         struct Session {
             let token: any ValueStore
         }
@@ -56,12 +56,12 @@ struct Examples {
             let observation = store.observeChanges { value in show(value ?? "none") }
             try Session(token: store).token.set("1")
             observation.stopObserving()
-            try await store.set(nil)
+            try store.set(nil)
         }
         do {
             let store = ObservedValueStore(valueStore: ValueKeychainStore(accountName: "api-key").using(MemoryStore()))
-            let observation = await store.observe { value in show(value ?? "none") }
-            try await store.set(nil)
+            let observation = store.observe { value in show(value ?? "none") }
+            try store.set(nil)
             observation.stopObserving()
         }
         #expect(shown == ["1", "none"])

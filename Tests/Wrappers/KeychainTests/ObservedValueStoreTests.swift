@@ -33,19 +33,19 @@ struct ObservedValueStoreTests {
     private let store = ObservedValueStore(
         valueStore: ValueKeychainStore(accountName: "a").using(MemoryStore()))
 
-    @Test func observer_isToldBeforeSetReturnsUntilItStops() async throws {
+    @Test func observer_isToldBeforeSetReturnsUntilItStops() throws {
         var observed: String? = ""
         let observation = store.observeChanges { value in
             observed = value
         }
-        try await store.set("bananas")
+        try store.set("bananas")
         #expect(observed == "bananas")
-        try await store.set(nil)
+        try store.set(nil)
         #expect(observed == nil)
         observation.stopObserving()
         observation.stopObserving()
-        try await store.set("oranges")
-        #expect(try await store.get() == "oranges" && observed == nil)
+        try store.set("oranges")
+        #expect(try store.get() == "oranges" && observed == nil)
     }
 
     @Test func synchronousSetting_tellsBeforeItReturns() throws {
@@ -89,27 +89,26 @@ struct ObservedValueStoreTests {
         #expect(notes.all == ["1", "next: 2"])
     }
 
-    @Test func valueThatIsNotSet_isNotTold() async throws {
+    @Test func valueThatIsNotSet_isNotTold() throws {
         let store = ObservedValueStore(valueStore: Plain())
         let notes = Notes()
         store.observeChanges { notes.add($0) }
         #expect(throws: CocoaError.self) { try store.set("refused") }
-        await #expect(throws: CocoaError.self) { try await store.set("refused") }
-        try await store.set("1")
-        #expect(try await store.get() == "1" && notes.all == ["1"])
+        try store.set("1")
+        #expect(try store.get() == "1" && notes.all == ["1"])
     }
 
-    @Test func storeOverAnObservedStore_tellsBoth() async throws {
+    @Test func storeOverAnObservedStore_tellsBoth() throws {
         let outer = ObservedValueStore(valueStore: store)
         let notes = Notes()
         store.observeChanges { _ in notes.add("inner") }
         outer.observeChanges { _ in notes.add("outer") }
-        try await outer.set("1")
+        try outer.set("1")
         #expect(notes.all == ["inner", "outer"])
     }
 
     /// Each hears of all values in one order, which ends with what is stored.
-    @Test func observers_ofManyThreadsAndTasks_hearOneOrder() async throws {
+    @Test func observers_ofManyTasks_hearOneOrder() async throws {
         let store = ObservedValueStore(valueStore: Plain())
         var (first, second): ([String?], [String?]) = ([], [])
         let isCalled = Mutex(false)
@@ -122,14 +121,12 @@ struct ObservedValueStoreTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 1...100 {
                 group.addTask {
-                    do {
-                        if number % 2 == 0 { try await store.set("\(number)") } else { try setNow(store, "\(number)") }
-                    } catch { Issue.record(error) }
+                    do { try store.set("\(number)") } catch { Issue.record(error) }
                 }
             }
         }
         #expect(first == second && Set(first).count == 100)
-        #expect(try await store.get() == first.last)
+        #expect(try store.get() == first.last)
     }
 
     @Test func observer_stoppedAndBegunByManyThreads_isSafe() {
@@ -154,49 +151,12 @@ struct ObservedValueStoreTests {
             observed.append(value)
             if observed.count == 3 { all.continuation.finish() }
         }
-        try await store.set("1")
+        try store.set("1")
         #expect(observed == ["1"])
-        try setNow(store, "2")
-        try await Task.detached { try await store.set("3") }.value
+        try store.set("2")
+        try await Task.detached { try store.set("3") }.value
         for await _ in all.stream {}
         #expect(observed == ["1", "2", "3"])
-    }
-
-    @MainActor @Test func synchronousSettingOnTheMainThread_whileAnAwaitedOneIsUnderWay_comesAfterIt() async throws {
-        let store = store
-        for number in 1...100 {
-            let earlier = Task { try await store.set("\(number)") }
-            await Task.yield()
-            try setNow(store, "now")
-            try await earlier.value
-        }
-        #expect(try await store.get() != nil)
-    }
-
-    /// Waiting, these hold all threads that tasks have.
-    @Test func synchronousSettings_inManyTasks_leaveAwaitedOnesTheirThread() async throws {
-        let store = store
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 1...200 {
-                group.addTask {
-                    if number % 2 == 0 { try await store.set("\(number)") } else { try setNow(store, "\(number)") }
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    @Test func settingThatIsCancelled_isNotTold() async throws {
-        let store = store
-        let notes = Notes()
-        store.observeChanges { notes.add($0) }
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await store.set("1")
-        }
-        await #expect(throws: Keychain.KeychainError.self) { try await task.value }
-        try await store.set("2")
-        #expect(notes.all == ["2"])
     }
 
     @Test func actorThatObservesItsOwnStore_isLetGo() async throws {
@@ -215,8 +175,32 @@ struct ObservedValueStoreTests {
             gone = listener
         }
         #expect(gone == nil)
-        try await store.set("1")
+        try store.set("1")
         #expect(notes.all == ["1"])
+    }
+
+    /// The call stands in the actor's queue before `set` returns.
+    @Test func actorThatIsAskedAfterASetting_hasBeenTold() async throws {
+        actor Listener {
+            var heard: [String?] = []
+
+            func listen(to store: ObservedValueStore) { store.observeChanges { self.heard.append($0) } }
+        }
+        for number in 1...100 {
+            let listener = Listener()
+            await listener.listen(to: store)
+            try store.set("\(number)")
+            #expect(await listener.heard == ["\(number)"])
+        }
+    }
+
+    @Test func observedStore_asAnyValueStore_tells() throws {
+        let notes = Notes()
+        store.observeChanges { notes.add($0) }
+        let unknown: any ValueStore = store
+        try unknown.set("1")
+        try ["2", nil].forEach(store.set)
+        #expect(notes.all == ["1", "2", nil])
     }
 
     @Test func observerOnAnActor_isCalledThere() async throws {
@@ -234,11 +218,8 @@ struct ObservedValueStoreTests {
         let listener = Listener()
         let all = AsyncStream<Void>.makeStream()
         await listener.listen(to: store, all.continuation)
-        try await store.set("1")
+        try store.set("1")
         for await _ in all.stream {}
         #expect(await listener.heard == ["1"])
     }
 }
-
-/// In an asynchronous function Swift takes the form to `await`.
-private func setNow(_ store: ObservedValueStore, _ value: String?) throws { try store.set(value) }

@@ -41,15 +41,28 @@ struct ValueKeychainStoreTests {
     }
 
     @Test(arguments: StoreKind.everywhere)
-    func value_isSetChangedAndRemoved(kind: StoreKind) async throws {
+    func value_isSetChangedAndRemoved(kind: StoreKind) throws {
         let store = try store(kind)
-        #expect(try await store.get() == nil)
-        try await store.set("orange")
-        try await store.set("green")
-        #expect(try await store.get() == "green")
-        try await store.set(nil as String?)
-        try await store.set(nil)
-        #expect(try await store.get() == nil)
+        #expect(try store.get() == nil)
+        try store.set("orange")
+        try store.set("green")
+        #expect(try store.get() == "green")
+        try store.set(nil as String?)
+        try store.set(nil)
+        #expect(try store.get() == nil)
+    }
+
+    /// The original's are synchronous: programs call them in asynchronous code with `await` and without.
+    @Test func calls_inAsynchronousCode_needNoAwait() async throws {
+        let store = ObservedValueStore(valueStore: try store(.memory))
+        try await Task { try store.set("1") }.value
+        let value = try store.get()
+        #expect(try value == "1" && { try store.get() }() == "1")
+        async let concurrent = store.get()
+        #expect(try await concurrent == "1")
+        try await store.set("2")
+        #expect(try await store.get() == "2")
+        await store.observe { _ in }.stopObserving()
     }
 
     @Test(arguments: StoreKind.everywhere)

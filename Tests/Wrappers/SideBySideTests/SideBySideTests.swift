@@ -47,13 +47,13 @@ struct SideBySideTests {
 
         try valet.setString("valet", forKey: "token")
         try await keychain.save("js", service: "app.js", account: "token")
-        try await value.set("value")
+        try value.set("value")
         try await storage.save("storage", for: "token")
         try manager.save(["manager"], service: "app.tv", account: "token")
 
         #expect(try valet.string(forKey: "token") == "valet")
         #expect(try await keychain.read(service: "app.js", account: "token") == "js")
-        #expect(try await value.get() == "value")
+        #expect(try value.get() == "value")
         #expect(try await storage.load(for: "token") == "storage")
         #expect(try manager.load([String].self, service: "app.tv", account: "token") == ["manager"])
         #expect(try await KeychainCatalog(store: memory).items().count == 5)
