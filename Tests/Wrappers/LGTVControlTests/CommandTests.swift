@@ -130,5 +130,23 @@
             try await household.connect()
             #expect(tv.connectionCount == 1)
         }
+
+        /// One that is switched off at the wall says no goodbye, and its connection looks open for a quarter of an hour.
+        @Test func tvThatLeftTheLastCommandUnanswered_isConnectedToAnew() async throws {
+            let (tv, household) = try await connected { $0.requestTimeout = .seconds(3) }
+            tv.answer("ssap://silence", with: [])
+            #expect(await reason { try await household.manager.sendCommand("ssap://silence") } == .timedOut)
+            try await household.connect()
+            #expect(tv.connectionCount == 2)
+        }
+
+        @Test func tvThatAnsweredAgain_staysConnected() async throws {
+            let (tv, household) = try await connected { $0.requestTimeout = .seconds(3) }
+            tv.answer("ssap://silence", with: [])
+            #expect(await reason { try await household.manager.sendCommand("ssap://silence") } == .timedOut)
+            try await household.manager.sendCommand("ssap://audio/volumeUp")
+            try await household.connect()
+            #expect(tv.connectionCount == 1)
+        }
     }
 #endif

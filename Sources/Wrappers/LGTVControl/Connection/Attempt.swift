@@ -37,7 +37,7 @@
         }
 
         private func isConnected(_ host: String, _ mac: String) -> Bool {
-            guard let link = session.with({ $0.link }), link.connection.isOpen else { return false }
+            guard let link = session.with({ $0.link }), link.connection.isAlive else { return false }
             return link.credentials.ipAddress == host && MACAddress.areEqual(link.credentials.macAddress, mac)
         }
 

@@ -13,6 +13,8 @@
             var inboxes: [String: Inbox<Message>] = [:]
             /// Gets what names nobody: some televisions leave the name out of what they say about pairing.
             var registration: String?
+            /// The last request was left unanswered, and nothing has come since.
+            var isSilent = false
             var end: ConnectionError?
             var whenEnded: (@Sendable () -> Void)?
         }
@@ -56,7 +58,12 @@
             let (id, inbox) = expectAnswers()
             defer { stopExpecting(id) }
             send(try Requests.request(id, uri, parameters))
-            return try await inbox.next(by: deadline, late: ConnectionError.noAnswer)
+            do {
+                return try await inbox.next(by: deadline, late: ConnectionError.noAnswer)
+            } catch let error as ConnectionError where error.reason == .timedOut {
+                state.withLock { $0.isSilent = true }
+                throw error
+            }
         }
 
         // MARK: - Listening
@@ -65,14 +72,16 @@
         func receive(_ bytes: Data) {
             guard let message = Message(bytes) else { return end(.notJSON) }
             let inbox = state.withLock { state in
-                (message.id ?? state.registration).flatMap { state.inboxes[$0] }
+                state.isSilent = false
+                return (message.id ?? state.registration).flatMap { state.inboxes[$0] }
             }
             if let inbox, !inbox.put(message) { end(.tooMany) }
         }
 
         // MARK: - Ending
 
-        var isOpen: Bool { state.withLock { $0.end == nil } }
+        /// Who is switched off at the wall never ends a connection: then only silence tells.
+        var isAlive: Bool { state.withLock { $0.end == nil && !$0.isSilent } }
 
         /// Called once, at once if it has ended already.
         func whenEnded(_ body: @escaping @Sendable () -> Void) {

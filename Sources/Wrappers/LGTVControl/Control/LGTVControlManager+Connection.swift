@@ -16,7 +16,7 @@ extension LGTVControlManager {
     ///
     /// With credentials in the keychain nobody is asked. Otherwise, or if the television has forgotten them, the status becomes
     /// `pairingRequired` while somebody has to accept in front of the television, and the new key is stored. Who is connected
-    /// to that television already, is back at once. Calls follow one another.
+    /// to that television already, is back at once, unless it left the last command unanswered. Calls follow one another.
     ///
     /// - Parameters:
     ///   - ip: The television's address, or its name.
