@@ -24,8 +24,9 @@
             var timesOnlyOpen = 0
             while true {
                 let problem = try await wakingProblem()
+                let left = ContinuousClock.now.duration(to: deadline)
                 do {
-                    return try await attempt(by: min(deadline, .now + options.attemptTimeout))
+                    return try await attempt(max(options.retryInterval, min(left, options.attemptTimeout)))
                 } catch DialFailure.final(let error) where error.reason == .downgraded {
                     timesOnlyOpen += 1
                     if timesOnlyOpen >= Self.patienceWithOpenPort || .now >= lastStart { throw error }
@@ -63,30 +64,32 @@
         // MARK: - One try
 
         /// Encrypted; where nobody listens for that, and nobody ever did, open.
-        private nonisolated(nonsending) func attempt(by deadline: ContinuousClock.Instant) async throws -> Connection {
+        ///
+        /// - Parameter time: For each step of it, from its beginning: a program that has no thread for seconds would else have
+        ///   nothing left for the next one.
+        private nonisolated(nonsending) func attempt(_ time: Duration) async throws -> Connection {
             do {
-                return try await open(options.tlsPort, isEncrypted: true, by: deadline)
+                return try await open(options.tlsPort, isEncrypted: true, time)
             } catch DialFailure.nobodyListens {
-                guard pin != nil else { return try await open(options.port, isEncrypted: false, by: deadline) }
-                throw try await isOpenPortTaken(by: deadline) ? DialFailure.final(.downgraded) : .nobodyListens
+                guard pin != nil else { return try await open(options.port, isEncrypted: false, time) }
+                throw try await isOpenPortTaken(time) ? DialFailure.final(.downgraded) : .nobodyListens
             }
         }
 
         private nonisolated(nonsending) func open(
-            _ port: Int, isEncrypted: Bool, by deadline: ContinuousClock.Instant
+            _ port: Int, isEncrypted: Bool, _ time: Duration
         ) async throws -> Connection {
-            let address = try await resolved(port, by: deadline)
-            return try await Handshake(isEncrypted: isEncrypted, pin: pin).open(address, host: host, by: deadline)
+            let address = try await resolved(port, time)
+            return try await Handshake(isEncrypted: isEncrypted, pin: pin).open(address, host: host, by: .now + time)
         }
 
         /// Connects, sends nothing, and closes.
-        private nonisolated(nonsending) func isOpenPortTaken(by deadline: ContinuousClock.Instant) async throws -> Bool
-        {
-            let address = try await resolved(options.port, by: deadline)
+        private nonisolated(nonsending) func isOpenPortTaken(_ time: Duration) async throws -> Bool {
+            let address = try await resolved(options.port, time)
             let taken = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(to: address)
             taken.whenSuccess { $0.close(promise: nil) }
             do {
-                _ = try await taken.value(by: deadline, late: ConnectionError.noAnswer)
+                _ = try await taken.value(by: .now + time, late: ConnectionError.noAnswer)
                 return true
             } catch let error as CancellationError {
                 throw error
@@ -97,14 +100,15 @@
 
         /// Names are looked up on a thread of their own: that blocks.
         private nonisolated(nonsending) func resolved(
-            _ port: Int, by deadline: ContinuousClock.Instant
+            _ port: Int, _ time: Duration
         ) async throws -> SocketAddress {
             let host = host
             let looked = NIOThreadPool.singleton.runIfActive(eventLoop: MultiThreadedEventLoopGroup.singleton.any()) {
                 try SocketAddress.makeAddressResolvingHost(host, port: port)
             }
             do {
-                return try await looked.value(by: deadline, late: DialFailure.notYet("its name was not found in time"))
+                return try await looked.value(
+                    by: .now + time, late: DialFailure.notYet("its name was not found in time"))
             } catch let error as SocketAddressError {
                 throw DialFailure.notYet("its address was not found (\(PrintableText.of("\(error)")))")
             }

@@ -52,9 +52,13 @@
 
         /// Waits for the next element.
         ///
-        /// - Parameter late: What is thrown if none comes until then.
-        nonisolated(nonsending) func next(by deadline: ContinuousClock.Instant, late: any Error) async throws -> Element
-        {
+        /// - Parameters:
+        ///   - late: What is thrown if none comes until then.
+        ///   - loop: Where the time is watched.
+        nonisolated(nonsending) func next(
+            by deadline: ContinuousClock.Instant, late: any Error,
+            on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
+        ) async throws -> Element {
             let ticket = state.withLock { state in
                 state.tickets += 1
                 return state.tickets
@@ -64,7 +68,7 @@
                 // Told of the waiter before the alarm is set: one that rings for nobody would never ring again.
                 try await withCheckedThrowingContinuation { continuation in
                     guard wait(Waiter(ticket: ticket, continuation: continuation)) else { return }
-                    MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(left)) { [weak self] in
+                    loop.scheduleTask(in: TimeAmount(left)) { [weak self] in
                         self?.giveUp(ticket, late)
                     }
                 }
@@ -107,7 +111,8 @@
                 case .failure(let error): inbox.end(error)
                 }
             }
-            return try await inbox.next(by: deadline, late: late)
+            // Where the result comes from: after a delay of the whole program, what came in time is seen first.
+            return try await inbox.next(by: deadline, late: late, on: eventLoop)
         }
     }
 #endif

@@ -20,7 +20,7 @@ extension LGTVControlManager {
         public var wakePort = 9
         /// How long to try, while the television may still start.
         public var connectTimeout: Duration = .seconds(30)
-        /// How long one of these tries may take.
+        /// How long each step of one of these tries may take: finding the name, and connecting to a port.
         public var attemptTimeout: Duration = .seconds(5)
         /// The pause between two of them.
         public var retryInterval: Duration = .seconds(1)
