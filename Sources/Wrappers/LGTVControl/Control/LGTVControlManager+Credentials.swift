@@ -55,7 +55,7 @@ extension LGTVControlManager {
     ///
     /// - Throws: ``KeychainError``, and then nothing has changed.
     public func storeCredentials(_ credentials: TVCredentials) throws {
-        try recorded { try PairingStore(keychain).save(credentials) }
+        try failure.reporting { try PairingStore(keychain).save(credentials) }
     }
 
     /// The credentials; `nil` only if the keychain could be read and there are none.
@@ -66,7 +66,7 @@ extension LGTVControlManager {
     ///
     /// - Throws: ``KeychainError``.
     public func storedCredentials() throws -> TVCredentials? {
-        try recorded { try PairingStore(keychain).credentials() }
+        try failure.reporting { try PairingStore(keychain).credentials() }
     }
 
     /// Removes the credentials and the certificate of the television, both at once. That there are none is no error.
@@ -77,16 +77,6 @@ extension LGTVControlManager {
     ///
     /// - Throws: ``KeychainError``.
     public func forgetCredentials() throws {
-        try recorded { try PairingStore(keychain).clear() }
-    }
-
-    private func recorded<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try failure.recorded(body)
-        } catch let error as KeychainKit.KeychainError {
-            throw KeychainError(error)
-        } catch is JSON.Failure {
-            throw KeychainError.encodingFailed
-        }
+        try failure.reporting { try PairingStore(keychain).clear() }
     }
 }

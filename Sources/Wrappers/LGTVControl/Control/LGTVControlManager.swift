@@ -33,7 +33,7 @@ public final class LGTVControlManager: Sendable {
     let options: Options
     let keychain: ChosenKeychain
     let board: StatusBoard
-    let failure = LastFailure()
+    let failure = FailureRecord()
     #if LGTVControl
         let session = Session()
     #endif

@@ -18,7 +18,7 @@ public import KeychainKit
 /// Does not protect against other programs of the same user, which can open the same keychain.
 public final class KeychainManager: Sendable {
     private let keychain: ChosenKeychain
-    private let failure = LastFailure()
+    private let failure = FailureRecord()
 
     /// Over the keychain of the user.
     public init() { keychain = ChosenKeychain() }
@@ -55,7 +55,7 @@ public final class KeychainManager: Sendable {
     ///
     /// - Throws: ``KeychainError``.
     public func save<T: Codable>(_ object: T, service: String, account: String) throws {
-        try recorded {
+        try failure.reporting {
             try keychain.secrets(service: service).save(try JSON.encode(object), for: account)
         }
     }
@@ -68,7 +68,7 @@ public final class KeychainManager: Sendable {
     ///
     /// - Throws: ``KeychainError``; `encodingFailed` if the value is not one of this type.
     public func load<T: Codable>(_ type: T.Type, service: String, account: String) throws -> T? {
-        try recorded {
+        try failure.reporting {
             let bytes = try keychain.secrets(service: service).read(Data.self, for: account)
             return try bytes.map { try JSON.decode(type, from: $0) }
         }
@@ -82,16 +82,6 @@ public final class KeychainManager: Sendable {
     ///
     /// - Throws: ``KeychainError``.
     public func delete(service: String, account: String) throws {
-        try recorded { _ = try keychain.secrets(service: service).remove(account) }
-    }
-
-    private func recorded<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try failure.recorded(body)
-        } catch is JSON.Failure {
-            throw KeychainError.encodingFailed
-        } catch let error as KeychainKit.KeychainError {
-            throw KeychainError(error)
-        }
+        try failure.reporting { _ = try keychain.secrets(service: service).remove(account) }
     }
 }
