@@ -43,8 +43,8 @@ enum ErrorMessages {
             + "Add the group to its entitlements file, or use another group.",
         errSecRestrictedAPI: "This program runs with restrictions that forbid this operation.",
         errSecNotAvailable:
-            "The keychain cannot be used now. Check that its folder and device key exist and can be read, "
-            + "then try again.",
+            "The keychain cannot be used now. Check that its folder and device key exist and can be read, and that it "
+            + "has a passphrase if the item needs one, then try again.",
         errSecReadOnly:
             "The keychain is read-only. Check the permissions of its folder, or mount its file system "
             + "writable.",

@@ -142,6 +142,18 @@ struct ValueKeychainStoreTests {
     }
 
     @Test(arguments: StoreKind.everywhere)
+    func accessibilityOption_thatNeedsAPassphraseWhereThereIsNone_saysSo(kind: StoreKind) throws {
+        let store = ValueKeychainStore(accountName: "a").using(try kind.empty())
+        let option = NSString(string: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String)
+        do {
+            try store.create("1", extraAttributes: [kSecAttrAccessible as String: option])
+            Issue.record("It was created.")
+        } catch KeychainError.unexpectedStatus(let status, let message) {
+            #expect(status == errSecNotAvailable && message?.contains("passphrase") == true)
+        }
+    }
+
+    @Test(arguments: StoreKind.everywhere)
     func extraAttribute_thatIsNoAttribute_isAnError(kind: StoreKind) throws {
         let store = try store(kind)
         #expect(status { try store.create("1", extraAttributes: ["xyz": NSNumber(value: 1)]) } == errSecParam)
