@@ -23,20 +23,25 @@ public enum SecureStorageError: Error, Sendable, Equatable {
 }
 
 extension SecureStorageError: LocalizedError {
+    /// What could not be done, in the words that tests and logs of programs know.
     public var errorDescription: String? {
         switch self {
-        case .encodingFailed(let message): "The value cannot be encoded: \(message)"
-        case .decodingFailed(let message): "The stored value cannot be decoded: \(message)"
-        case .saveFailed(let status): "The keychain did not save the value. \(Self.words(status))"
-        case .loadFailed(let status): "The keychain did not give the value. \(Self.words(status))"
-        case .deleteFailed(let status): "The keychain did not remove the value. \(Self.words(status))"
-        case .notFound: "There is no value for the key."
+        case .encodingFailed(let message): "Failed to encode value: \(message)"
+        case .decodingFailed(let message): "Failed to decode value: \(message)"
+        case .saveFailed(let status): "Failed to save to keychain (status: \(status))"
+        case .loadFailed(let status): "Failed to load from keychain (status: \(status))"
+        case .deleteFailed(let status): "Failed to delete from keychain (status: \(status))"
+        case .notFound: "Item not found in keychain"
         }
     }
 
-    private static func words(_ status: OSStatus) -> String {
-        let message = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "It gave no reason."
-        return "\(message) (\(status))"
+    /// What the keychain's code means, and what to do about it; `nil` where no code is.
+    public var failureReason: String? {
+        switch self {
+        case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status):
+            SecCopyErrorMessageString(status, nil).map { $0 as String }
+        case .encodingFailed, .decodingFailed, .notFound: nil
+        }
     }
 }
 
@@ -53,6 +58,11 @@ extension SecureStorageError: CustomNSError {
         }
     }
 
-    /// Elsewhere the system asks for ``errorDescription`` itself.
-    public var errorUserInfo: [String: Any] { errorDescription.map { [NSLocalizedDescriptionKey: $0] } ?? [:] }
+    /// Elsewhere the system asks for ``errorDescription`` and ``failureReason`` itself.
+    public var errorUserInfo: [String: Any] {
+        var texts: [String: Any] = [:]
+        texts[NSLocalizedDescriptionKey] = errorDescription
+        texts[NSLocalizedFailureReasonErrorKey] = failureReason
+        return texts
+    }
 }

@@ -211,6 +211,27 @@ struct StorageTests {
         let bridged = error as any Error as NSError
         #expect((bridged.code, bridged.domain) == (code, "NSOSStatusErrorDomain"))
         #expect(bridged.localizedDescription == error.errorDescription)
+        #expect(bridged.localizedFailureReason == error.failureReason)
+    }
+
+    @Test(arguments: [
+        (SecureStorageError.encodingFailed("here"), "Failed to encode value: here"),
+        (.decodingFailed("there"), "Failed to decode value: there"),
+        (.saveFailed(-34), "Failed to save to keychain (status: -34)"),
+        (.loadFailed(-25308), "Failed to load from keychain (status: -25308)"),
+        (.deleteFailed(-36), "Failed to delete from keychain (status: -36)"),
+        (.notFound, "Item not found in keychain"),
+    ])
+    func error_described_hasTheWordsOfTheOriginal(error: SecureStorageError, words: String) {
+        #expect(error.localizedDescription == words)
+    }
+
+    @Test(arguments: [
+        (SecureStorageError.saveFailed(-34), "Free some space"), (.loadFailed(-25308), "Unlock"),
+        (.deleteFailed(-36), "Check the disk"),
+    ])
+    func failureReason_saysWhatToDo(error: SecureStorageError, word: String) {
+        #expect(error.failureReason?.contains(word) == true, "\(error.failureReason ?? "none")")
     }
 
     // MARK: - Threads
