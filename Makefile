@@ -5,6 +5,7 @@ SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
 FAULT_SUITES := KillTests|StarvationTests
 THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
+THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check faults sanitize bench lint format docs clean
@@ -31,7 +32,7 @@ faults: ## Kill and starve a writer at every one of its system calls
 
 sanitize: ## Run the tests of everything that many threads use under the thread sanitizer
 	@Scripts/setup.sh test
-	@Scripts/sanitize.sh --filter '$(THREAD_SUITES)' --skip '$(FAULT_SUITES)|thousandReads|ObservedValueStore'
+	@Scripts/sanitize.sh --filter '$(THREAD_SUITES)' --skip '$(FAULT_SUITES)|thousandReads'
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
