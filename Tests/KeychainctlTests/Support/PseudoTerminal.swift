@@ -39,10 +39,13 @@ extension Tool {
 
     /// Waits for output, never for time; the limit only ends a test that would hang.
     private static let driver = """
-        import json, os, pty, select, sys, termios
+        import json, os, pty, select, signal, sys, termios
         steps, words = json.loads(sys.argv[2]), json.loads(sys.argv[3])
         child, terminal = pty.fork()
         if child == 0:
+            # Whoever runs the tests may ignore some, as nohup does, and the tool would do so too.
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             os.execv(words[0], words)
         screen, seen, limit = b"", 0, 60
         def more():
