@@ -86,7 +86,7 @@ struct DeadlineTests {
             #expect(await reading.value == .timedOut)
         } else {
             while silent.waitingCount == 0 { await Task.yield() }
-            for _ in 0..<100 { await Task.yield() }
+            for _ in 0..<1000 { await Task.yield() }
             silent.release()
             #expect(await reading.value == nil)
             #expect(sleeps.withLock { $0 } < 10)

@@ -62,14 +62,6 @@
             }
         }
 
-        @Test func moreAnswersThanWereAskedFor_endTheConnection() async throws {
-            let many = Array(repeating: SimulatedFrame.text(#"{"type":"response","id":"ID"}"#), count: 10_000)
-            let household = Household(try await TVSimulator(.misbehaves(many))) { $0.requestTimeout = .seconds(1) }
-            let reason = await reason { try await household.connect() }
-            // Who reads as fast as it is written to sees them all go by, and then nothing.
-            #expect(reason == .invalidResponse || reason == .timedOut)
-        }
-
         @Test func answersThatMeanNothing_doNotExtendTheDeadline() async throws {
             let tv = try await TVSimulator(.misbehaves([.text(#"{"type":"response","id":"ID"}"#)]))
             let household = Household(tv) { $0.requestTimeout = .milliseconds(300) }
