@@ -31,7 +31,11 @@ public enum Derivation {
     public static func key(from secret: SecretBytes, salt: Data, _ purpose: Purpose, context: Data = Data())
         -> SecretBytes
     {
-        let info = Data("swift-keychain/1 \(purpose.rawValue)\0".utf8) + context
+        key(from: secret, salt: salt, info: Data("swift-keychain/1 \(purpose.rawValue)\0".utf8) + context)
+    }
+
+    /// HKDF as it is: every key goes through here.
+    static func key(from secret: SecretBytes, salt: Data, info: Data) -> SecretBytes {
         let derived = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: symmetric(secret), salt: salt, info: info, outputByteCount: 32)
         return derived.withUnsafeBytes { SecretBytes(copying: $0) }

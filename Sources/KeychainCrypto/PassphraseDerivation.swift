@@ -56,6 +56,15 @@ public enum PassphraseDerivation {
         try check(salt, parameters)
         guard secret.count > 0 else { throw .empty }
         guard secret.count <= longest else { throw .tooLong }
+        return try derived(from: secret, salt, parameters)
+    }
+
+    /// scrypt as it is: every derivation goes through here.
+    ///
+    /// - Parameter parameters: Acceptable ones. The library traps on others.
+    static func derived(from secret: SecretBytes, _ salt: Data, _ parameters: ScryptParameters)
+        throws(PassphraseFailure) -> Keys
+    {
         // The library leaves the derived bytes in a block that it frees without wiping, and parts of them on the stack.
         defer { scrubLeftovers() }
         return try halves(of: scrypt(secret, salt, parameters))
@@ -81,7 +90,6 @@ public enum PassphraseDerivation {
 
     // MARK: - The call into the library
 
-    /// - Parameter parameters: Acceptable ones. The library traps on others.
     private static func scrypt(_ secret: SecretBytes, _ salt: Data, _ parameters: ScryptParameters)
         throws(PassphraseFailure) -> SymmetricKey
     {

@@ -108,7 +108,7 @@ public enum Sealing {
         }
     }
 
-    private static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(CipherFailure) -> Data {
+    static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(CipherFailure) -> Data {
         do {
             return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
         } catch {

@@ -37,7 +37,7 @@ public enum UserKey {
         defer { scrubLeftovers() }
         do {
             let recipient = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
-            try refuseSmallOrder(recipient, Curve25519.KeyAgreement.PrivateKey())
+            _ = try sharedSecret(of: Curve25519.KeyAgreement.PrivateKey(), with: recipient)
             var sender = try HPKE.Sender(recipientKey: recipient, ciphersuite: suite, info: info)
             let sealed = try secret.withUnsafeBytes { try sender.seal($0, authenticating: context) }
             return sender.encapsulatedKey + sealed
@@ -50,12 +50,19 @@ public enum UserKey {
         -> SecretBytes
     {
         guard sealed.count == sealedKeyLength else { throw CipherFailure() }
+        let (encapsulated, ciphertext) = (Data(sealed.prefix(32)), Data(sealed.dropFirst(32)))
+        return try open(ciphertext, encapsulatedBy: encapsulated, with: key, info: info, context: context)
+    }
+
+    /// HPKE as it is: everything that is opened goes through here.
+    static func open(
+        _ ciphertext: Data, encapsulatedBy encapsulated: Data, with key: SecretBytes, info: Data, context: [UInt8]
+    ) throws(CipherFailure) -> SecretBytes {
         // The library leaves the shared secret in freed blocks, and the private key on the stack.
         defer { scrubLeftovers() }
         do {
-            let (encapsulated, ciphertext) = (Data(sealed.prefix(32)), Data(sealed.dropFirst(32)))
             let key = try privateKey(key)
-            try refuseSmallOrder(Curve25519.KeyAgreement.PublicKey(rawRepresentation: encapsulated), key)
+            _ = try sharedSecret(of: key, with: Curve25519.KeyAgreement.PublicKey(rawRepresentation: encapsulated))
             var recipient = try HPKE.Recipient(
                 privateKey: key, ciphersuite: suite, info: info, encapsulatedKey: encapsulated)
             var opened = try recipient.open(ciphertext, authenticating: context)
@@ -77,12 +84,24 @@ public enum UserKey {
         }
     }
 
+    /// X25519 of two keys, refused where the point is of small order.
+    static func sharedSecret(of key: SecretBytes, with publicKey: Data) throws(CipherFailure) -> SecretBytes {
+        do {
+            let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
+            return try sharedSecret(of: privateKey(key), with: point)
+                .withUnsafeBytes { SecretBytes(copying: $0) }
+        } catch {
+            throw CipherFailure()
+        }
+    }
+
     /// A point of small order makes every shared secret zero, so that no private key is needed to open. RFC 9180 (7.1.4)
     /// has that checked, and the library does not.
-    private static func refuseSmallOrder(
-        _ point: Curve25519.KeyAgreement.PublicKey, _ key: Curve25519.KeyAgreement.PrivateKey
-    ) throws {
+    private static func sharedSecret(
+        of key: Curve25519.KeyAgreement.PrivateKey, with point: Curve25519.KeyAgreement.PublicKey
+    ) throws -> SharedSecret {
         let shared = try key.sharedSecretFromKeyAgreement(with: point)
         guard shared.withUnsafeBytes({ $0.reduce(0, |) }) != 0 else { throw CipherFailure() }
+        return shared
     }
 }
