@@ -39,9 +39,10 @@ bench: ## Measure reads and writes in a release build
 	swift build --configuration release --enable-all-traits --product keychain-benchmarks
 	"$$(swift build --configuration release --show-bin-path)/keychain-benchmarks"
 
-lint: ## Check the format of all Swift code
+lint: ## Check the format of all Swift code, and that one place reads the environment
 	@Scripts/setup.sh build
 	swift format lint --strict --parallel --recursive $(SWIFT_CODE)
+	@Scripts/check-environment.sh
 
 format: ## Format all Swift code
 	@Scripts/setup.sh build

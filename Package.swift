@@ -62,7 +62,7 @@ var targets: [Target] = [
         ],
         path: "Sources/Wrappers/KeychainClient"),
     .target(
-        name: "LGTVControl", dependencies: ["KeychainKit", "KeychainServices"] + webSocket,
+        name: "LGTVControl", dependencies: ["KeychainKit", "KeychainServices", "SecretMemory"] + webSocket,
         path: "Sources/Wrappers/LGTVControl"),
     .target(
         name: "SecureStorage", dependencies: ["KeychainKit", "KeychainServices"],
@@ -261,7 +261,7 @@ targets += wrapperTests
             name: "KeychainServicesTests",
             dependencies: [
                 "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
-                "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget",
+                "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget", "authenticator-exerciser",
             ]),
         .testTarget(
             name: "KeychainSecItemTests",

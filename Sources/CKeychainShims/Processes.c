@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes, descriptors of other programs, and threads.
+// Pipes, descriptors of other programs, threads, and where a process got its rights from.
 
 #define _GNU_SOURCE
 #include "CKeychainShims.h"
@@ -8,6 +8,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+
+extern char **environ;
 
 int keychain_pipe(int ends[2]) {
 #ifdef __linux__
@@ -32,3 +37,13 @@ int keychain_thread_start(void *(*body)(void *), void *argument) {
     if (code == 0) pthread_detach(thread);
     return code;
 }
+
+int keychain_is_privileged(void) {
+#ifdef __linux__
+    return getauxval(AT_SECURE) != 0;
+#else
+    return issetugid() != 0;
+#endif
+}
+
+char **keychain_environment(void) { return environ; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which way of asking is to be used: the program's choice, else the environment's.
 
-public import Foundation
+import Foundation
 public import KeychainEngine
+public import SecretMemory
 import Synchronization
 
 /// The ways of asking that were chosen.
@@ -17,7 +18,8 @@ import Synchronization
 /// | `KEYCHAIN_PINENTRY` | full path of the pinentry program; else the first of the usual ones |
 /// | `KEYCHAIN_ASKPASS` | full path of the askpass program; alone it implies `askpass` |
 ///
-/// Does not protect against whoever sets the environment of the program: they choose what is asked by.
+/// Does not protect against whoever sets the environment of the program: they choose what is asked by. A program with rights that
+/// its caller has not heeds none of them (``SecretMemory/ProcessEnvironment``).
 public enum Authenticators {
     /// How long a person is waited for unless something else is said: five minutes. Somebody who has gone away must not
     /// block a program for good.
@@ -49,9 +51,10 @@ public enum Authenticators {
 
     /// What may be used without having been asked to ask: `shared`, else what the environment says.
     ///
+    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
     /// - Throws: What `configured(by:)` throws.
     public static func current(
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessEnvironment.current
     ) throws(KeychainError) -> (any Authenticator)? {
         if let shared { return shared }
         return try configured(by: environment)
@@ -60,9 +63,10 @@ public enum Authenticators {
     /// What is used when the program has asked for the person to be asked: the current one, else the terminal if there is one.
     ///
     /// - Returns: `nil` if there is no way to ask, or if the environment says `none`.
+    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
     /// - Throws: What `configured(by:)` throws.
     public static func forExplicitRequest(
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessEnvironment.current
     ) throws(KeychainError) -> (any Authenticator)? {
         if let current = try current(environment: environment) { return current }
         if try Word(environment) != nil { return nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store and the access groups of a process that named neither.
 
-public import Foundation
 public import KeychainEngine
+public import SecretMemory
 
 extension Caller {
     /// The running program, by its entitlements file.
@@ -19,11 +19,13 @@ extension Caller {
     /// let caller = try Caller.ofEnvironment()
     /// ```
     ///
-    /// - Parameter executable: The program's file, with links resolved; `nil` for the one that runs.
+    /// - Parameters:
+    ///   - environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
+    ///   - executable: The program's file, with links resolved; `nil` for the one that runs.
     /// - Throws: `unavailable`, or what the system said, if there is a file that cannot be used, and if one cannot be looked
     ///   for. A caller that no file restricts is returned only if it is certain that there is none.
     public static func ofEnvironment(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment, executable: String? = nil
+        _ environment: [String: String] = ProcessEnvironment.current, executable: String? = nil
     ) throws(KeychainError) -> Caller {
         guard let file = try EntitlementsFile.find(environment, executable: executable) else { return .unrestricted }
         let team = environment["KEYCHAIN_TEAM_ID"]
@@ -44,9 +46,11 @@ public struct DefaultKeychain: Sendable {
     /// _ = try Engine(store: keychain.store).copyMatching(query, caller: keychain.caller)
     /// ```
     ///
-    /// - Parameter executable: As in ``KeychainEngine/Caller/ofEnvironment(_:executable:)``.
+    /// - Parameters:
+    ///   - environment: As there.
+    ///   - executable: As in ``KeychainEngine/Caller/ofEnvironment(_:executable:)``.
     public static func ofEnvironment(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment, executable: String? = nil
+        _ environment: [String: String] = ProcessEnvironment.current, executable: String? = nil
     ) -> DefaultKeychain {
         do throws(KeychainError) {
             let caller = try Caller.ofEnvironment(environment, executable: executable)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store of a process that named none.
 
-public import Foundation
 public import KeychainEngine
+public import SecretMemory
 
 extension Vault {
     /// The vault that the environment names, or in its place a store that answers every call with why there is none.
     ///
     /// A missing `HOME` must not end the host program, and must not make secrets go somewhere else either.
+    ///
+    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
     public static func ofEnvironment(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment
+        _ environment: [String: String] = ProcessEnvironment.current
     ) -> any ItemStore {
         do throws(KeychainError) {
             return Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))

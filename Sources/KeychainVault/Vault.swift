@@ -12,7 +12,7 @@ import Synchronization
 /// Every call is one transaction, durable when it returns.
 ///
 /// ```swift
-/// let vault = Vault.at(try .fromEnvironment(ProcessInfo.processInfo.environment))
+/// let vault = Vault.at(try .fromEnvironment(ProcessEnvironment.current))
 /// let engine = Engine(store: vault)
 /// ```
 ///

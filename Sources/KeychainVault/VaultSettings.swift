@@ -7,7 +7,7 @@ public import KeychainEngine
 /// How a process uses a vault.
 ///
 /// ```swift
-/// var settings = try VaultSettings.fromEnvironment(ProcessInfo.processInfo.environment)
+/// var settings = try VaultSettings.fromEnvironment(ProcessEnvironment.current)
 /// settings.unlockCache = .process
 /// ```
 public struct VaultSettings: Sendable {

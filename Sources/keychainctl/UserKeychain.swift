@@ -5,6 +5,7 @@ import Foundation
 import KeychainAuthenticators
 import KeychainKit
 import KeychainVault
+import SecretMemory
 
 /// It is unrestricted, whatever entitlements the environment names: the items of every program are the user's.
 struct UserKeychain {
@@ -16,7 +17,7 @@ struct UserKeychain {
     }
 
     init() throws(KeychainError) {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = ProcessEnvironment.current
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
         var catalog = KeychainCatalog(store: vault, caller: .unrestricted)
         catalog.context = context

@@ -53,6 +53,12 @@ int keychain_thread_start(void *(*body)(void *), void *argument);
 /// A descriptor for memory that the kernel itself cannot reach by its own mappings; closed when a program is executed.
 long keychain_secret_memory(void);
 
+/// Whether the process was started with rights that its caller has not: setuid, setgid, file capabilities (AT_SECURE).
+int keychain_is_privileged(void);
+
+/// The variables of the environment as "NAME=value", ended by NULL. The caller's, whatever the process may do.
+char **keychain_environment(void);
+
 /// Forbids core dumps, and reading and debugging by other processes of the same user.
 long keychain_forbid_dumping(void);
 

@@ -4,6 +4,7 @@
 import CKeychainShims
 import Foundation
 import KeychainEngine
+import SecretMemory
 
 /// A running program. Foundation's `Process` is not used: it waits on a run loop and passes on descriptors.
 final class ChildProcess {
@@ -22,7 +23,7 @@ final class ChildProcess {
     private let identifier: pid_t
     private var isReaped = false
 
-    /// Starts `program` with this process's environment and standard error, and nothing else that is open here.
+    /// Starts `program` with the ``ProcessEnvironment`` and standard error of this process, and nothing else that is open here.
     ///
     /// - Parameters:
     ///   - output: Becomes its standard output.
@@ -35,7 +36,9 @@ final class ChildProcess {
         var words = ([program.path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var identifier = pid_t()
-        let code = posix_spawn(&identifier, program.path, &actions, &attributes, &words, environ)
+        let code = ProcessEnvironment.withPointers {
+            posix_spawn(&identifier, program.path, &actions, &attributes, &words, $0)
+        }
         guard code == 0 else { throw program.unavailable(String(cString: strerror(code))) }
         self.identifier = identifier
     }

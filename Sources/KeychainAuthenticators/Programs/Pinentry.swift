@@ -43,7 +43,7 @@ struct Pinentry {
 
     private var options: [String] {
         guard let terminal else { return [] }
-        let environment = ProcessInfo.processInfo.environment
+        let environment = ProcessEnvironment.current
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         return [("ttyname", terminal), ("ttytype", environment["TERM"]), ("lc-ctype", locale)].compactMap {
             name, value in

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the vault and its device key live.
 
+import Foundation
 public import KeychainEngine
+import SecretMemory
 
 /// The folder of a vault and the file of its device key, both absolute paths.
 ///
 /// ```swift
-/// let location = try VaultLocation.fromEnvironment(ProcessInfo.processInfo.environment)
+/// let location = try VaultLocation.fromEnvironment(ProcessEnvironment.current)
 /// ```
 public struct VaultLocation: Hashable, Sendable {
     /// The folder that holds the vault's files, mode 0700.
@@ -43,6 +45,8 @@ public struct VaultLocation: Hashable, Sendable {
     /// | `KEYCHAIN_VAULT` | the vault folder | `$XDG_DATA_HOME/swift-keychain`, else `$HOME/.local/share/swift-keychain` |
     /// | `KEYCHAIN_DEVICE_KEY` | the device key file | `$XDG_CONFIG_HOME/swift-keychain/device.key`, else under `$HOME/.config` |
     ///
+    /// To be called with ``SecretMemory/ProcessEnvironment/current``, which is empty where the variables are not to be trusted.
+    ///
     /// - Throws: `unavailable` if neither these nor `HOME` are set, `unsafeLocation` for paths that are not absolute.
     public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultLocation {
         try VaultLocation(
@@ -59,9 +63,15 @@ public struct VaultLocation: Hashable, Sendable {
         if let path = environment[base], isAbsolute(path) { return path + "/" + name }
         guard let home = environment["HOME"], isAbsolute(home) else {
             throw KeychainError(
-                .unavailable, "Neither \(override), \(base) nor HOME names a folder. Set one of them.")
+                .unavailable, "Neither \(override), \(base) nor HOME names a folder. " + remedyForNoFolder)
         }
         return home + "/" + underHome + "/" + name
+    }
+
+    private static var remedyForNoFolder: String {
+        guard ProcessEnvironment.isPrivileged else { return "Set one of them." }
+        return "This program has rights that its caller has not, so it heeds no variable: "
+            + "give its user (\(geteuid())) a home folder in the user database."
     }
 
     /// One spelling for one place: a process keeps one vault object for each location.

@@ -6,6 +6,7 @@ import Foundation
 import KeychainAuthenticators
 import KeychainKit
 import KeychainVault
+import SecretMemory
 
 extension Keychainctl {
     struct Doctor: ParsableCommand {
@@ -29,7 +30,7 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            let environment = ProcessInfo.processInfo.environment
+            let environment = ProcessEnvironment.current
             let findings = Surroundings.findings(environment) + Self.vaultFindings(environment)
             try Output.write(json ? JSONOutput.line(DoctorJSON(findings: findings)) : Self.text(findings))
             guard findings.count(of: .problem) == 0 else { throw ExitCode(ExitStatus.failure.rawValue) }

@@ -2,6 +2,7 @@
 // What an app and its widget share that is no secret.
 
 import Foundation
+import SecretMemory
 import Synchronization
 
 /// Values in the defaults of the app group, for the app and its widget.
@@ -11,7 +12,8 @@ import Synchronization
 /// ```
 ///
 /// Each change is written before the call returns, and each read sees what other programs have written. On Linux the defaults
-/// are a file below `$XDG_CONFIG_HOME`, else `~/.config`, that is named after the group.
+/// are a file below `$XDG_CONFIG_HOME`, else `~/.config`, that is named after the group; a program with rights that its caller has
+/// not (setuid, setgid, file capabilities) has none, since the environment names the folder.
 ///
 /// Does not protect anything: the file is plain text. Secrets belong in the keychain.
 public final class AppGroupManager: Sendable {
@@ -59,9 +61,14 @@ public final class AppGroupManager: Sendable {
     // Without `synchronize()`, which Apple's platforms do by themselves, on Linux a program that never returns to its run
     // loop writes nothing, and one that has read the defaults once never sees what others write.
 
+    /// The folder of the defaults is named by the environment, which is not heeded in a program with rights that its caller has not.
+    private func defaults() -> UserDefaults? {
+        ProcessEnvironment.isPrivileged ? nil : UserDefaults(suiteName: appGroupID)
+    }
+
     private func change(_ body: (UserDefaults) -> Void) -> Bool {
         turn.withLock { _ in
-            guard let defaults = UserDefaults(suiteName: appGroupID) else { return false }
+            guard let defaults = defaults() else { return false }
             body(defaults)
             return defaults.synchronize()
         }
@@ -69,7 +76,7 @@ public final class AppGroupManager: Sendable {
 
     private func read<Value: Sendable>(_ body: (UserDefaults) -> Value?) -> Value? {
         turn.withLock { _ in
-            guard let defaults = UserDefaults(suiteName: appGroupID) else { return nil }
+            guard let defaults = defaults() else { return nil }
             defaults.synchronize()
             return body(defaults)
         }

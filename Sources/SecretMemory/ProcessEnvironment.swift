@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that reads the environment, and does not where the process has rights that its caller has not.
+
+internal import CKeychainShims
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The environment of this process, as far as it may be heeded.
+///
+/// ```swift
+/// let location = try VaultLocation.fromEnvironment(ProcessEnvironment.current)
+/// ```
+///
+/// A setuid or setgid program, or one with file capabilities, gets its environment from somebody with fewer rights: what the
+/// variables name would be opened, made or run with the program's rights. Such a process heeds no variable. Its `HOME` is that of
+/// its effective user in the user database, since files are made and checked as that user: a setuid program has the vault of its
+/// owner, one with setgid or capabilities that of its caller.
+///
+/// Linux marks such a process when it starts (`AT_SECURE`), and the mark stays: giving up the rights later changes nothing here. A
+/// security module (SELinux) may set it for other programs too. A program that knows better gives a dictionary of its own to the
+/// functions that take one.
+public enum ProcessEnvironment {
+    /// Whether the process was started with rights that its caller has not.
+    public static let isPrivileged = keychain_is_privileged() != 0
+
+    /// The variables; `HOME` alone if ``isPrivileged``, and not even that if the user database does not know the effective user.
+    ///
+    /// Bytes that are not UTF-8 are replaced by U+FFFD.
+    public static var current: [String: String] {
+        guard !isPrivileged else { return homeOfUser(geteuid()).map { ["HOME": $0] } ?? [:] }
+        return dictionary(keychain_environment())
+    }
+
+    /// Calls `body` with the same variables for a program that is to be started.
+    package static func withPointers<Result>(
+        _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
+    ) -> Result {
+        guard isPrivileged else { return body(keychain_environment()) }
+        var words = current.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words { free(word) } }
+        return words.withUnsafeMutableBufferPointer { body($0.baseAddress) }
+    }
+
+    /// Of a variable that is there twice the first counts, as for `getenv`.
+    static func dictionary(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String: String] {
+        var result: [String: String] = [:]
+        var next = words
+        while let word = next?.pointee {
+            let parts = String(cString: word).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, result[String(parts[0])] == nil { result[String(parts[0])] = String(parts[1]) }
+            next = next?.successor()
+        }
+        return result
+    }
+
+    /// The home folder that the user database names; `nil` if it does not know the user.
+    static func homeOfUser(_ user: uid_t) -> String? {
+        var size = 1024
+        while size <= 1 << 20 {
+            var bytes = [CChar](repeating: 0, count: size)
+            var entry = passwd()
+            var found: UnsafeMutablePointer<passwd>?
+            let code = getpwuid_r(user, &entry, &bytes, bytes.count, &found)
+            if code == 0 { return found?.pointee.pw_dir.map { String(cString: $0) } }
+            guard code == ERANGE else { return nil }
+            size *= 2
+        }
+        return nil
+    }
+}
