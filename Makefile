@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
-FAULT_SUITES := KillTests|StarvationTests
+FAULT_SUITES := KillTests|StarvationTests|FaultSampleTests
 THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
@@ -26,9 +26,9 @@ check: ## Before a commit: format, documents, build without warnings, all tests 
 	@$(MAKE) --no-print-directory lint docs
 	@Scripts/test.sh --skip '$(FAULT_SUITES)'
 
-faults: ## Kill and starve a writer at every one of its system calls
+faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence.md
 	@Scripts/setup.sh test
-	@KEYCHAIN_FAULTS=all Scripts/test.sh --filter '$(FAULT_SUITES)'
+	@Scripts/faults.sh
 
 sanitize: ## Run the tests of everything that many threads use under the thread sanitizer
 	@Scripts/setup.sh test

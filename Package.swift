@@ -177,6 +177,14 @@ var targets: [Target] = [
         name: "vault-exerciser",
         dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims"],
         path: "Tests/Exerciser"),
+    // No test depends on this one, since it would have the shim's system calls in its own program; `--build-tests` builds it.
+    .target(name: "FaultShim", path: "Tests/FaultShim"),
+    .executableTarget(
+        name: "fault-harness",
+        dependencies: [
+            "FaultShim", "KeychainKit", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+        ],
+        path: "Tests/FaultHarness"),
     .testTarget(
         name: "KeychainVaultTests",
         dependencies: [

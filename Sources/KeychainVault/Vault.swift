@@ -76,6 +76,7 @@ public final class Vault: ItemStore, UserVerifier {
             if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
             session = nil
             session = try Self.openExisting(location, settings)
+            PausePoint.sessionOpened.reached()
             return session
         }
     }
@@ -142,7 +143,10 @@ public final class Vault: ItemStore, UserVerifier {
     /// sealed under the old keys would be lost.
     private func sessionForWriting() throws(KeychainError) -> Session {
         let session = try openOrCreateSession()
-        if try session.hasCurrentKeybag(try session.writingConnection()) { return session }
+        if try session.hasCurrentKeybag(try session.writingConnection()) {
+            PausePoint.keybagLooked.reached()
+            return session
+        }
         try close()
         return try openOrCreateSession()
     }
@@ -158,6 +162,8 @@ public final class Vault: ItemStore, UserVerifier {
 
     private static func emptyLog(_ session: Session) throws(KeychainError) {
         let connection = try session.writingConnection()
+        PausePoint.beforeTruncation.reached()
+        defer { PausePoint.truncated.reached() }
         do {
             try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         } catch {

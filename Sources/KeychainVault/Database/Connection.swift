@@ -25,7 +25,9 @@ enum Connection {
     }
 
     static func openForWriting(_ path: String) throws(KeychainError) -> DatabaseQueue {
-        try open(path, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
+        // Without `mode=rw` SQLite would make an empty database where there is none any more, and remove the WAL beside it.
+        let uri = "file:" + percentEncoded(path) + "?mode=rw"
+        return try open(uri, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
     }
 
     private static func open(
@@ -51,10 +53,14 @@ enum Connection {
     ///
     /// GRDB would parse its BEGIN and COMMIT anew for each transaction; these two are prepared once.
     static func transaction<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+        PausePoint.beforeBegin.reached()
         try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
+            PausePoint.begun.reached()
             let result = try body()
+            PausePoint.beforeCommit.reached()
             try db.cachedStatement(sql: "COMMIT").execute()
+            PausePoint.committed.reached()
             return result
         } catch {
             // After some errors SQLite has rolled back by itself, and there is nothing to roll back.

@@ -152,6 +152,7 @@ extension Vault {
         for _ in 1...3 {
             let (keybags, base) = try currentSession().keybags(vouchedForBy: authority)
             let next = try edit(base, authority)
+            PausePoint.keybagRead.reached()
             let isWritten = try writeAnything(emptyingLog: true) { session, db in
                 guard session.keybags == keybags else { return false }
                 try step(base, next, ItemTable(db))
@@ -159,6 +160,7 @@ extension Vault {
                 return true
             }
             guard isWritten else { continue }
+            PausePoint.keybagWritten.reached()
             try close()
             return next
         }

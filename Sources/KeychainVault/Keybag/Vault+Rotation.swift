@@ -32,6 +32,7 @@ extension Vault {
             while let step = try rotateBatch(after: last, authority) {
                 (last, done) = (step.last, done + step.count)
                 progress(done)
+                PausePoint.betweenBatches.reached()
             }
         } while try !finishRotation(authority)
     }

@@ -26,8 +26,13 @@ enum FileLock {
             if flags & O_DIRECTORY == 0 { _ = try FileSafety.checkFile(path) }
             throw SystemFailure.failure("open", path, code: code)
         }
-        defer { close(descriptor) }
+        defer {
+            close(descriptor)
+            PausePoint.lockReleased.reached()
+        }
+        PausePoint.lockFileOpened.reached()
         try wait(descriptor, path, timeout)
+        PausePoint.lockTaken.reached()
         return try body()
     }
 
@@ -52,6 +57,7 @@ enum FileLock {
                     .busy,
                     "Another process has held '\(path)' for \(timeout). See who: fuser '\(path)'. Then try again.")
             }
+            PausePoint.lockWaiting.reached()
             usleep(UInt32.random(in: pause / 2...pause))
             pause = min(pause * 2, 2000)
         }

@@ -60,6 +60,7 @@ extension Vault {
         // opens by itself now.
         session?.keyState.forget()
         RecentProof.forget(self)
+        PausePoint.beforeCacheRemoval.reached()
         try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])
         guard let session, !session.keyState.isAlwaysUnlocked else {
             throw KeychainError(
@@ -112,6 +113,7 @@ extension Vault {
         for (state, timeout) in [(LockState.locked, nil), (.unlocked, idleTimeout)] {
             let keys = authority.wrappingKeys.limited(to: state)
             let entry = UnlockEntry(bootID: bootID, idleTimeout: timeout, keys: keys.bytes)
+            PausePoint.beforeCacheStore.reached()
             _ = try cache.store(entry, state, vaultID: session.keybag.vaultID)
         }
     }

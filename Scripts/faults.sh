@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tries all faults, power cuts and interleavings, and writes what came of it to Docs/Evidence.md. Takes an hour or so.
+# If it is ended before, the document stays as it was. It fails if anything did not hold, and the document says what.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+# The tests that make faults of their own, or many processes at once.
+readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
+
+log=$(mktemp)
+readonly log
+trap 'rm -f -- "$log"' EXIT
+
+revision=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+if [[ -n $(git status --porcelain 2>/dev/null) ]]; then revision+=" with changes"; fi
+
+# What fails is in the document.
+KEYCHAIN_FAULTS=all Scripts/test.sh --filter "$suites" 2>&1 | tee "$log" || true
+FAULTS_REVISION=$revision "$(swift build --enable-all-traits --show-bin-path)/fault-harness" \
+    all Docs/Evidence.md 1 'make faults' "$log"

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program is asked to do.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+/// The command line.
+///
+///     fault-harness all FILE STRIDE COMMAND [LOG]   everything, and writes the file
+///     fault-harness faults STRIDE [OPERATION [FAULT]]   tries every so many points
+///     fault-harness point OPERATION/FAULT/CALL   tries one
+///     fault-harness cuts COUNT [OPERATION]       so many power cuts in each operation
+///     fault-harness cut OPERATION/SEED           one
+///     fault-harness schedules LIMIT [SCENARIO]   at most about so many orders in which processes run
+///     fault-harness schedule SCENARIO/FIRST/SWITCHES   one
+///
+/// The other roles are for the processes that the harness starts itself.
+struct Command {
+    private let arguments: [String]
+
+    init(_ arguments: [String]) { self.arguments = arguments }
+
+    func run() throws {
+        switch (arguments.first, arguments.count) {
+        case ("faults", 2...4): try faults()
+        case ("all", 4...5): try all()
+        case ("point", 2): try point()
+        case ("cuts", 2...3): try cuts()
+        case ("cut", 2): try cut()
+        case ("schedules", 2...3): try schedules()
+        case ("schedule", 2): try schedule()
+        case ("perform", 1): Performer().run()
+        case ("prepare", 3): try prepare()
+        case ("subject", 5...6): try subject()
+        case ("serve", 1):
+            var serving = Serving()
+            serving.run()
+        default: throw HarnessError("see the comment in Tests/FaultHarness/Command.swift for what it takes")
+        }
+    }
+
+    /// Everything; the document is written when all of it is done, and says so if not all of it held.
+    private func all() throws {
+        guard let stride = Int(arguments[2]), stride > 0 else { throw HarnessError("the stride is a positive number") }
+        var evidence = Evidence(
+            suites: try SuiteLog(arguments.count > 4 ? arguments[4] : nil), command: arguments[3], stride: stride)
+        let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: stride)
+        try campaign.run(Operation.all, Fault.all, into: &evidence.faults)
+        try PowerCuts(campaign: campaign).run(
+            Operation.all, perOperation: max(1, 100 / stride), into: &evidence.cuts)
+        let interleavings = Interleavings(campaign)
+        try interleavings.run(Scenario.all, limit: 1400 / stride, into: &evidence.schedules)
+        evidence.differentSchedules = interleavings.distinct.count
+        let date = String(Date().ISO8601Format().prefix(10))
+        try evidence.text(date, ProcessInfo.processInfo.environment["FAULTS_REVISION"] ?? "unknown")
+            .write(toFile: arguments[1], atomically: true, encoding: .utf8)
+        let violations = evidence.violations + evidence.suites.failures
+        print("violations \(violations.count)")
+        guard violations.isEmpty else { throw HarnessError("\(violations.count) violations") }
+    }
+
+    private func faults() throws {
+        guard let stride = Int(arguments[1]), stride > 0 else { throw HarnessError("the stride is a positive number") }
+        let operations = try arguments.count > 2 ? [operation(arguments[2])] : Operation.all
+        var tally = Tally()
+        let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: stride)
+        let faults = try arguments.count > 3 ? [fault(arguments[3])] : Fault.all
+        try campaign.run(operations, faults, into: &tally)
+        try end(tally)
+    }
+
+    private func point() throws {
+        let words = arguments[1].split(separator: "/").map(String.init)
+        guard words.count == 3, let call = Int(words[2]) else { throw HarnessError("a point is OPERATION/FAULT/CALL") }
+        var tally = Tally()
+        let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: 1)
+        try campaign.run(Point(operation: operation(words[0]), fault: fault(words[1]), call: call), into: &tally)
+        try end(tally)
+    }
+
+    private func cuts() throws {
+        guard let count = Int(arguments[1]), count > 0 else { throw HarnessError("the count is a positive number") }
+        let operations = try arguments.count > 2 ? [operation(arguments[2])] : Operation.all
+        var tally = Tally()
+        try PowerCuts(campaign: Campaign(scratch: try Scratch(), server: Server()))
+            .run(operations, perOperation: count, into: &tally)
+        try end(tally)
+    }
+
+    private func cut() throws {
+        let words = arguments[1].split(separator: "/").map(String.init)
+        guard words.count == 2, let seed = UInt64(words[1]) else { throw HarnessError("a cut is OPERATION/SEED") }
+        var tally = Tally()
+        let cuts = PowerCuts(campaign: Campaign(scratch: try Scratch(), server: Server()))
+        try cuts.cut(cuts.record(operation(words[0])), seed, into: &tally)
+        try end(tally)
+    }
+
+    private func schedules() throws {
+        guard let limit = Int(arguments[1]), limit > 0 else { throw HarnessError("the limit is a positive number") }
+        let scenarios = try arguments.count > 2 ? [scenario(arguments[2])] : Scenario.all
+        var tally = Tally()
+        let interleavings = Interleavings(Campaign(scratch: try Scratch(), server: Server()))
+        try interleavings.run(scenarios, limit: limit, into: &tally)
+        try end(tally)
+    }
+
+    private func schedule() throws {
+        let words = arguments[1].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 3, let first = Int(words[1]) else {
+            throw HarnessError("a schedule is SCENARIO/FIRST/SWITCHES")
+        }
+        let switches = words[2].split(separator: ",").compactMap { Int($0) }
+        var tally = Tally()
+        let interleavings = Interleavings(Campaign(scratch: try Scratch(), server: Server()))
+        _ = try interleavings.run(
+            Schedule(scenario: scenario(words[0]), first: first, switches: switches), into: &tally)
+        try end(tally)
+    }
+
+    private func scenario(_ name: String) throws -> Scenario {
+        guard let scenario = Scenario.named(name) else { throw HarnessError("there is no scenario '\(name)'") }
+        return scenario
+    }
+
+    private func end(_ tally: Tally) throws {
+        print("points \(tally.points) violations \(tally.violations.count)")
+        guard tally.violations.isEmpty else { throw HarnessError("\(tally.violations.count) violations") }
+    }
+
+    // MARK: - Roles
+
+    private func prepare() throws {
+        guard let template = Template(rawValue: arguments[1]) else { throw HarnessError("no template \(arguments[1])") }
+        try template.make(at: Place(root: arguments[2]))
+    }
+
+    private func subject() throws {
+        let fault = Fault.all.first { $0.name == arguments[2] }
+        try Subject(
+            operation: operation(arguments[1]), place: Place(root: arguments[4]), fault: fault,
+            call: Int(arguments[3]) ?? 0, recordFile: arguments.count > 5 ? arguments[5] : nil
+        ).run()
+    }
+
+    private func fault(_ name: String) throws -> Fault {
+        guard let fault = Fault.all.first(where: { $0.name == name }) else {
+            throw HarnessError("there is no fault '\(name)'")
+        }
+        return fault
+    }
+
+    private func operation(_ name: String) throws -> Operation {
+        guard let operation = Operation.named(name) else { throw HarnessError("there is no operation '\(name)'") }
+        return operation
+    }
+}

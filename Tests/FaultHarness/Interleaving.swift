@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules: one process runs at a time, and which one, is decided at every pause point.
+
+import Foundation
+import KeychainVault
+
+/// An order in which processes run: one runs until it ends or waits, and hands over to the next at these decisions.
+struct Schedule {
+    let scenario: Scenario
+    let first: Int
+    /// The numbers of the decisions, counted from 0, at which another process comes in between.
+    let switches: [Int]
+
+    /// What runs this one again.
+    var name: String { "\(scenario.name)/\(first)/\(switches.map(String.init).joined(separator: ","))" }
+}
+
+/// A process in a schedule.
+private struct Player {
+    enum State: Equatable {
+        case ready, paused, waiting, running, finished
+    }
+
+    let child: Child?
+    var calls: [[String]]
+    var state = State.ready
+    /// Where it was seen last.
+    var point = ""
+    /// The place in the history of the call under way.
+    var call: Int?
+    /// The call was answered while its thread went on: it ran out of time.
+    var isLate = false
+    var isTimed: Bool { call != nil && calls.first?.first?.hasPrefix("timed") == true }
+}
+
+/// Runs one schedule.
+struct Interleaving {
+    let schedule: Schedule
+    private var players: [Player]
+    private var history = History()
+    private var decision = 0
+    private var trace: [String] = []
+    private let place: Place
+
+    /// How long a process that was let go may be silent before another one runs: it waits for something inside SQLite.
+    private static let silence = 0.15
+
+    init(_ schedule: Schedule, _ place: Place, _ children: [Child]) throws {
+        (self.schedule, self.place) = (schedule, place)
+        var children = children[...]
+        players = try schedule.scenario.processes.map { calls in
+            let isOutsider = calls == [Scenario.removal]
+            guard let child = isOutsider ? nil : children.popFirst() else {
+                return Player(child: nil, calls: [[Scenario.removal]])
+            }
+            child.send("open\t\((schedule.scenario.template.state.person ?? .deviceKey).rawValue)\t\(place.root)")
+            try Self.awaitOpening(child)
+            return Player(child: child, calls: calls.map { $0.split(separator: " ").map(String.init) })
+        }
+    }
+
+    /// A thread that the schedule before left behind goes on meanwhile.
+    private static func awaitOpening(_ child: Child) throws {
+        while true {
+            switch child.line(within: 20) {
+            case .line("done ok"): return
+            case .line(let line) where line.hasPrefix("at "): child.send("go")
+            case .line(let line): throw HarnessError("a vault was not opened: \(line)")
+            case .ended, .late: throw HarnessError("a vault was not opened")
+            }
+        }
+    }
+
+    /// - Returns: How many decisions there were, and where each went.
+    /// - Throws: A violation.
+    mutating func run() throws -> (decisions: Int, trace: [String]) {
+        var current = schedule.first % players.count
+        while let next = choose(current) {
+            current = next
+            try step(current)
+            decision += 1
+            guard decision < 5000 else { throw Violation("the processes come to no end: \(history.description)") }
+        }
+        return (decision, trace)
+    }
+
+    var finalStates: [[String: String]] {
+        history.finalStates(
+            from: schedule.scenario.template.state.items, refusals: schedule.scenario.refusals)
+    }
+    var description: String { history.description }
+
+    private mutating func choose(_ current: Int) -> Int? {
+        let others = (1..<players.count).map { (current + $0) % players.count }
+        let able = others.filter { [.ready, .paused].contains(players[$0].state) }
+        let state = players[current].state
+        if [.ready, .paused].contains(state), !(schedule.switches.contains(decision) && !able.isEmpty) {
+            return current
+        }
+        if let next = able.first {
+            letTimePass(current)
+            return next
+        }
+        // All wait: for one another, or for somebody who has let go meanwhile.
+        return (others + [current]).first { players[$0].state != .finished }
+    }
+
+    /// A timed call that does not run gets to the end of its time.
+    private mutating func letTimePass(_ number: Int) {
+        guard players[number].isTimed, !players[number].isLate, let child = players[number].child,
+            let call = players[number].call, [.paused, .waiting].contains(players[number].state)
+        else { return }
+        guard case .line(let line) = child.line(within: 0.012), line.hasPrefix("done ") else { return }
+        history.end(call, String(line.dropFirst(5)))
+        players[number].isLate = true
+    }
+
+    private mutating func step(_ number: Int) throws {
+        // Whoever waited for a lock may have it now.
+        for other in players.indices where other != number && players[other].state == .waiting {
+            players[other].state = .paused
+        }
+        guard let child = players[number].child else { return removeLockFile(number) }
+        switch players[number].state {
+        case .ready:
+            players[number].call = history.begin(players[number].calls[0])
+            child.send("call\t" + players[number].calls[0].joined(separator: "\t"))
+        case .running: break
+        default: child.send("go")
+        }
+        // Nothing is held after this point.
+        if players[number].isLate, players[number].point == "lockReleased" { return finishCall(number) }
+        let othersCanRun = players.indices.contains { $0 != number && players[$0].state != .finished }
+        try take(child, number, within: players[number].isLate ? 0.3 : othersCanRun ? Self.silence : 40)
+    }
+
+    private mutating func take(_ child: Child, _ number: Int, within patience: Double) throws {
+        switch child.line(within: patience) {
+        case .line(let line) where line.hasPrefix("at "):
+            players[number].point = String(line.dropFirst(3))
+            trace.append("\(number)\(players[number].point)")
+            players[number].state = line == "at lockWaiting" ? .waiting : .paused
+        case .line(let line):
+            let wasTimed = players[number].isTimed && line.hasPrefix("done timedOut")
+            if let call = players[number].call { history.end(call, String(line.dropFirst(5))) }
+            guard wasTimed else { return finishCall(number) }
+            // Its thread is still on its way to the next point.
+            players[number].isLate = true
+            try take(child, number, within: 0.3)
+        case .late where players[number].isLate: finishCall(number)
+        case .late:
+            guard players[number].state != .running || players.contains(where: { $0.state == .paused }) else {
+                throw Violation("a process hangs: \(history.description)")
+            }
+            players[number].state = .running
+        case .ended: throw Violation("a process died: \(history.description)")
+        }
+    }
+
+    private mutating func finishCall(_ number: Int) {
+        players[number].calls.removeFirst()
+        (players[number].call, players[number].isLate, players[number].point) = (nil, false, "")
+        players[number].state = players[number].calls.isEmpty ? .finished : .ready
+    }
+
+    private mutating func removeLockFile(_ number: Int) {
+        unlink(place.folder + "/vault.lock")
+        trace.append("\(number)removed")
+        players[number].state = .finished
+    }
+}
+
+/// Runs the schedules of scenarios.
+final class Interleavings {
+    private let campaign: Campaign
+    private var children: [Child] = []
+    /// Schedules that went different ways.
+    private(set) var distinct: Set<Int> = []
+
+    init(_ campaign: Campaign) { self.campaign = campaign }
+
+    /// Schedules with at most two switches: all with one, and of those with two as many as fit below the limit, evenly.
+    func run(_ scenarios: [Scenario], limit: Int, into tally: inout Tally) throws {
+        for scenario in scenarios {
+            for first in scenario.processes.indices {
+                let decisions = try run(Schedule(scenario: scenario, first: first, switches: []), into: &tally)
+                let choices = Self.choices(below: decisions + 4)
+                for switches in Self.thinned(choices, to: limit / scenario.processes.count) {
+                    _ = try run(Schedule(scenario: scenario, first: first, switches: switches), into: &tally)
+                }
+            }
+            print("\(scenario.name): \(tally.points) schedules so far, \(distinct.count) of them different")
+        }
+    }
+
+    private static func thinned(_ choices: [[Int]], to limit: Int) -> [[Int]] {
+        let ones = choices.prefix { $0.count == 1 }
+        guard choices.count > limit else { return choices }
+        guard ones.count < limit else { return (0..<limit).map { choices[$0 * ones.count / limit] } }
+        let (pairs, room) = (choices.dropFirst(ones.count), limit - ones.count)
+        return ones + (0..<room).map { pairs[pairs.startIndex + $0 * pairs.count / room] }
+    }
+
+    private static func choices(below count: Int) -> [[Int]] {
+        (0..<count).map { [$0] } + (0..<count).flatMap { first in (first + 1..<count).map { [first, $0] } }
+    }
+
+    /// - Returns: How many decisions there were.
+    func run(_ schedule: Schedule, into tally: inout Tally) throws -> Int {
+        let scenario = schedule.scenario
+        let place = try campaign.scratch.copy(of: scenario.template)
+        while children.count < scenario.processes.count { children.append(try Child(["perform"])) }
+        var decisions = 0
+        do {
+            var interleaving = try Interleaving(schedule, place, children)
+            let way = try interleaving.run()
+            decisions = way.decisions
+            distinct.insert(([scenario.name] + way.trace).hashValue)
+            try check(interleaving, scenario, place)
+            try campaign.scratch.remove(place)
+            tally.count(scenario.name, "schedules", nil, at: schedule.name)
+        } catch let violation as Violation {
+            // The processes may be anywhere.
+            children = []
+            tally.count(scenario.name, "schedules", violation.description, at: schedule.name)
+        }
+        return decisions
+    }
+
+    private func check(_ interleaving: Interleaving, _ scenario: Scenario, _ place: Place) throws {
+        let states = interleaving.finalStates
+        guard !states.isEmpty else { throw Violation("no order explains: \(interleaving.description)") }
+        let openers = scenario.openers ?? [scenario.template.state.openers]
+        let allowed = openers.flatMap { openers in states.map { VaultState(items: $0, openers: openers) } }
+        do {
+            try campaign.check(allowed, place)
+        } catch let violation as Violation {
+            throw Violation("\(violation); after \(interleaving.description)")
+        }
+    }
+}

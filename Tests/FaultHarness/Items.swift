@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The items that the harness stores: one service, accounts and values as words.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+/// Requests on the items of the harness.
+enum Items {
+    static func query(_ account: String) -> Query {
+        Query(.genericPassword, [.service: .string("fault"), .account: .string(account)])
+    }
+
+    static func item(_ account: String, _ value: String, _ accessibility: Accessibility = .whenUnlocked) -> Query {
+        var query = query(account)
+        query.attributes[.accessible] = .string(accessibility.rawValue)
+        query.value = Data(value.utf8)
+        return query
+    }
+
+    static func changes(_ value: String) -> Changes { Changes(value: Data(value.utf8)) }
+
+    /// Accounts and values of all items.
+    static func all(_ vault: Vault) throws -> [String: String] {
+        var query = Query(.genericPassword, [.service: .string("fault")])
+        query.returns = [.value, .attributes]
+        query.limit = .all
+        guard case .many(let results)? = try found(query, vault) else { return [:] }
+        return Dictionary(results.compactMap(entry)) { first, _ in first }
+    }
+
+    /// `nil` if there is none.
+    private static func found(_ query: Query, _ vault: Vault) throws(KeychainError) -> Outcome? {
+        do throws(KeychainError) {
+            return try Engine(store: vault).copyMatching(query, caller: .unrestricted)
+        } catch {
+            guard error.reason == .itemNotFound else { throw error }
+            return nil
+        }
+    }
+
+    private static func entry(_ result: Outcome.Result) -> (String, String)? {
+        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
+            let value = record.value
+        else { return nil }
+        return (account, String(decoding: value, as: UTF8.self))
+    }
+}
+
+extension Vault {
+    func add(_ account: String, _ value: String, _ accessibility: Accessibility = .whenUnlocked) throws {
+        _ = try Engine(store: self).add(Items.item(account, value, accessibility), caller: .unrestricted)
+    }
+
+    func update(_ account: String, _ value: String) throws {
+        try Engine(store: self).update(Items.query(account), with: Items.changes(value), caller: .unrestricted)
+    }
+
+    func delete(_ account: String) throws {
+        try Engine(store: self).delete(Items.query(account), caller: .unrestricted)
+    }
+
+    func slot(_ kind: ProtectorKind) throws -> UUID {
+        guard let slot = try protectors.first(where: { $0.kind == kind }) else {
+            throw KeychainError(.itemNotFound, "The harness's vault has no \(kind.name).")
+        }
+        return slot.id
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vaults that operations start from. Each is made once, in a process of its own, and copied for each point.
+
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+/// A prepared vault.
+enum Template: String, CaseIterable {
+    /// No vault, and no folder for one.
+    case none
+    /// Opens with the device key; closed.
+    case plain
+    /// The same, left by a process that ended without closing it: its last changes are in the WAL.
+    case unclosed
+    /// Opens with a recovery key and a key file, not with the device key.
+    case protected
+    /// Opens with the device key and a recovery key.
+    case removable
+    /// Like `protected`, in the middle of a rotation.
+    case rotating
+    /// Opens with a recovery key; came from a device whose key is not here.
+    case foreign
+
+    static let count = 12
+
+    /// What a process finds in it.
+    var state: VaultState {
+        let items = Dictionary(uniqueKeysWithValues: (0..<Self.count).map { ("item-\($0)", "value \($0)") })
+        return switch self {
+        case .none: VaultState(items: [:], openers: [])
+        case .plain, .unclosed: VaultState(items: items, openers: [.deviceKey])
+        case .protected, .rotating: VaultState(items: items, openers: [.recovery, .keyFile])
+        case .removable: VaultState(items: items, openers: [.deviceKey, .recovery])
+        case .foreign: VaultState(items: items, openers: [.recovery])
+        }
+    }
+
+    /// Makes it; ends the process.
+    func make(at place: Place) throws -> Never {
+        guard self != .none else { exit(0) }
+        let vault = try place.shared()
+        for (index, accessibility) in zip(0..<Self.count, accessibilities) {
+            try vault.add("item-\(index)", "value \(index)", accessibility)
+        }
+        switch self {
+        case .none, .plain: break
+        case .unclosed: _exit(0)
+        case .removable: try vault.addProtector(Opener.recovery.secret)
+        case .protected: try protect(vault)
+        case .rotating:
+            try protect(vault)
+            try vault.rotate(authority: Opener.recovery.secret) { _ in _exit(0) }
+        case .foreign:
+            try protect(vault)
+            try vault.removeProtector(vault.slot(.keyFile), authority: Opener.recovery.secret)
+            try Vault.closeAll()
+            try FileManager.default.removeItem(atPath: place.deviceKeyFile)
+        }
+        try Vault.closeAll()
+        exit(0)
+    }
+
+    private func protect(_ vault: Vault) throws {
+        try vault.addProtector(Opener.recovery.secret)
+        try vault.addProtector(Opener.keyFile.secret, authority: Opener.recovery.secret)
+        try vault.removeProtector(vault.slot(.deviceKey), authority: Opener.recovery.secret)
+        try vault.unlock(Opener.recovery.secret)
+    }
+
+    /// Items for the old device alone stay closed on another, so there are none in a vault that changes its device.
+    private var accessibilities: [Accessibility] {
+        let all: [Accessibility] =
+            self == .foreign
+            ? [.whenUnlocked, .afterFirstUnlock, .always]
+            : Accessibility.allCases.filter { $0 != .whenPasscodeSetThisDeviceOnly }
+        return (0..<Self.count).map { all[$0 % all.count] }
+    }
+}
