@@ -65,7 +65,9 @@ struct Command {
         let operations = try arguments.count > 2 ? [operation(arguments[2])] : Operation.all
         var tally = Tally()
         let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: stride)
-        let faults = try arguments.count > 3 ? [fault(arguments[3])] : Fault.all
+        var faults = try arguments.count > 3 ? [fault(arguments[3])] : Fault.all
+        // Whoever names one means all of its calls.
+        if faults.count == 1 { faults[0].every = 1 }
         try campaign.run(operations, faults, into: &tally)
         try end(tally)
     }

@@ -81,7 +81,10 @@ struct Fault: Sendable {
                 name: "stop", group: "stopped beside a writer", kinds: changing | opening, every: 2,
                 action: FAULT_STOP.signed, expectation: .unharmed),
             Fault(
-                name: "stop-at-range", group: "stopped beside a writer", kinds: FAULT_RANGE.unsigned, every: 10,
+                name: "stop-at-range", group: "stopped beside a writer", kinds: FAULT_RANGE.unsigned, every: 5,
+                action: FAULT_STOP.signed, expectation: .unharmed),
+            Fault(
+                name: "stop-at-read", group: "stopped beside a writer", kinds: FAULT_READ.unsigned, every: 3,
                 action: FAULT_STOP.signed, expectation: .unharmed),
             Fault(
                 name: "clock-forward", group: "clock jumps", every: 6, action: FAULT_CLOCK.signed,
