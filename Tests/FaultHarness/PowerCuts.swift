@@ -70,6 +70,16 @@ struct PowerCuts {
         let root: String
         let before: Disk
         let events: [RecordedEvent]
+
+        /// How many of the events came before the cut: in half of all cuts the last one is an acknowledgement, since then most
+        /// can be lost that must not be.
+        func moment(_ generator: inout SplitMix) -> Int {
+            let acknowledgements = events.indices.filter { if case .acknowledge = events[$0] { true } else { false } }
+            if generator.next() % 2 == 0, !acknowledgements.isEmpty {
+                return acknowledgements[Int(generator.next() % UInt64(acknowledgements.count))] + 1
+            }
+            return Int(generator.next() % UInt64(events.count + 1))
+        }
     }
 
     func record(_ operation: Operation) throws -> Recorded {
@@ -87,7 +97,7 @@ struct PowerCuts {
 
     func cut(_ recorded: Recorded, _ seed: UInt64, into tally: inout Tally) throws {
         var generator = SplitMix(seed, recorded.operation.name)
-        let moment = Int(generator.next() % UInt64(recorded.events.count + 1))
+        let moment = recorded.moment(&generator)
         var (disk, acknowledged) = (recorded.before, 0)
         for event in recorded.events[..<moment] {
             disk.apply(event)
