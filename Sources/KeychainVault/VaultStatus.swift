@@ -36,6 +36,8 @@ public struct VaultStatus: Sendable {
     public let isOfThisDevice: Bool
     /// Whether a rotation of the class keys has begun and not ended.
     public let isRotating: Bool
+    /// Items that a rotation has still to seal under the new keys.
+    public let unrotatedCount: Int
     /// Items that open, by class.
     public let itemCounts: [ItemClass: Int]
     /// Items that are closed now.
@@ -81,7 +83,7 @@ extension Vault {
                 let counts = try ItemCounts(session.keyState, table)
                 return try VaultStatus(
                     session, counts, deviceKey, quarantined: table.quarantineCount(),
-                    settings)
+                    rotation: session.keybag.pendingRotation(table.keyUse()), settings)
             }
         }
     }
@@ -127,13 +129,14 @@ extension VaultStatus {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
             lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, unlockCache: unlockCache,
-            isOfThisDevice: true, isRotating: false, itemCounts: [:], lockedCount: 0, ofAnotherDeviceCount: 0,
+            isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:], lockedCount: 0,
+            ofAnotherDeviceCount: 0,
             damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
             isKeyMemoryLocked: true)
     }
 
     fileprivate init(
-        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int,
+        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int, rotation: [UInt8: Int],
         _ settings: VaultSettings
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
@@ -143,7 +146,8 @@ extension VaultStatus {
             isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
             isAlwaysUnlocked: keyState.isAlwaysUnlocked, openedBy: keyState.openedBy,
             unlockCache: settings.cacheInUse,
-            isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !keybag.rotatingClasses.isEmpty,
+            isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !rotation.isEmpty,
+            unrotatedCount: rotation.values.reduce(0, +),
             itemCounts: counts.byClass, lockedCount: counts.locked,
             ofAnotherDeviceCount: counts.ofAnotherDevice, damagedCount: counts.damaged,
             quarantinedCount: quarantined,

@@ -53,7 +53,8 @@ struct StatusJSON: Encodable {
     private enum Key: String, CodingKey {
         case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
         case keybagCopyDamaged, keyMemoryLocked
-        case lockState, opensByItself, openedBy, strength, unlockCache, deviceKeyFits, rotationPending, locked,
+        case lockState, opensByItself, openedBy, strength, unlockCache, deviceKeyFits, rotationPending, notRotated,
+            locked,
             ofAnotherDevice
         case memoryProtection
     }
@@ -83,6 +84,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.unlockCache.rawValue, forKey: .unlockCache)
         try object.encode(ifExists(status.isOfThisDevice), forKey: .deviceKeyFits)
         try object.encode(ifExists(status.isRotating), forKey: .rotationPending)
+        try object.encode(status.unrotatedCount, forKey: .notRotated)
         try object.encode(status.lockedCount, forKey: .locked)
         try object.encode(status.ofAnotherDeviceCount, forKey: .ofAnotherDevice)
     }

@@ -149,18 +149,12 @@ struct KindName: ExpressibleByArgument {
 }
 
 extension UnlockOptions {
-    /// The secret that vouches for a removal. A person's is asked for even where none is needed, if there is somebody to ask:
-    /// only with it are older copies of the vault shut out, and it shows that the vault can still be opened.
+    /// The secret that vouches for a removal. A person's is asked for even where the vault opens by itself, if there is
+    /// somebody to ask: new keys take it, and it shows that the vault can still be opened.
     func authorityForRemoval(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
         let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
         guard given == nil, hasPerson, try vault.opensByItself else { return try authority(vault) }
-        guard Terminal.isTerminal(STDIN_FILENO) else {
-            Output.note(
-                "Older copies of the vault still open with what is removed. To shut them out give the passphrase, "
-                    + "for example --passphrase-fd 3.")
-            return nil
-        }
-        return try secret(vault)
+        return Terminal.isTerminal(STDIN_FILENO) ? try secret(vault) : nil
     }
 
     /// The secret that vouches for a change, if one is needed: given, or asked for.

@@ -40,6 +40,12 @@ extension VaultStatus {
             ? "the vault's own"
             : "not the vault's own: items for its device alone stay closed (keychainctl protect adopt)"
     }
+
+    var rotationText: String {
+        isRotating
+            ? "has not ended; items still under the old keys: \(unrotatedCount). Go on with: keychainctl rotate"
+            : "none under way"
+    }
 }
 
 extension MemoryProtection {

@@ -11,8 +11,14 @@ from user_secrets import passphrase_keys, scrypt_cost
 INDEX_KEY = 32
 CLASSES = range(6, 13)
 BOUND = range(9, 13)
+OTHER_DEVICE = 64
 ALWAYS = (8, 11, INDEX_KEY)
 DEVICE_KEY, PASSPHRASE, RECOVERY_KEY, CREDENTIAL, KEY_FILE = 1, 2, 3, 4, 5
+
+
+def row_class(number):
+    """The class of the rows that a key of this number seals."""
+    return number - OTHER_DEVICE if number - OTHER_DEVICE in BOUND else number
 
 
 def device_key(data):
@@ -121,8 +127,8 @@ def open_root(bag, kind, secret):
 
 
 # Class keys
-def wrapping_keys(root, vault, device):
-    """By class; without a device key those that are not bound to one."""
+def wrapping_keys(root, vault, device, other=None):
+    """By class; without a device key those that are not bound to one. `other` is one that the vault is not bound to."""
     keys = {}
     for number in (*CLASSES, INDEX_KEY):
         if number not in BOUND:
@@ -130,6 +136,9 @@ def wrapping_keys(root, vault, device):
         elif device:
             bound = root + derive(device[1], vault, "device binding")
             keys[number] = derive(bound, vault, "keybag wrap", bytes([number]))
+        elif other:
+            bound = root + derive(other[1], vault, "device binding")
+            keys[number + OTHER_DEVICE] = derive(bound, vault, "keybag wrap", bytes([number]))
     return keys
 
 
@@ -153,8 +162,13 @@ def open_keys(bag, wrapping):
     for number, generation, _, wrapped in bag["keys"]:
         if number not in wrapping:
             continue
-        place = associated(vault, KEYBAG_KEY, bytes(16), 0, number, generation)
-        key, name = open_sealed(wrapped, wrapping[number], place), (number, generation)
+        name = row_class(number), generation
+        try:
+            key = open_sealed(wrapped, wrapping[number], associated(vault, KEYBAG_KEY, bytes(16), 0, *name))
+        except Damaged:
+            if name[0] == number:
+                raise
+            continue  # Bound to a third device key.
         if number == INDEX_KEY:
             index.append(key)
         else:
@@ -167,8 +181,8 @@ def open_keys(bag, wrapping):
 def open_keybag(data, kind, secret, device):
     bag = decode_keybag(data)
     opened = open_root(bag, kind, secret)
-    bound = device if is_bound(bag, device) else None
-    return open_keys(bag, wrapping_keys(opened["root"], bag["vault"], bound)) | {"user": opened["user"]}
+    bound, other = (device, None) if is_bound(bag, device) else (None, device)
+    return open_keys(bag, wrapping_keys(opened["root"], bag["vault"], bound, other)) | {"user": opened["user"]}
 
 
 def open_always(data, device):

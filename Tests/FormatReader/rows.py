@@ -5,6 +5,7 @@ import struct
 
 from hpke import public_key
 from items import decode_item, digests, unpad
+from keybag import row_class
 from primitives import (CONSTRAINED_KEY, METADATA, VALUE, VALUE_KEY, Damaged, Reader, associated, block, derive, need,
                         open_sealed)
 from user_secrets import Unusable, open_user_sealed
@@ -81,8 +82,8 @@ def check_key(bag, number, generation):
     need(number in ACCESSIBILITY, "is of no class")
     if (number, generation) in bag["pairs"]:
         return
-    is_known = any((number, generation) == key[:2] for key in bag["keys"])
-    if is_known and number not in bag["wrapping"]:
+    known = [key[0] for key in bag["keys"] if (number, generation) == (row_class(key[0]), key[1])]
+    if known and (known[0] != number or number not in bag["wrapping"]):
         raise Closed
     raise Damaged("is sealed under an unknown key")
 

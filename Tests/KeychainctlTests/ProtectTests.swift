@@ -110,10 +110,29 @@ struct ProtectTests {
     @Test func deviceKey_removed_locksTheVault() throws {
         try vault.withKey("protect add device-key")
         try vault.store()
-        let run = try tool.run("protect", "remove", "device-key")
+        let run = try vault.withKey("protect remove device-key")
         #expect(run.status == 0)
         #expect(run.errors.contains("locked now"))
         #expect(try vault.get().status == 5)
+    }
+
+    /// New keys have to be wrapped for the recovery key too, so it has to be here.
+    @Test func deviceKey_removedWithoutTheRecoveryKey_isRefusedAndSaysWhatIsMissing() throws {
+        try vault.withKey("protect add device-key")
+        try vault.store()
+        let run = try tool.run("protect", "remove", "device-key")
+        #expect(run.status == 7)
+        #expect(run.errors.contains("give the passphrase or recovery key"), "\(run.errors)")
+        #expect(try tool.words() == ["recovery-key", "device-key"])
+        #expect(try vault.get().output == secret)
+    }
+
+    @Test func deviceKey_removedKeepingTheKeys_saysThatAnOlderCopyStillOpensTheVault() throws {
+        try vault.withKey("protect add device-key")
+        let run = try tool.run("protect", "remove", "device-key", "--keep-keys")
+        #expect(run.status == 0)
+        #expect(run.errors.contains("still opens"), "\(run.errors)")
+        #expect(try tool.words() == ["recovery-key"])
     }
 
     @Test func recoveryKey_added_opensTheVaultAndIsNotTheFirst() throws {
@@ -184,6 +203,30 @@ struct ProtectTests {
         #expect(try tool.status()["deviceKeyFits"] as? Bool == false)
         #expect(try vault.withKey("protect adopt").status == 0)
         #expect(try tool.status()["deviceKeyFits"] as? Bool == true)
+        #expect(try vault.withKey("get -s example.com").output == secret)
+    }
+
+    @Test func adopt_ofAVaultWithItemsForAnotherDevice_saysHowManyItKeeps() throws {
+        try vault.store("--accessibility when-unlocked-this-device-only")
+        let aside = tool.deviceKey.appendingPathExtension("aside")
+        try FileManager.default.moveItem(at: tool.deviceKey, to: aside)
+        let run = try vault.withKey("protect adopt")
+        #expect(run.status == 0)
+        #expect(run.errors.contains("kept until its device key is back: 1"), "\(run.errors)")
+        try FileManager.default.removeItem(at: tool.deviceKey)
+        try FileManager.default.moveItem(at: aside, to: tool.deviceKey)
+        #expect(try vault.withKey("get -s example.com").output == secret)
+    }
+
+    @Test func rotate_withoutTheDeviceKey_failsAndSaysWhatStaysUnderTheOldKeys() throws {
+        try vault.store("--accessibility when-unlocked-this-device-only")
+        let aside = tool.deviceKey.appendingPathExtension("aside")
+        try FileManager.default.moveItem(at: tool.deviceKey, to: aside)
+        let run = try vault.withKey("rotate")
+        #expect(run.status == 13)
+        #expect(run.errors.contains("1 item for its device alone keeps"), "\(run.errors)")
+        try FileManager.default.moveItem(at: aside, to: tool.deviceKey)
+        #expect(try vault.withKey("rotate").status == 0)
         #expect(try vault.withKey("get -s example.com").output == secret)
     }
 

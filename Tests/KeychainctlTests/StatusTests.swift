@@ -36,7 +36,8 @@ struct StatusTests {
         #expect(
             try tool.status().keys.sorted() == [
                 "damaged", "deviceKeyFile", "deviceKeyFits", "exists", "formatVersion", "items", "keyMemoryLocked",
-                "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "ofAnotherDevice", "openedBy",
+                "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "notRotated", "ofAnotherDevice",
+                "openedBy",
                 "opensByItself",
                 "protectors",
                 "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",

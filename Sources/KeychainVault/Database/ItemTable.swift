@@ -95,11 +95,14 @@ struct ItemTable {
 
     /// Up to `limit` whole rows above a number that are sealed under another generation of their class than these.
     func rows(
-        sealedOtherwiseThan generations: [UInt8: UInt32], after rowID: Int64, limit: Int
+        sealedOtherwiseThan generations: [UInt8: Set<UInt32>], after rowID: Int64, limit: Int
     ) throws -> [SealedRow] {
         // Numbers of our own, so that they may stand in the text.
         let conditions = generations.sorted { $0.key < $1.key }
-            .map { "(class = \($0.key) AND generation <> \($0.value))" }.joined(separator: " OR ")
+            .map {
+                "(class = \($0.key) AND generation NOT IN (\($0.value.sorted().map(String.init).joined(separator: ", "))))"
+            }
+            .joined(separator: " OR ")
         guard !conditions.isEmpty else { return [] }
         let sql = Self.select(.all) + " WHERE id > ? AND (\(conditions)) ORDER BY id LIMIT ?"
         var rows: [SealedRow] = []
@@ -112,8 +115,30 @@ struct ItemTable {
 
     func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
 
+    /// Items of a class, those in quarantine included.
     func count(of keyClass: UInt8) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE class = ?", arguments: [Int64(keyClass)]) ?? 0
+        try ["item", "quarantine"].reduce(0) { count, table in
+            let sql = "SELECT count(*) FROM \(table) WHERE class = ?"
+            return try count + (Int.fetchOne(db, sql: sql, arguments: [Int64(keyClass)]) ?? 0)
+        }
+    }
+
+    /// How many rows are sealed under each key, by what they say of themselves.
+    func keyUse() throws -> KeyUse {
+        KeyUse(items: try counts(in: "item"), quarantined: try counts(in: "quarantine"))
+    }
+
+    private func counts(in table: String) throws -> [Keybag.KeyName: Int] {
+        let sql = "SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation"
+        var counts: [Keybag.KeyName: Int] = [:]
+        try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
+            // As rows are read: a damaged number becomes one that no key has.
+            let name = Keybag.KeyName(
+                keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
+            counts[name, default: 0] += Int(row.number(2) ?? 0)
+            return true
+        }
+        return counts
     }
 
     /// Of several ways to narrow a search the one that leaves the fewest rows, as far as a short look tells.
@@ -201,6 +226,7 @@ struct ItemTable {
         try db.execute(
             sql: "DELETE FROM lookup WHERE item IN (SELECT id FROM item WHERE class = ?)", arguments: arguments)
         try db.execute(sql: "DELETE FROM item WHERE class = ?", arguments: arguments)
+        try db.execute(sql: "DELETE FROM quarantine WHERE class = ?", arguments: arguments)
     }
 
     private func checkOneChanged() throws {

@@ -49,13 +49,22 @@ extension ContentExamination {
             "device-binding", .warning,
             deviceKey == nil
                 ? "The device key that this vault belongs to is not here, so items for that device alone stay closed. Restore "
-                    + "it, or give them up: keychainctl protect adopt"
+                    + "it. If it is lost, bind the vault to this device; those items are kept: keychainctl protect adopt"
                 : "This vault belongs to another device key than the one here, so items for that device alone stay closed. "
-                    + "Put that key in its place, or give them up: keychainctl protect adopt")
+                    + "Put that key in its place, or bind the vault to this device; those items are kept: "
+                    + "keychainctl protect adopt")
     }
 
-    mutating func checkRotation(_ keybag: Keybag) {
-        guard !keybag.rotatingClasses.isEmpty else { return }
-        note("rotation", .warning, "A change of the class keys was broken off. Run: keychainctl rotate")
+    mutating func checkRotation(_ keybag: Keybag, _ table: ItemTable) throws {
+        let pending = keybag.pendingRotation(try table.keyUse())
+        guard !pending.isEmpty else { return }
+        let waiting = pending.filter { Accessibility(number: $0.key)?.isThisDeviceOnly == true }.values.reduce(0, +)
+        let isHere = keybag.isBound(to: deviceKey) && deviceKey != nil
+        note(
+            "rotation", .warning,
+            "A rotation of the class keys has not ended; items still under the old keys: \(pending.values.reduce(0, +)). "
+                + (waiting > 0 && !isHere
+                    ? "Of these, \(waiting) take the device key that the vault is bound to: put it in its place, then run: "
+                    : "Run: ") + "keychainctl rotate")
     }
 }

@@ -81,7 +81,7 @@ struct ContentExamination {
         guard let keybag = checkCopies(copies) else { return }
         checkSetUp(keybag)
         checkBinding(keybag)
-        checkRotation(keybag)
+        try checkRotation(keybag, ItemTable(db))
         try checkItems(copies, ItemTable(db))
     }
 

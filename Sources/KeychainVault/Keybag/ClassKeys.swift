@@ -26,19 +26,14 @@ struct ClassKeys: Sendable {
         case unknown
     }
 
-    private struct Name: Hashable {
-        let keyClass: UInt8
-        let generation: UInt32
-    }
-
     let vaultID: UUID
     let state: LockState
     let index: BlindIndex
     /// Makes item identities out of row numbers.
     let references: BlockPermutation
-    private let pairs: [Name: Pair]
+    private let pairs: [Keybag.KeyName: Pair]
     /// Of all keys in the keybag, open or not.
-    private let names: Set<Name>
+    private let names: Set<Keybag.KeyName>
     private let newest: [UInt8: UInt32]
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool
@@ -54,18 +49,18 @@ struct ClassKeys: Sendable {
         hasPassphrase = keybag.hasPassphrase
         index = BlindIndex(key: indexKey)
         references = BlockPermutation(key: Derivation.key(from: indexKey, salt: vaultID.bytes, .reference))
-        var (pairs, names, newest): ([Name: Pair], Set<Name>, [UInt8: UInt32]) = ([:], [], [:])
-        for entry in keybag.classKeys {
-            let name = Name(keyClass: entry.keyClass, generation: entry.generation)
-            names.insert(name)
-            newest[entry.keyClass] = max(newest[entry.keyClass] ?? 0, entry.generation)
-            if let key = try keys.unwrap(entry) { pairs[name] = Pair(key, entry, keybag.vaultID) }
+        newest = keybag.newestGenerations
+        let entries = keybag.classKeys + keybag.keysOfOtherDevices
+        names = Set(entries.map(\.name))
+        var pairs: [Keybag.KeyName: Pair] = [:]
+        for entry in entries {
+            if let key = try keys.unwrap(entry) { pairs[entry.name] = Pair(key, entry, keybag.vaultID) }
         }
-        (self.pairs, self.names, self.newest) = (pairs, names, newest)
+        self.pairs = pairs
     }
 
     func availability(_ keyClass: UInt8, _ generation: UInt32) -> Availability {
-        let name = Name(keyClass: keyClass, generation: generation)
+        let name = Keybag.KeyName(keyClass: keyClass, generation: generation)
         if let pair = pairs[name] { return .open(pair) }
         guard names.contains(name) else { return .unknown }
         return Keybag.state(opening: keyClass) > state ? .locked : .ofAnotherDevice
@@ -80,15 +75,12 @@ struct ClassKeys: Sendable {
 
 extension ClassKeys.Pair {
     fileprivate init(_ key: SecretBytes, _ entry: Keybag.WrappedKey, _ vaultID: UUID) {
-        let context = Derivation.context(keyClass: entry.keyClass, generation: entry.generation, accessGroup: "")
+        let context = Derivation.context(keyClass: entry.rowClass, generation: entry.generation, accessGroup: "")
         metadata = Derivation.key(from: key, salt: vaultID.bytes, .metadata, context: context)
         value = Derivation.key(from: key, salt: vaultID.bytes, .value, context: context)
     }
 }
 
 extension Keybag {
-    /// The keys of accessibility classes.
-    var classKeys: [WrappedKey] { keys.filter { Accessibility(number: $0.keyClass) != nil } }
-
     var hasPassphrase: Bool { slots.contains { $0.kind == PassphraseProtector.kind.number } }
 }

@@ -160,7 +160,7 @@ extension Keybag {
     /// keybag itself; a second key of the same name could take the place of the first; and each passphrase slot may
     /// take half a second to try.
     private var hasSensibleLists: Bool {
-        let names = Set(keys.map { UInt64($0.keyClass) << 32 | UInt64($0.generation) })
+        let names = Set(keys.map(\.name))
         return names.count == keys.count && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
             && keys.filter { $0.keyClass == Self.indexKeyClass }.count <= 1
             && slots.allSatisfy(\.created.isFinite)

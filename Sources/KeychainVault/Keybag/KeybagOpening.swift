@@ -10,14 +10,19 @@ import SecretMemory
 struct Authority {
     let rootKey: SecretBytes
     let userKey: SecretBytes?
+    /// The one that the vault is bound to; `nil` if it is not here.
     let deviceKey: DeviceKey?
     let wrappingKeys: WrappingKeys
 
-    init(rootKey: SecretBytes, userKey: SecretBytes?, deviceKey: DeviceKey?, vaultID: UUID) {
+    init(
+        rootKey: SecretBytes, userKey: SecretBytes?, deviceKey: DeviceKey?, otherDeviceKey: DeviceKey? = nil,
+        vaultID: UUID
+    ) {
         self.rootKey = rootKey
         self.userKey = userKey
         self.deviceKey = deviceKey
-        wrappingKeys = WrappingKeys(rootKey: rootKey, deviceKey: deviceKey, vaultID: vaultID)
+        wrappingKeys = WrappingKeys(
+            rootKey: rootKey, deviceKey: deviceKey, otherDeviceKey: otherDeviceKey, vaultID: vaultID)
     }
 }
 
@@ -73,7 +78,7 @@ extension Keybag {
         for slot in slots {
             do throws(KeychainError) {
                 guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
-                let authority = try authority(key, heldBy: kind.holder, isBound(to: deviceKey) ? deviceKey : nil)
+                let authority = try authority(key, heldBy: kind.holder, deviceKey)
                 guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
                 return (authority, slot)
             } catch {
@@ -93,14 +98,19 @@ extension Keybag {
     private func authority(
         _ key: SecretBytes, heldBy holder: ProtectorKind.Holder, _ deviceKey: DeviceKey?
     ) throws(KeychainError) -> Authority {
+        let bound = isBound(to: deviceKey) ? deviceKey : nil
+        let other = bound == nil ? deviceKey : nil
         switch holder {
-        case .machine: return Authority(rootKey: key, userKey: nil, deviceKey: deviceKey, vaultID: vaultID)
+        case .machine:
+            return Authority(
+                rootKey: key, userKey: nil, deviceKey: bound, otherDeviceKey: other, vaultID: vaultID)
         case .person:
             guard let userKey else {
                 throw KeychainError(.corrupt, "The keybag has a slot of a person and no user key.")
             }
             let rootKey = try userKey.rootKey(key, vaultID: vaultID)
-            return Authority(rootKey: rootKey, userKey: key, deviceKey: deviceKey, vaultID: vaultID)
+            return Authority(
+                rootKey: rootKey, userKey: key, deviceKey: bound, otherDeviceKey: other, vaultID: vaultID)
         }
     }
 }

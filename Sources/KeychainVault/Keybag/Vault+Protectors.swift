@@ -59,39 +59,68 @@ extension Vault {
 
     /// Takes a way to open the vault away. Where the vault had been unlocked it is locked afterwards.
     ///
-    /// Older copies of the vault still open with the secret. If it was a machine's, what they lead to opens nothing in the vault
-    /// as it is from now on, provided that the secrets of all other protectors are here: the device key, a credential, and a
-    /// person's as authority. The class keys are rotated for that, so it takes time in a large vault.
+    /// In one transaction the slot goes, and the vault gets a new root key and new class keys, which the removed secret never
+    /// led to: with an older copy of the vault it opens what that copy holds, and nothing that is stored from then on. After
+    /// that all items are sealed again under the new keys, which takes time in a large vault. If that is interrupted, the slot
+    /// is gone all the same, and ``rotate(authority:progress:)`` goes on with the rest.
     ///
-    /// Does not protect against an older copy of the vault together with a passphrase or recovery key that was removed or changed:
-    /// the key that persons' secrets unwrap stays the same.
+    /// New keys have to be wrapped for all other protectors, so their secrets must be here: the device key, a credential, and a
+    /// person's as authority.
     ///
-    /// - Parameter erasingItems: Whether items may go that can be opened in no other way: with the last passphrase those that
-    ///   exist only while one is set, with the last secret of a person those that ask for the user.
-    /// - Throws: `unsupported` for the last one, or if items would go and `erasingItems` is false.
+    /// Does not protect against an older copy of the vault together with a passphrase or recovery key that was removed or changed
+    /// while there is another one: the key that persons' secrets unwrap stays the same. The key of the index stays the same as
+    /// well, so whoever had it can go on guessing at services and accounts.
+    ///
+    /// - Parameters:
+    ///   - erasingItems: Whether items may go that can be opened in no other way: with the last passphrase those that
+    ///     exist only while one is set, with the last secret of a person those that ask for the user.
+    ///   - keepingKeys: Whether to remove it also if a secret is missing that new keys take. Then the removed secret and an
+    ///     older copy of the vault still open what is stored later.
+    /// - Returns: Whether the vault has new keys.
+    /// - Throws: `unsupported` for the last one, or if items would go and `erasingItems` is false; `authenticationFailed` or
+    ///   `unavailable` if a secret is missing and `keepingKeys` is false, or if the items could not all be sealed again: the
+    ///   message says which.
+    @discardableResult
     public func removeProtector(
-        _ id: UUID, erasingItems: Bool = false, authority: ProtectorSecret? = nil
-    ) throws(KeychainError) {
-        let authority = try self.authority(authority)
+        _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil
+    ) throws(KeychainError) -> Bool {
+        let authority = try self.authority(secret)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
-        let atHand = try Protectors.atHand(surroundings())
-        let base = try currentSession().keybags(vouchedForBy: authority).authentic
-        let next = try base.removing(id, authority, atHand, at: Date())
-        // With the old root key go the class keys that it led to; else it would still open what an older copy wraps.
-        if !next.isAuthentic(authority.wrappingKeys) {
-            // Asked before as well: a removal that is refused must not have rotated anything.
-            try writeAnything { _, db in try erasure.check(from: base, to: next, ItemTable(db)) }
-            try rotate(by: authority)
-        }
+        var atHand = try Protectors.atHand(surroundings())
+        if let secret { atHand.append(try protector(secret)) }
+        var renewed: Authority?
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainError) in
-            try keybag.removing(id, authority, atHand, at: Date())
+            let removal = try keybag.removing(
+                id, authority, atHand, keepingKeys: keepingKeys, try keyUse(), at: Date())
+            renewed = removal.renewed
+            return removal.keybag
         }
         try forgetUnlocking()
+        guard let renewed else { return false }
+        try rotateAfterRemoval(renewed)
+        return true
+    }
+
+    private func rotateAfterRemoval(_ authority: Authority) throws(KeychainError) {
+        do throws(KeychainError) {
+            try rotate(by: authority)
+        } catch {
+            throw KeychainError(
+                error.reason,
+                "The protector was removed, and opens nothing that is stored from now on. Sealing the older items again has "
+                    + "not ended: \(error.message) To go on with it: keychainctl rotate")
+        }
     }
 
     /// Binds a vault that came from another device, or lost its device key, to this device's key, which is made if there is
-    /// none. Items that were for the other device alone stay closed.
-    public func adoptDevice(authority: ProtectorSecret) throws(KeychainError) {
+    /// none.
+    ///
+    /// Items that were for the other device alone are kept, with their keys. They open again while that device key is at the
+    /// vault's ``VaultLocation/deviceKeyFile``, and after the vault was bound to it again in the same way.
+    ///
+    /// - Returns: The number of items that are kept for other devices.
+    @discardableResult
+    public func adoptDevice(authority: ProtectorSecret) throws(KeychainError) -> Int {
         let authority = try self.authority(authority)
         try PrivateFile.createParents(of: location.deviceKeyFile)
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: settings.writerTimeout)
@@ -99,6 +128,8 @@ extension Vault {
             try keybag.adopting(deviceKey, authority, at: Date())
         }
         try forgetUnlocking()
+        let (keybag, use) = (try currentSession().keybag, try keyUse())
+        return keybag.keysOfOtherDevices.reduce(0) { $0 + (use.items[$1.name] ?? 0) }
     }
 
     /// What is cached fits the keys of before.
@@ -156,6 +187,7 @@ extension Vault {
             let isWritten = try writeAnything(emptyingLog: true) { session, db in
                 guard session.keybags == keybags else { return false }
                 try step(base, next, ItemTable(db))
+                try base.checkNothingIsLost(in: next) { try ItemTable(db).keyUse() }
                 try KeybagTable(db).write(next.bytes)
                 return true
             }

@@ -9,7 +9,7 @@ import SecretMemory
 /// One wrapping key for each class that is open, and the key that authenticates the keybag.
 ///
 /// These, and not the class keys, are what unlocking caches: they stay the same when class keys are rotated, and there
-/// are nine of them however many generations there are.
+/// are at most thirteen of them however many generations there are.
 struct WrappingKeys: Sendable {
     let vaultID: UUID
     /// By class number, or ``Keybag/indexKeyClass``.
@@ -20,20 +20,30 @@ struct WrappingKeys: Sendable {
     private static let allClasses = Accessibility.allCases.map(\.number) + [Keybag.indexKeyClass]
 
     /// All keys; without `deviceKey` those that are not bound to this device.
-    init(rootKey: SecretBytes, deviceKey: DeviceKey?, vaultID: UUID) {
+    ///
+    /// - Parameter otherDeviceKey: One at hand that the vault is not bound to; keys of before it was adopted may be.
+    init(rootKey: SecretBytes, deviceKey: DeviceKey?, otherDeviceKey: DeviceKey? = nil, vaultID: UUID) {
         var keys: [UInt8: SecretBytes] = [:]
         for keyClass in Self.allClasses {
-            let isBound = Accessibility(number: keyClass)?.isThisDeviceOnly ?? false
-            guard !isBound || deviceKey != nil else { continue }
-            let source = deviceKey.flatMap {
-                isBound ? SecretBytes.concatenating(rootKey, $0.binding(vaultID: vaultID)) : nil
+            guard Accessibility(number: keyClass)?.isThisDeviceOnly ?? false else {
+                keys[keyClass] = Self.key(rootKey, keyClass, nil, vaultID)
+                continue
             }
-            keys[keyClass] = Derivation.key(
-                from: source ?? rootKey, salt: vaultID.bytes, .keybagWrap, context: Data([keyClass]))
+            if let deviceKey { keys[keyClass] = Self.key(rootKey, keyClass, deviceKey, vaultID) }
+            if let otherDeviceKey {
+                keys[keyClass + Keybag.otherDeviceOffset] = Self.key(rootKey, keyClass, otherDeviceKey, vaultID)
+            }
         }
         self.init(
             vaultID: vaultID, keys: keys,
             authentication: Derivation.key(from: rootKey, salt: vaultID.bytes, .keybagAuthentication))
+    }
+
+    private static func key(
+        _ rootKey: SecretBytes, _ keyClass: UInt8, _ deviceKey: DeviceKey?, _ vaultID: UUID
+    ) -> SecretBytes {
+        let source = deviceKey.map { SecretBytes.concatenating(rootKey, $0.binding(vaultID: vaultID)) } ?? rootKey
+        return Derivation.key(from: source, salt: vaultID.bytes, .keybagWrap, context: Data([keyClass]))
     }
 
     private init(vaultID: UUID, keys: [UInt8: SecretBytes], authentication: SecretBytes?) {
@@ -68,13 +78,15 @@ struct WrappingKeys: Sendable {
         }
     }
 
-    /// - Returns: `nil` if the class is not open.
+    /// - Returns: `nil` if the class is not open, or the key is bound to a device key that is not here.
     func unwrap(_ entry: Keybag.WrappedKey) throws(KeychainError) -> SecretBytes? {
         guard let wrappingKey = keys[entry.keyClass] else { return nil }
         do {
-            let context = place(entry.keyClass, entry.generation).bytes
+            let context = place(entry.rowClass, entry.generation).bytes
             return try Sealing.unwrap(entry.wrapped, with: wrappingKey, context: context)
         } catch {
+            // To which of several other device keys it is bound is written nowhere.
+            if entry.isOfAnotherDevice { return nil }
             throw KeychainError(.corrupt, "A key in the keybag is damaged.")
         }
     }
@@ -122,7 +134,9 @@ struct WrappingKeys: Sendable {
 extension Keybag {
     /// The least unlocked state in which the key of this class is at hand.
     static func state(opening keyClass: UInt8) -> LockState {
-        Accessibility(number: keyClass)?.opensIn ?? .beforeFirstUnlock
+        let isOfAnotherDevice = keyClass > otherDeviceOffset
+        return Accessibility(number: isOfAnotherDevice ? keyClass - otherDeviceOffset : keyClass)?.opensIn
+            ?? .beforeFirstUnlock
     }
 
     func isAuthentic(_ keys: WrappingKeys) -> Bool {

@@ -126,16 +126,18 @@ extension Keychainctl {
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "Let a secret open the vault no longer.",
-                usage: "keychainctl protect remove <protector> [--erase-items] [<options>]",
+                usage: "keychainctl protect remove <protector> [--erase-items] [--keep-keys] [<options>]",
                 discussion: """
                     The last one cannot be removed. Items that nothing else could open would be lost with \
                     the last passphrase or recovery key: they are erased with --erase-items only.
 
-                    On a terminal the passphrase is asked for: with it the vault's keys are wrapped anew, so that \
-                    older copies of the vault and the removed secret open nothing in it any more.
+                    The vault gets new keys, so that the removed secret together with an older copy of the vault \
+                    opens nothing that is stored later. That takes the secrets of all other protectors: if one is \
+                    missing, nothing is removed, unless --keep-keys says that the keys may stay as they are.
 
                     EXAMPLES
                       keychainctl protect remove device-key
+                      keychainctl protect remove device-key --passphrase-fd 3 3< passphrase
                       keychainctl protect remove passphrase --erase-items
                     """)
 
@@ -145,6 +147,9 @@ extension Keychainctl {
             @Flag(help: "Give up items that nothing else can open.")
             var eraseItems = false
 
+            @Flag(help: "Remove it also if a secret that new keys take is not here.")
+            var keepKeys = false
+
             @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
             @OptionGroup var stray: StrayWords
 
@@ -153,8 +158,29 @@ extension Keychainctl {
                 let slot = try name.slot(in: vault)
                 let openedByItself = try vault.opensByItself
                 let authority = try options.authorityForRemoval(vault)
-                try vault.removeProtector(slot.id, erasingItems: eraseItems, authority: authority)
-                if openedByItself { try LockNotice.tell(vault) }
+                // The slot may be gone although not all is done, and then the vault opens otherwise.
+                defer { tell(vault, openedByItself) }
+                let isRenewed = try vault.removeProtector(
+                    slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority)
+                if !isRenewed {
+                    Output.note(
+                        "The vault keeps its keys: the removed secret together with an older copy of the vault still opens "
+                            + "the vault, also what is stored from now on.")
+                } else if slot.kind?.holder == .person,
+                    try vault.protectors.contains(where: { $0.kind?.holder == .person })
+                {
+                    Output.note(
+                        "The removed secret together with an older copy of the vault still opens the vault: a passphrase and "
+                            + "a recovery key hold the same key. To shut it out, make a new vault.")
+                }
+            }
+
+            private func tell(_ vault: Vault, _ openedByItself: Bool) {
+                do throws(KeychainError) {
+                    if openedByItself { try LockNotice.tell(vault) }
+                } catch {
+                    Output.complain(error.message)
+                }
             }
         }
 
@@ -164,8 +190,9 @@ extension Keychainctl {
                 usage: "keychainctl protect adopt [<options>]",
                 discussion: """
                     For a vault that was copied here, or has lost its device key. Items that were for the \
-                    other device alone stay closed for good. A device key is made if there is none; it \
-                    opens the vault only after `protect add device-key`.
+                    other device alone are kept and stay closed; they open again while that device key is in \
+                    its place. A device key is made if there is none; it opens the vault only after \
+                    `protect add device-key`.
 
                     EXAMPLES
                       keychainctl protect adopt
@@ -177,7 +204,12 @@ extension Keychainctl {
 
             func run() throws {
                 let vault = try UserKeychain.existingVault()
-                try options.unlock(vault) { (secret) throws(KeychainError) in try vault.adoptDevice(authority: secret)
+                var kept = 0
+                try options.unlock(vault) { (secret) throws(KeychainError) in
+                    kept = try vault.adoptDevice(authority: secret)
+                }
+                if kept > 0 {
+                    Output.note("Items for another device alone, kept until its device key is back: \(kept).")
                 }
             }
         }

@@ -8,11 +8,13 @@ import KeychainVault
 extension Keychainctl {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal every item anew under new keys, and destroy the old ones.",
+            abstract: "Seal every item again under new keys, and destroy the old ones.",
             usage: "keychainctl rotate [<options>]",
             discussion: """
-                Other programs go on reading and writing meanwhile. It may be broken off at any \
-                moment: running it again goes on with it. Damaged items are set aside.
+                Other programs go on reading and writing meanwhile. It may be interrupted at any \
+                moment: running it again goes on with it. Damaged items go into quarantine, and their \
+                keys stay. Items for this device alone need the device key that the vault is bound to; \
+                without it they stay as they are, and the exit code is 13.
 
                 EXAMPLES
                   keychainctl rotate
@@ -26,11 +28,12 @@ extension Keychainctl {
             let vault = try UserKeychain.existingVault()
             let authority = try options.authority(vault)
             var hasShown = false
-            try vault.rotate(authority: authority) { count in
+            defer { if hasShown { Output.showProgress("\n") } }
+            let kept = try vault.rotate(authority: authority) { count in
                 Output.showProgress("\(count) items")
                 hasShown = true
             }
-            if hasShown { Output.showProgress("\n") }
+            if kept > 0 { Output.note("Items for another device alone keep the keys of that device: \(kept).") }
         }
     }
 }

@@ -18,7 +18,7 @@ extension Keychainctl {
                 (a count for each class), damaged, quarantined, keybagCopyDamaged, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
-                rotationPending, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
+                rotationPending, notRotated, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
 
                 EXAMPLES
                   keychainctl status
@@ -69,7 +69,7 @@ extension VaultStatus {
             ("damaged", damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are: restore a backup"),
             ("quarantined", quarantinedCount == 0 ? "none" : "\(quarantinedCount) damaged items set aside, bytes kept"),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
-            ("rotation", isRotating ? "broken off; go on with: keychainctl rotate" : "none under way"),
+            ("rotation", rotationText),
             ("key memory", SecretBytes.protection.text),
             ("groups", "all: entitlements do not restrict this tool"),
         ]

@@ -70,9 +70,10 @@ struct KeybagKillTests {
         let isDone = child.lines.last == "done"
         #expect(try opens(test, isDone: isDone, change.name), "\(point): \(child.output)")
         #expect(try isWhole(test), "\(point)")
-        if change.name == "rotate" {
+        if ["rotate", "remove"].contains(change.name) {
             try test.another().rotate(authority: .old)
             #expect(try isWhole(test), "\(point), rotation finished")
+            #expect(try !test.another().status().isRotating, "\(point)")
         }
         try test.forget()
         return child.wasSignalled || child.status != 0

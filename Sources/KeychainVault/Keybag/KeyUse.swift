@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which keys of the keybag are still needed: by rows in use, and by rows in quarantine.
+
+import KeychainEngine
+
+extension Keybag {
+    /// The key that a row says it is sealed under.
+    struct KeyName: Hashable, Sendable {
+        /// Of an accessibility class.
+        let keyClass: UInt8
+        let generation: UInt32
+    }
+
+    /// Added to the number of a class: a key of that class which is bound to another device key than the vault's. It is kept
+    /// for the rows under it, which open again once that device key is back.
+    static let otherDeviceOffset: UInt8 = 64
+}
+
+extension Keybag.WrappedKey {
+    /// Whether it is bound to another device key than the vault's.
+    var isOfAnotherDevice: Bool {
+        keyClass >= Keybag.otherDeviceOffset
+            && Accessibility(number: keyClass - Keybag.otherDeviceOffset)?.isThisDeviceOnly == true
+    }
+
+    /// The class of the rows that are sealed under it.
+    var rowClass: UInt8 { isOfAnotherDevice ? keyClass - Keybag.otherDeviceOffset : keyClass }
+
+    var name: Keybag.KeyName { Keybag.KeyName(keyClass: rowClass, generation: generation) }
+}
+
+/// How many rows are sealed under each key.
+struct KeyUse {
+    var items: [Keybag.KeyName: Int] = [:]
+    var quarantined: [Keybag.KeyName: Int] = [:]
+
+    func needs(_ name: Keybag.KeyName) -> Bool { items[name] != nil || quarantined[name] != nil }
+}
+
+extension Keybag {
+    /// The keys of accessibility classes that are the vault's own.
+    var classKeys: [WrappedKey] { keys.filter { Accessibility(number: $0.keyClass) != nil } }
+
+    /// Keys that another device key is needed for.
+    var keysOfOtherDevices: [WrappedKey] { keys.filter(\.isOfAnotherDevice) }
+
+    /// Of each class that has keys of the vault's own: the generation that new rows are sealed under.
+    var newestGenerations: [UInt8: UInt32] {
+        classKeys.reduce(into: [:]) { $0[$1.keyClass] = max($0[$1.keyClass] ?? 0, $1.generation) }
+    }
+
+    /// The classes that have earlier keys which a rotation has still to drop, with the items that have to move for that.
+    ///
+    /// A key that only quarantined rows need stays without a rotation being under way.
+    func pendingRotation(_ use: KeyUse) -> [UInt8: Int] {
+        var pending: [UInt8: Int] = [:]
+        for (keyClass, newest) in newestGenerations {
+            let earlier = classKeys.filter { $0.keyClass == keyClass && $0.generation < newest }
+            guard !earlier.isEmpty else { continue }
+            let count = movingItems(keyClass, use)
+            if count > 0 || earlier.contains(where: { !use.needs($0.name) }) { pending[keyClass] = count }
+        }
+        return pending
+    }
+
+    /// Items of a class that are not under its newest key, apart from those of another device.
+    private func movingItems(_ keyClass: UInt8, _ use: KeyUse) -> Int {
+        let staying = stayingGenerations[keyClass] ?? []
+        return use.items.reduce(0) { count, entry in
+            entry.key.keyClass == keyClass && !staying.contains(entry.key.generation) ? count + entry.value : count
+        }
+    }
+
+    /// Of each class: the generations whose rows a rotation leaves as they are.
+    var stayingGenerations: [UInt8: Set<UInt32>] {
+        var staying = newestGenerations.mapValues { Set([$0]) }
+        for entry in keysOfOtherDevices { staying[entry.rowClass]?.insert(entry.generation) }
+        return staying
+    }
+
+    /// The keys that no row needs and no new row will be sealed under.
+    func droppableKeys(_ use: KeyUse) -> Set<KeyName> {
+        let newest = newestGenerations
+        let dispensable = keys.filter { entry in
+            guard !use.needs(entry.name) else { return false }
+            return entry.isOfAnotherDevice || newest[entry.keyClass].map { entry.generation < $0 } == true
+        }
+        return Set(dispensable.map(\.name))
+    }
+
+    func dropping(_ names: Set<KeyName>) -> Keybag {
+        var next = self
+        next.keys.removeAll { $0.keyClass != Self.indexKeyClass && names.contains($0.name) }
+        return next
+    }
+
+    /// - Throws: `unsupported` if the next keybag lacks a key that rows are sealed under.
+    func checkNothingIsLost(in next: Keybag, _ use: () throws -> KeyUse) throws {
+        let gone = Set(keys.map(\.name)).subtracting(next.keys.map(\.name))
+        guard !gone.isEmpty else { return }
+        let needed = try use()
+        let count = gone.reduce(0) { $0 + (needed.items[$1] ?? 0) + (needed.quarantined[$1] ?? 0) }
+        guard count == 0 else {
+            throw KeychainError(
+                .unsupported,
+                "This would drop keys that \(count) items are sealed under, and nothing could open those again. Nothing was "
+                    + "changed.")
+        }
+    }
+}
