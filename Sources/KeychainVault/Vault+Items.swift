@@ -23,16 +23,26 @@ extension Vault {
         }
     }
 
+    /// The failure itself, or what it comes from: a vault may be locked because a credential is a wrong one.
+    private func cause(of failure: KeychainError) throws(KeychainError) -> KeychainError {
+        guard failure.reason == .locked, let path = try openSession()?.keyState.wrongCredential else { return failure }
+        return .wrongCredential(path)
+    }
+
     private func search(
         _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose
     ) throws(KeychainError) -> Search {
-        var search = Search(selection, try session.keyState.sealer(), purpose)
-        return try DatabaseFailure.translating(location.databaseFile) {
-            // One statement sees one state of the database, so no transaction is needed around it.
-            try session.reader.unsafeRead { db in
-                try search.run(ItemTable(db)) { found in found.items.count < limit ?? .max }
-                return search
+        do throws(KeychainError) {
+            var search = Search(selection, try session.keyState.sealer(), purpose)
+            return try DatabaseFailure.translating(location.databaseFile) {
+                // One statement sees one state of the database, so no transaction is needed around it.
+                try session.reader.unsafeRead { db in
+                    try search.run(ItemTable(db)) { found in found.items.count < limit ?? .max }
+                    return search
+                }
             }
+        } catch {
+            throw try cause(of: error)
         }
     }
 
@@ -54,7 +64,9 @@ extension Vault {
                     })
             } catch {
                 // A body may have caught the refusal, and thrown something else.
-                guard error == .interactionNotAllowed, let obstacle = transaction?.obstacle else { throw error }
+                guard error == .interactionNotAllowed, let obstacle = transaction?.obstacle else {
+                    throw try cause(of: error)
+                }
                 return obstacle.attempt()
             }
         }
@@ -77,6 +89,16 @@ extension Vault {
     public func delete(_ selection: Selection) throws(KeychainError) -> Int {
         guard try openSession() != nil else { return 0 }
         return try transaction(.none) { (items) throws(KeychainError) in try items.delete(selection) }
+    }
+}
+
+extension KeychainError {
+    /// - Parameter path: Of the credential's file.
+    static func wrongCredential(_ path: String) -> KeychainError {
+        KeychainError(
+            .authenticationFailed,
+            "The credential '\(path)' is not one that opens this vault. Give the service the right one, or unlock the vault "
+                + "with another secret.")
     }
 }
 

@@ -30,6 +30,8 @@ public struct VaultStatus: Sendable {
     public let isAlwaysUnlocked: Bool
     /// What opens it without anybody being asked.
     public let openedBy: ProtectorKind?
+    /// The file of a credential that should open the vault and does not, while nothing else at hand opens it.
+    public let wrongCredential: String?
     /// Where unlocking keeps the keys.
     public let unlockCache: VaultSettings.UnlockCacheKind
     /// Whether the items for this device alone can be opened here.
@@ -68,6 +70,11 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.keyState.isAlwaysUnlocked ?? true }
     }
 
+    /// What opens the vault here without anybody being asked; `nil` if nothing does.
+    public var openedBy: ProtectorKind? {
+        get throws(KeychainError) { try openSession()?.keyState.openedBy }
+    }
+
     /// Where unlocking keeps the keys: what the settings ask for, unless the kernel refuses.
     public var unlockCacheInUse: VaultSettings.UnlockCacheKind {
         settings.cacheInUse
@@ -102,7 +109,7 @@ struct ItemCounts {
             locked = try table.count()
             return
         }
-        let sealer = try keyState.sealer()
+        let sealer = try keyState.sealer(.looking)
         try table.forEach(.all, .metadataAndKey) { row in
             add(row, sealer)
             return true
@@ -128,7 +135,8 @@ extension VaultStatus {
     fileprivate init(absentAt location: VaultLocation, _ unlockCache: VaultSettings.UnlockCacheKind) {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
-            lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, unlockCache: unlockCache,
+            lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, wrongCredential: nil,
+            unlockCache: unlockCache,
             isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:], lockedCount: 0,
             ofAnotherDeviceCount: 0,
             damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
@@ -145,6 +153,7 @@ extension VaultStatus {
             location: session.location, exists: true, formatVersion: Int(session.formatVersion),
             isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
             isAlwaysUnlocked: keyState.isAlwaysUnlocked, openedBy: keyState.openedBy,
+            wrongCredential: keyState.wrongCredential,
             unlockCache: settings.cacheInUse,
             isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !rotation.isEmpty,
             unrotatedCount: rotation.values.reduce(0, +),

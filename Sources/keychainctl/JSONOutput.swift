@@ -53,7 +53,8 @@ struct StatusJSON: Encodable {
     private enum Key: String, CodingKey {
         case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
         case keybagCopyDamaged, keyMemoryLocked
-        case lockState, opensByItself, openedBy, strength, unlockCache, deviceKeyFits, rotationPending, notRotated,
+        case lockState, opensByItself, openedBy, wrongCredential, strength, unlockCache, deviceKeyFits, rotationPending,
+            notRotated,
             locked,
             ofAnotherDevice
         case memoryProtection
@@ -80,6 +81,7 @@ struct StatusJSON: Encodable {
         try object.encode(ifExists(status.lockState.rawValue), forKey: .lockState)
         try object.encode(ifExists(status.isAlwaysUnlocked), forKey: .opensByItself)
         try object.encode(status.exists ? status.openedBy?.word : nil, forKey: .openedBy)
+        try object.encode(status.wrongCredential, forKey: .wrongCredential)
         try object.encode(status.strength, forKey: .strength)
         try object.encode(status.unlockCache.rawValue, forKey: .unlockCache)
         try object.encode(ifExists(status.isOfThisDevice), forKey: .deviceKeyFits)

@@ -6,6 +6,8 @@ import GRDB
 public import KeychainEngine
 
 extension Vault {
+    /// Looking for differences is no use of the vault: it does not put the idle timeout off.
+    ///
     /// Versions count the writes of an item. So where an older copy of the vault is put back, and an item changed as often as
     /// it had been before anybody looks, the item shows as unchanged.
     public func differences(
@@ -25,7 +27,7 @@ extension Vault {
     private func comparison(
         _ session: Session, _ selections: [Selection], _ known: [UUID: UInt64]
     ) throws(KeychainError) -> Comparison {
-        var comparison = Comparison(selections, known, try session.keyState.sealer())
+        var comparison = Comparison(selections, known, try session.keyState.sealer(.looking))
         return try DatabaseFailure.translating(location.databaseFile) {
             // Not one transaction: a row that changes meanwhile is seen as it is then, and the observer told again.
             try session.reader.unsafeRead { db in

@@ -133,6 +133,9 @@ struct ContentExamination {
                 note("opening", .ok, "The vault opens by itself, with the \(kind.name).")
             } else {
                 let isOpen = try keyState.state == .unlocked
+                if let path = keyState.wrongCredential {
+                    note("credential", isOpen ? .warning : .problem, KeychainError.wrongCredential(path).message)
+                }
                 note(
                     "opening", .ok, isOpen ? "The vault is unlocked." : "The vault is locked. " + settings.unlockAdvice)
             }

@@ -18,13 +18,18 @@ struct CredentialProtector: KeyProtector {
     let secret: SecretBytes
 
     static func probe(_ surroundings: Surroundings) throws(KeychainError) -> (any Protector)? {
-        guard let folder = surroundings.settings.credentialsFolder, !folder.isEmpty else { return nil }
-        let path = folder + "/" + fileName
+        guard let path = path(surroundings.settings) else { return nil }
         guard let secret = try PrivateFile.readSecret(path, limit: KeyFileProtector.lengths.upperBound) else {
             return nil
         }
         try KeyFileProtector.checkLength(secret, "The credential '\(path)'")
         return CredentialProtector(secret: secret)
+    }
+
+    /// Where the credential would be; `nil` if this process was given none.
+    static func path(_ settings: VaultSettings) -> String? {
+        guard let folder = settings.credentialsFolder, !folder.isEmpty else { return nil }
+        return folder + "/" + fileName
     }
 
     static func make(_: SecretBytes, _: Surroundings) -> (any Protector)? { nil }

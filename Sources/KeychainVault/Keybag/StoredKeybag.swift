@@ -25,8 +25,19 @@ struct StoredKeybag {
         keybag = opening.keybag
         self.keybags = [opening.keybag] + keybags.filter { $0 != opening.keybag }
         keyState = KeyState(
-            self.keybags, deviceKey: surroundings.deviceKey, permanent: opening.permanent, settings.caches,
-            bootIDFile: settings.bootIDFile)
+            self.keybags, deviceKey: surroundings.deviceKey, permanent: opening.permanent,
+            wrongCredential: opening.permanent == nil ? try Self.wrongCredential(keybag, surroundings) : nil,
+            settings.caches, bootIDFile: settings.bootIDFile)
+    }
+
+    /// The file of the credential that is here, in a vault that opens with one; it has not opened this one.
+    private static func wrongCredential(
+        _ keybag: Keybag, _ surroundings: Surroundings
+    ) throws(KeychainError) -> String? {
+        guard keybag.slots.contains(where: { $0.kind == CredentialProtector.kind.number }),
+            try CredentialProtector.probe(surroundings) != nil
+        else { return nil }
+        return CredentialProtector.path(surroundings.settings)
     }
 
     /// The copies that decode, the newest first; of equal ones the first.

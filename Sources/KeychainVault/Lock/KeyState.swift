@@ -18,7 +18,16 @@ final class KeyState: Sendable {
         let cache: any UnlockCache
         let token: UnlockToken
         var idleTimeout: Duration?
-        var looked: ContinuousClock.Instant
+        /// When use put the timeout off last; `nil` if this process has only looked so far.
+        var renewed: ContinuousClock.Instant?
+    }
+
+    /// What a caller does with the keys.
+    enum Purpose {
+        /// Reading or writing items, which puts the idle timeout off.
+        case using
+        /// Telling how the vault is, or what has changed in it: no use, however often it happens.
+        case looking
     }
 
     /// What opens the vault without anybody unlocking it.
@@ -41,12 +50,16 @@ final class KeyState: Sendable {
     private let bootIDFile: String
     /// `nil` if the vault does not open by itself.
     private let permanent: Permanent?
+    /// The file of a credential that is here and opens none of the slots for credentials, while nothing else at hand opens the
+    /// vault; `nil` if there is no such thing.
+    let wrongCredential: String?
     private let current = Mutex(Current())
 
     init(
-        _ keybags: [Keybag], deviceKey: DeviceKey?, permanent: Permanent?, _ caches: [any UnlockCache],
-        bootIDFile: String
+        _ keybags: [Keybag], deviceKey: DeviceKey?, permanent: Permanent?, wrongCredential: String? = nil,
+        _ caches: [any UnlockCache], bootIDFile: String
     ) {
+        self.wrongCredential = wrongCredential
         self.keybags = keybags
         self.deviceKey = deviceKey
         self.permanent = permanent
@@ -62,11 +75,11 @@ final class KeyState: Sendable {
     /// What seals and opens rows now.
     ///
     /// - Throws: `locked` if not even the index is open.
-    func sealer() throws(KeychainError) -> RowSealer {
+    func sealer(_ purpose: Purpose = .using) throws(KeychainError) -> RowSealer {
         if let permanent { return permanent.sealer }
         return try current.withLock { (current) throws(KeychainError) in
             for state in [LockState.unlocked, .locked] {
-                if let sealer = try cached(state, &current) { return sealer }
+                if let sealer = try cached(state, purpose, &current) { return sealer }
             }
             return try always(&current)
         }
@@ -75,7 +88,7 @@ final class KeyState: Sendable {
     var state: LockState {
         get throws(KeychainError) {
             do throws(KeychainError) {
-                return try sealer().keys.state
+                return try sealer(.looking).keys.state
             } catch {
                 guard error.reason == .locked else { throw error }
                 return .beforeFirstUnlock
@@ -87,7 +100,7 @@ final class KeyState: Sendable {
     var hasIndex: Bool {
         get throws(KeychainError) {
             do throws(KeychainError) {
-                _ = try sealer()
+                _ = try sealer(.looking)
                 return true
             } catch {
                 guard error.reason == .locked else { throw error }
@@ -123,10 +136,12 @@ final class KeyState: Sendable {
 
     // MARK: - By the cache
 
-    private func cached(_ state: LockState, _ current: inout Current) throws(KeychainError) -> RowSealer? {
+    private func cached(
+        _ state: LockState, _ purpose: Purpose, _ current: inout Current
+    ) throws(KeychainError) -> RowSealer? {
         if let opened = current.opened[state] {
             if opened.cache.isAlive(opened.token) {
-                try renewIfDue(state, &current)
+                if case .using = purpose { try renewIfDue(state, &current) }
                 return opened.sealer
             }
             current.opened[state] = nil
@@ -134,7 +149,7 @@ final class KeyState: Sendable {
         for cache in caches {
             guard let opened = try opened(state, by: cache) else { continue }
             current.opened[state] = opened
-            if let timeout = opened.idleTimeout { cache.renew(opened.token, timeout) }
+            if case .using = purpose { try renewIfDue(state, &current) }
             return opened.sealer
         }
         return nil
@@ -150,7 +165,7 @@ final class KeyState: Sendable {
         else { return nil }
         let sealer = RowSealer(try ClassKeys(keybag, keys, state), userPublicKey: keybag.userKey?.publicKey)
         return Opened(
-            sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout, looked: .now)
+            sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout)
     }
 
     func find(_ state: LockState) throws(KeychainError) -> (entry: UnlockEntry, token: UnlockToken)? {
@@ -164,10 +179,11 @@ final class KeyState: Sendable {
     private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainError) {
         guard let opened = current.opened[state] else { return }
         let (now, longest) = (ContinuousClock.now, Duration.seconds(10))
-        guard now - opened.looked > min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest) else { return }
+        let pause = min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest)
+        guard opened.renewed.map({ now - $0 > pause }) ?? true else { return }
         // Unlocking anew may have given the same entry another timeout.
         guard let (entry, token) = try opened.cache.find(state, vaultID: vaultID), token == opened.token else { return }
-        current.opened[state]?.looked = now
+        current.opened[state]?.renewed = now
         current.opened[state]?.idleTimeout = entry.idleTimeout
         if let timeout = entry.idleTimeout { opened.cache.renew(token, timeout) }
     }

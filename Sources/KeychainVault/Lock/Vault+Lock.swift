@@ -51,9 +51,15 @@ extension Vault {
     /// Closes what is open only while the vault is unlocked, for all processes that share the unlocking, and wipes the keys
     /// of this one.
     ///
+    /// A credential opens the vault for the service that it was given to, and for nobody else: all others are locked, and that
+    /// service goes on.
+    ///
     /// - Parameter forgettingFirstUnlock: Whether to close as well what stays open after the first unlock.
-    /// - Throws: `unsupported` if a protector at hand opens the vault without anybody being asked.
-    public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainError) {
+    /// - Returns: What still opens the vault for this process without anybody being asked, a credential; `nil` if nothing does.
+    /// - Throws: `unsupported` if nobody can be locked out: the device key opens the vault for all processes, or a credential
+    ///   opens it for this process, and each process keeps its own keys.
+    @discardableResult
+    public func lock(forgettingFirstUnlock: Bool = false) throws(KeychainError) -> ProtectorKind? {
         let session = try openSession()
         defer { announceLockState() }
         // Those of this process go even if the cache cannot be reached, and what was cached earlier goes even if the vault
@@ -62,14 +68,23 @@ extension Vault {
         RecentProof.forget(self)
         PausePoint.beforeCacheRemoval.reached()
         try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])
-        guard let session, !session.keyState.isAlwaysUnlocked else {
+        guard let session else { throw Self.opensForAll }
+        switch session.keyState.openedBy {
+        case nil: return nil
+        case .credential? where settings.cacheInUse == .kernel: return .credential
+        case .credential?:
             throw KeychainError(
                 .unsupported,
-                "This vault opens without asking anybody, so locking it would change nothing. Give it a passphrase and "
-                    + "take the device key away: keychainctl protect add passphrase; keychainctl protect remove device-key"
-            )
+                "The credential opens the vault for this process, and others keep their own keys, so locking it here would "
+                    + "change nothing.")
+        default: throw Self.opensForAll
         }
     }
+
+    private static let opensForAll = KeychainError(
+        .unsupported,
+        "This vault opens without asking anybody, so locking it would change nothing. Give it a passphrase and "
+            + "take the device key away: keychainctl protect add passphrase; keychainctl protect remove device-key")
 
     /// The session, with the keybag as it is stored now.
     func currentSession() throws(KeychainError) -> Session {

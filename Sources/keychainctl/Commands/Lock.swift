@@ -12,8 +12,12 @@ extension Keychainctl {
             abstract: "Lock the vault, for all your processes.",
             discussion: """
                 Items of the classes "after first unlock" stay open until the system restarts, so that \
-                programs in the background go on working; with --all they are closed too. A vault that \
-                a device key or a credential opens by itself cannot be locked: exit code 14.
+                programs in the background go on working; with --all they are closed too.
+
+                A vault that the device key opens by itself cannot be locked: exit code 14. Where the \
+                kernel keeps no keys, each process keeps those that it has unlocked for itself, and none \
+                can be locked from outside: exit code 13. If a credential opens the vault, all others are \
+                locked, and the command says that the service with the credential goes on.
 
                 EXAMPLES
                   keychainctl lock
@@ -26,7 +30,17 @@ extension Keychainctl {
         @OptionGroup var stray: StrayWords
 
         func run() throws {
-            try UserKeychain.existingVault().lock(forgettingFirstUnlock: all)
+            let vault = try UserKeychain.existingVault()
+            if vault.unlockCacheInUse == .process, try vault.openedBy != .deviceKey {
+                throw KeychainError(
+                    .unavailable,
+                    "Nothing was locked. \(OwnKeys.reason(vault)): one that has unlocked the vault stays open until it locks it "
+                        + "itself or ends." + OwnKeys.advice(vault))
+            }
+            guard try vault.lock(forgettingFirstUnlock: all) != nil else { return }
+            Output.note(
+                "Locked for your other processes. This process still opens the vault with the credential in "
+                    + "'\(vault.settings.credentialsFolder ?? "")', and so does whatever runs in the same service.")
         }
     }
 
@@ -60,30 +74,44 @@ extension Keychainctl {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            try checkServesOthers(vault)
             if options.given == nil, try opensAnyway(vault) { return }
+            try checkServesOthers(vault)
             try options.unlock(vault) { (secret) throws(KeychainError) in
                 try vault.unlock(secret, idleTimeout: timeout?.duration)
             }
         }
 
         private func opensAnyway(_ vault: Vault) throws(KeychainError) -> Bool {
-            guard try vault.opensByItself else { return false }
-            Output.note("This vault opens without asking anybody, so there is nothing to unlock.")
+            guard let kind = try vault.openedBy else { return false }
+            Output.note(
+                kind == .credential
+                    ? "This process opens the vault with the credential, so there is nothing to unlock. To unlock it for "
+                        + "processes outside the service give a secret, for example --passphrase-fd 3."
+                    : "This vault opens without asking anybody, so there is nothing to unlock.")
             return true
         }
 
         private func checkServesOthers(_ vault: Vault) throws(KeychainError) {
             guard vault.unlockCacheInUse == .process else { return }
-            let why =
-                vault.settings.unlockCache == .process
-                ? "KEYCHAIN_UNLOCK_CACHE=process keeps the keys in each process"
-                : "The kernel keeps no keys for this process"
             throw KeychainError(
                 .unavailable,
-                "\(why), so unlocking here would end with this command. Give the secret to the command that needs it, for "
+                "\(OwnKeys.reason(vault)), so unlocking here would end with this command. Give the secret to the command that needs it, for "
                     + "example: keychainctl get --passphrase-fd 3 …")
         }
+    }
+}
+
+/// What people are told where each process keeps the keys that it has unlocked.
+private enum OwnKeys {
+    static func reason(_ vault: Vault) -> String {
+        vault.settings.unlockCache == .process
+            ? "KEYCHAIN_UNLOCK_CACHE=process keeps the keys in each process"
+            : "The kernel keeps no keys here, so each process keeps its own"
+    }
+
+    static func advice(_ vault: Vault) -> String {
+        vault.settings.unlockCache == .process
+            ? " What is unlocked in the kernel's keyring stays open too. To lock that, leave the variable out." : ""
     }
 }
 

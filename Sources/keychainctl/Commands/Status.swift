@@ -17,7 +17,7 @@ extension Keychainctl {
                 readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
                 (a count for each class), damaged, quarantined, keybagCopyDamaged, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
-                protector), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
+                protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
 
                 EXAMPLES
@@ -58,7 +58,7 @@ extension VaultStatus {
             ("strength", strength ?? "unknown: a newer version made all that opens it"),
             ("unlock cache", unlockCacheText),
             ("this device", bindingText),
-        ]
+        ] + (wrongCredential.map { [("credential", "wrong: '\($0)' does not open this vault")] } ?? [])
     }
 
     private var condition: [(String, String)] {

@@ -60,9 +60,11 @@ extension Keychainctl {
         /// What keeps the vault from being locked now need not do so the next time.
         private func lock(_ vault: Vault, _ why: String) {
             do throws(KeychainError) {
-                try vault.lock(forgettingFirstUnlock: all)
+                let stillOpens = try vault.lock(forgettingFirstUnlock: all)
                 try Vault.closeAll()
-                Output.note("Locked, since \(why).")
+                Output.note(
+                    "Locked, since \(why)."
+                        + (stillOpens == nil ? "" : " This service still opens it with its credential."))
             } catch {
                 Output.complain(error.message)
             }

@@ -51,7 +51,9 @@ import Testing
         let watcher = try Self.watcher(vault)
         let start = ContinuousClock.now
         // Another one uses it beyond the time at which it would have ended.
-        while ContinuousClock.now - start < .seconds(3) { #expect(try using.lockState == .unlocked) }
+        while ContinuousClock.now - start < .seconds(3) {
+            #expect(try using.engine.text(.find(.whenUnlocked)) == "value")
+        }
         #expect(watcher.calls == 0)
         #expect(watcher.sees { $0 == .locked })
         try test.forget()

@@ -30,11 +30,11 @@ import Testing
         let test = try TestVault.locked()
         let (vault, reading) = (test.another(), test.another())
         try vault.unlock(.old, idleTimeout: .seconds(8))
-        #expect(try reading.lockState == .unlocked)
+        #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
         spin(.milliseconds(1100))
         try vault.unlock(.old, idleTimeout: .seconds(1))
         let deadline = ContinuousClock.now + .seconds(4)
-        #expect(try reading.lockState == .unlocked)
+        #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
         while try vault.session().keyState.isUnlockedByCache, .now < deadline { sched_yield() }
         #expect(.now < deadline)
         #expect(try reading.lockState == .locked)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What puts the idle timeout of an unlocking off, and what does not.
+
+import Foundation
+import KeychainEngine
+import SecretMemory
+import Testing
+
+@testable import KeychainVault
+
+/// The kernel's own words about a key's time, as `/proc/keys` shows them.
+private enum KernelTime {
+    static let isShown = access("/proc/keys", R_OK) == 0
+
+    /// Whether the key has so little time left that the kernel counts it in seconds; that is less than two minutes.
+    static func isShort(_ key: KernelKeyring.Key) throws -> Bool {
+        let serial = String(format: "%08x", UInt32(bitPattern: key.serial))
+        // "2a6f8c1b I--Q---     1  29s 3f010000  1000  1000 user      description: 297"
+        let words = try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
+            .map { $0.split(separator: " ") }.first { $0.first.map(String.init) == serial }
+        return try #require(words)[3].hasSuffix("s")
+    }
+}
+
+@Suite(.enabled(if: KernelTime.isShown && KernelUnlockCache.isUsable, "the kernel shows no keys to this process"))
+struct IdleTimeoutTests {
+    /// Unlocked for an hour without use, of which all but twenty seconds are over.
+    private struct Almost {
+        let test: TestVault
+        let key: KernelKeyring.Key
+
+        init() throws {
+            test = try TestVault.locked()
+            let vault = test.another()
+            try vault.unlock(.old, idleTimeout: .seconds(3600))
+            let found = try #require(try vault.session().keyState.find(.unlocked))
+            guard case .kernel(let key) = found.token else { throw KeychainError(.unavailable, "not in the kernel") }
+            self.key = key
+            try letTimePass()
+        }
+
+        func letTimePass() throws { try KernelKeyring.setTimeout(.seconds(20), of: key) }
+
+        var isStillAlmostOver: Bool { get throws { try KernelTime.isShort(key) } }
+    }
+
+    /// As `keychainctl status` and `doctor` do, and a program that watches.
+    private static let looks: [(name: String, look: @Sendable (TestVault) throws -> Void)] = [
+        ("status", { _ = try $0.another().status() }),
+        ("doctor", { _ = Vault.examine($0.location, .cheap) }),
+        ("lockState", { _ = try $0.another().lockState }),
+        ("opensByItself", { _ = try $0.another().opensByItself }),
+        ("protectors", { _ = try $0.another().protectors }),
+        ("observe", { _ = try $0.another().observe {} }),
+        (
+            "differences",
+            { test in
+                _ = try test.another().differences([Selection(itemClass: .genericPassword)], from: [:])
+            }
+        ),
+    ]
+
+    @Test(arguments: looks.map(\.name)) func look_atAnUnlockedVault_doesNotPutTheTimeoutOff(name: String) throws {
+        let almost = try Almost()
+        let look = try #require(Self.looks.first { $0.name == name }).look
+        for _ in 0..<3 { try look(almost.test) }
+        #expect(try almost.isStillAlmostOver)
+        try almost.test.forget()
+    }
+
+    /// One process that does all of it, again and again.
+    @Test func looksByOneVault_doNotPutTheTimeoutOff() throws {
+        let almost = try Almost()
+        let vault = almost.test.another()
+        for _ in 0..<3 {
+            #expect(try vault.lockState == .unlocked)
+            _ = try vault.status()
+            _ = try vault.differences([Selection(itemClass: .genericPassword)], from: [:])
+        }
+        #expect(try almost.isStillAlmostOver)
+        try almost.test.forget()
+    }
+
+    @Test func itemRead_putsTheTimeoutOff() throws {
+        let almost = try Almost()
+        #expect(try almost.test.another().engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try !almost.isStillAlmostOver)
+        try almost.test.forget()
+    }
+
+    @Test func itemWritten_putsTheTimeoutOff() throws {
+        let almost = try Almost()
+        try almost.test.another().engine.update(.find(.whenUnlocked), value: "another")
+        #expect(try !almost.isStillAlmostOver)
+        try almost.test.forget()
+    }
+
+    /// Looking first must not make a use that follows count as renewed already.
+    @Test func itemRead_rightAfterALook_putsTheTimeoutOff() throws {
+        let almost = try Almost()
+        let vault = almost.test.another()
+        #expect(try vault.lockState == .unlocked)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try !almost.isStillAlmostOver)
+        try almost.test.forget()
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `lock` and `unlock` say, for each place where keys are kept and each way in which a vault opens.
+
+import Foundation
+import Testing
+
+@Suite("lock, by cache and vault")
+struct LockTableTests {
+    /// Where the keys of an unlocked vault are kept.
+    enum Cache: String, CaseIterable {
+        case kernel, process, refused
+
+        /// What stands before a command.
+        var prefix: String {
+            switch self {
+            case .kernel: ""
+            case .process: "KEYCHAIN_UNLOCK_CACHE=process"
+            case .refused: "strace -f -o /dev/null -e inject=keyctl,add_key:error=EPERM"
+            }
+        }
+
+        var isHere: Bool {
+            switch self {
+            case .kernel: Tool.hasKeyring
+            case .process: true
+            case .refused: Tool.hasStrace
+            }
+        }
+    }
+
+    enum Opening: String, CaseIterable {
+        case deviceKey, recoveryKey, credential, wrongCredential
+    }
+
+    enum Verb: String, CaseIterable {
+        case lock = "lock"
+        case lockAll = "lock --all"
+        case unlock = "unlock"
+        case unlockWithSecret = "unlock --recovery-key-fd 3"
+    }
+
+    struct Row: CustomTestStringConvertible {
+        let cache: Cache
+        let opening: Opening
+        let verb: Verb
+        let status: Int32
+        /// What has to be said; empty if nothing.
+        let text: String
+
+        var testDescription: String { "\(cache), \(opening): \(verb.rawValue)" }
+    }
+
+    /// Exit codes: 0 done, 5 nobody to ask, 13 not possible here, 14 would change nothing.
+    private static func expected(_ cache: Cache, _ opening: Opening, _ verb: Verb) -> (Int32, String) {
+        let serves = cache == .kernel
+        switch (verb, opening) {
+        case (.lock, .deviceKey), (.lockAll, .deviceKey): return (14, "would change nothing")
+        case (.lock, _), (.lockAll, _):
+            if !serves { return (13, "stays open until it locks it itself or ends") }
+            return (0, opening == .credential ? "This process still opens the vault with the credential" : "")
+        case (.unlock, .deviceKey): return (0, "nothing to unlock")
+        case (.unlock, .credential): return (0, "opens the vault with the credential")
+        case (.unlock, _): return serves ? (5, "--passphrase-fd") : (13, "unlocking here would end with this command")
+        case (.unlockWithSecret, _): return serves ? (0, "") : (13, "unlocking here would end with this command")
+        }
+    }
+
+    static let rows: [Row] = Cache.allCases.filter(\.isHere).flatMap { cache in
+        Opening.allCases.flatMap { opening in
+            Verb.allCases.map { verb in
+                let (status, text) = expected(cache, opening, verb)
+                return Row(cache: cache, opening: opening, verb: verb, status: status, text: text)
+            }
+        }
+    }
+
+    /// A vault that opens in the way, and the variables that its commands need.
+    private static func vault(_ opening: Opening) throws -> (vault: LockableTool, environment: String) {
+        let vault = try LockableTool()
+        try vault.store()
+        switch opening {
+        case .recoveryKey: return (vault, "")
+        case .deviceKey:
+            try #require(try vault.withKey("protect add device-key").status == 0)
+            return (vault, "")
+        case .credential, .wrongCredential:
+            let environment = "CREDENTIALS_DIRECTORY=\"$HOME/credentials\""
+            let script = "mkdir -m 700 credentials; umask 077; head -c 32 /dev/urandom > credentials/swift-keychain.key"
+            try #require(try vault.tool.shell(script).status == 0)
+            let added = try vault.tool.shell(
+                "\(environment) \"$CTL\" protect add credential --recovery-key-fd 3 3< paper")
+            try #require(added.status == 0, "\(added.errors)")
+            if opening == .wrongCredential {
+                try #require(
+                    try vault.tool.shell("head -c 32 /dev/urandom > credentials/swift-keychain.key").status == 0)
+            }
+            return (vault, environment)
+        }
+    }
+
+    @Test(arguments: rows) func verb_endsAsTheTableSays(row: Row) throws {
+        let (vault, environment) = try Self.vault(row.opening)
+        // Unlocked for everybody, where that is possible.
+        if Tool.hasKeyring, [.lock, .lockAll].contains(row.verb) { try vault.unlock() }
+        let secret = row.verb == .unlockWithSecret ? " 3< paper" : ""
+        let run = try vault.tool.shell(
+            "\(environment) \(row.cache.prefix) setsid --wait \"$CTL\" \(row.verb.rawValue)\(secret)")
+        #expect(run.status == row.status, "\(run.errors)")
+        #expect(row.text.isEmpty || run.errors.contains(row.text), "\(run.errors)")
+        // Success means that others are locked.
+        guard run.status == 0, [.lock, .lockAll].contains(row.verb) else { return }
+        #expect(try vault.get().status == 5)
+    }
+
+    @Test(.enabled(if: Tool.hasKeyring, "the kernel keeps no keys for this process"))
+    func lock_withTheCredentialAtHand_locksTheOthersAndLeavesTheService() throws {
+        let (vault, environment) = try Self.vault(.credential)
+        try vault.unlock()
+        #expect(try vault.get().output == secret)
+        #expect(try vault.tool.shell("\(environment) \"$CTL\" lock").status == 0)
+        #expect(try vault.get().status == 5)
+        #expect(try vault.tool.shell("\(environment) \"$CTL\" get -s example.com").output == secret)
+    }
+
+    // MARK: - A wrong credential
+
+    @Test(arguments: ["get -s example.com", "list", "delete -s example.com -a alice", "set -s s -a a < paper"])
+    func verbOnItems_withAWrongCredential_saysThatItIsWrong(verb: String) throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let run = try vault.tool.shell("\(environment) \"$CTL\" \(verb)")
+        #expect(run.status == 7, "\(run.errors)")
+        #expect(run.errors.contains("credentials/swift-keychain.key' is not one that opens this vault"))
+    }
+
+    @Test func statusAndDoctor_withAWrongCredential_sayThatItIsWrong() throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let status = try vault.tool.shell("\(environment) \"$CTL\" status")
+        #expect(status.text.contains("credential    wrong: "), "\(status.text)")
+        let doctor = try vault.tool.shell("\(environment) \"$CTL\" doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.text.contains("problem  credential: "), "\(doctor.text)")
+    }
+
+    @Test func statusAndDoctor_withTheRightCredential_sayNothingOfIt() throws {
+        let (vault, environment) = try Self.vault(.credential)
+        #expect(try !vault.tool.shell("\(environment) \"$CTL\" status").text.contains("wrong: "))
+        #expect(try vault.tool.shell("\(environment) \"$CTL\" doctor").status == 0)
+    }
+
+    @Test func get_withAWrongCredentialAndTheSecret_works() throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let run = try vault.tool.shell("\(environment) \"$CTL\" get -s example.com --recovery-key-fd 3 3< paper")
+        #expect(run.output == secret, "\(run.errors)")
+    }
+}
