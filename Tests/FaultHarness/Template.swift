@@ -63,8 +63,9 @@ enum Template: String, CaseIterable {
 
     private func protect(_ vault: Vault) throws {
         try vault.addProtector(Opener.recovery.secret)
-        try vault.addProtector(Opener.keyFile.secret, authority: Opener.recovery.secret)
+        // In this order: a removal takes the secrets of all other protectors, and a key file is not found by itself.
         try vault.removeProtector(vault.slot(.deviceKey), authority: Opener.recovery.secret)
+        try vault.addProtector(Opener.keyFile.secret, authority: Opener.recovery.secret)
         try vault.unlock(Opener.recovery.secret)
     }
 
