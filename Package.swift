@@ -159,7 +159,7 @@ var targets: [Target] = [
         name: "memory-exerciser", dependencies: ["SecretMemory", "CTestShims"], path: "Tests/MemoryExerciser"),
     .testTarget(
         name: "SecretMemoryTests", dependencies: ["SecretMemory", "CKeychainShims", "CTestShims", "memory-exerciser"]),
-    .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl"]),
+    .testTarget(name: "KeychainctlTests", dependencies: ["keychainctl", "authenticator-exerciser", "asking-app"]),
     .executableTarget(
         name: "authenticator-exerciser",
         dependencies: [
@@ -206,7 +206,9 @@ var targets: [Target] = [
 let wrapperTests: [Target] = [
     .testTarget(
         name: "JSKeychainTests",
-        dependencies: ["JSKeychain", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest"],
+        dependencies: [
+            "JSKeychain", "KeychainKit", "KeychainEngine", "KeychainTesting", "SecretMemory", "VaultUnderTest",
+        ],
         path: "Tests/Wrappers/JSKeychainTests"),
     .testTarget(
         name: "KeychainTests",
@@ -226,8 +228,8 @@ let wrapperTests: [Target] = [
     .testTarget(
         name: "LGTVControlTests",
         dependencies: [
-            "LGTVControl", "KeychainKit", "KeychainEngine", "SecretMemory", "VaultUnderTest", "lgtv-remote",
-            "lgtv-widget",
+            "LGTVControl", "KeychainKit", "KeychainEngine", "KeychainTesting", "SecretMemory", "VaultUnderTest",
+            "lgtv-remote", "lgtv-widget",
         ] + webSocket,
         path: "Tests/Wrappers/LGTVControlTests"),
     .testTarget(
@@ -239,8 +241,8 @@ let wrapperTests: [Target] = [
     .testTarget(
         name: "ValetTests",
         dependencies: [
-            "Valet", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory", "KeychainSecItem",
-            "KeychainVault", "VaultUnderTest",
+            "Valet", "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainTesting", "SecretMemory",
+            "KeychainSecItem", "KeychainVault", "VaultUnderTest",
         ],
         path: "Tests/Wrappers/ValetTests"),
     .testTarget(

@@ -9,8 +9,10 @@ public import KeychainEngine
 /// Authenticators.shared = TerminalAuthenticator()
 /// ```
 ///
-/// ^C and ^D cancel. For the length of a question, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGTSTP are caught; afterwards
-/// the program's handlers and masks are as they were, and it is sent the SIGTERM, SIGHUP or SIGTSTP that came meanwhile.
+/// ^C and ^D cancel; ^Z stops the program, and the question is shown again when it goes on. For the length of a question, SIGINT,
+/// SIGQUIT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT are caught, and so is every other signal that would end the program and for which it
+/// has no handler of its own: the terminal is restored first. Afterwards the program's handlers and masks are as they were, and it
+/// is sent the SIGTERM or SIGHUP that came meanwhile. After SIGKILL the terminal shows nothing that is typed: `stty echo` helps.
 ///
 /// Does not protect against another program of the same user that reads the terminal or shows the same prompt.
 public struct TerminalAuthenticator: Authenticator {

@@ -33,7 +33,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .notFound: "no item matches"
         case .ambiguous: "the item exists already, or several items match"
         case .locked: "the keychain is locked"
-        case .cancelled: "cancelled at the prompt"
+        case .cancelled: "cancelled at the prompt; ^C there ends the tool by SIGINT itself"
         case .denied: "not allowed, or the wrong key"
         case .corrupt: "the vault or the item is damaged"
         case .diskFull: "no space is left"

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainAuthenticators
 import KeychainKit
 import KeychainVault
 
@@ -58,7 +59,12 @@ struct Keychainctl: ParsableCommand {
         }
     }
 
+    /// ^C at a prompt ends the tool by SIGINT itself, as the shell expects: in a loop it would otherwise go on with the next command.
     private static func end(_ failure: KeychainError) -> Never {
+        if failure.reason == .cancelled, let number = Terminal.cancellingSignal {
+            signal(number, SIG_DFL)
+            raise(number)
+        }
         Output.complain(failure.message)
         Foundation.exit(failure.reason.exitStatus.rawValue)
     }

@@ -10,10 +10,16 @@ enum Startup {
         // A core dump, or a debugger of the same user, would show whatever value is in memory at that moment.
         hardenProcess()
         occupyStandardDescriptors()
+        endQuietlyWhenCrashing()
         // Some service managers start programs with SIGPIPE ignored; like any filter we end quietly when nobody reads.
         signal(SIGPIPE, SIG_DFL)
         // A file that reaches the limit on sizes is an error to tell, not a reason to be killed.
         signal(SIGXFSZ, SIG_IGN)
+    }
+
+    /// On a terminal, Swift's runtime prints registers and memory of a program that crashes, and keys may be in them.
+    private static func endQuietlyWhenCrashing() {
+        for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGSYS] { signal(number, SIG_DFL) }
     }
 
     static func checkArguments() throws(KeychainError) {

@@ -21,6 +21,7 @@ struct Options: Sendable {
     private(set) var awaitsSignal = false
     private(set) var holdsSignals = false
     private(set) var ignored: Int32?
+    private(set) var handled: Int32?
 
     init(_ arguments: some Sequence<String>) throws {
         var words = arguments.makeIterator()
@@ -47,6 +48,7 @@ struct Options: Sendable {
         case "--cancel-title": cancelTitle = value
         case "--timeout": timeout = .seconds(Int(value) ?? 1)
         case "--ignore": ignored = Int32(value)
+        case "--handle": handled = Int32(value)
         default: throw Mistake()
         }
     }

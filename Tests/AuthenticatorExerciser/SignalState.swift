@@ -38,10 +38,10 @@ enum HostSignals {
     static let last = Atomic<Int32>(0)
     static let end = Atomic<Int32>(-1)
 
-    static func install(ignoring ignored: Int32?) {
+    static func install(ignoring ignored: Int32?, handling handled: Int32?) {
         last.store(0, ordering: .relaxed)
         end.store(pipe.fileHandleForWriting.fileDescriptor, ordering: .sequentiallyConsistent)
-        for number in [SIGTERM, SIGHUP, SIGINT] {
+        for number in [SIGTERM, SIGHUP, SIGINT] + (handled.map { [$0] } ?? []) {
             signal(number) { number in
                 HostSignals.last.store(number, ordering: .sequentiallyConsistent)
                 var byte: UInt8 = 1

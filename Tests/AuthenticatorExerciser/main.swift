@@ -2,7 +2,7 @@
 // Asks once by a named way of asking, for tests: prints how the answer looks, never the answer.
 //
 //   authenticator-exerciser terminal|pinentry|askpass|explicit [--program PATH] [--method passphrase|applicationPassword]
-//       [--new] [--attempt N] [--reason TEXT] [--cancel-title TEXT] [--timeout SECONDS] [--ignore SIGNAL]
+//       [--new] [--attempt N] [--reason TEXT] [--cancel-title TEXT] [--timeout SECONDS] [--ignore SIGNAL] [--handle SIGNAL]
 //       [--await-signal] [--hold]
 //
 // With --hold, all threads hold back the signals that a question catches. SIGUSR1 cancels the question. It is asked on a thread of its own, so that signals arrive on another one.
@@ -25,7 +25,7 @@ Thread.detachNewThread {
     cancellation.cancel()
 }
 if options.holdsSignals { pthread_sigmask(SIG_BLOCK, [SignalState.set(SIGINT, SIGTERM, SIGHUP, SIGTSTP)], nil) }
-HostSignals.install(ignoring: options.ignored)
+HostSignals.install(ignoring: options.ignored, handling: options.handled)
 
 let finished = DispatchSemaphore(value: 0)
 Thread.detachNewThread {

@@ -101,11 +101,31 @@ struct TerminalAuthenticatorTests {
         conversation.expectAllInOrder()
     }
 
-    @Test func question_withControlZ_stopsTheProgramOnlyAfterwardsAndWithEcho() throws {
+    @Test func question_withControlZ_stopsTheProgramAtOnceWithEchoAndIsShownAgain() throws {
         let conversation = try ask(
-            "--new", steps: [("New passphrase: ", .type("\u{1a}")), ("", .type("x\n")), ("again: ", .type("x\n"))])
+            "--new",
+            steps: [
+                ("New passphrase: ", .type("half\u{1a}")), ("[stopped with echo]", .type("")),
+                ("New passphrase: ", .type("x\n")), ("again: ", .type("x\n")),
+            ])
         #expect(conversation.screen.contains("[stopped with echo]"))
         #expect(conversation.result == Conversation.answer("x"))
+        conversation.expectAllInOrder()
+    }
+
+    @Test func question_whileTheProgramIsStoppedByAnother_isShownAgain() throws {
+        let conversation = try ask(
+            steps: [("Passphrase: ", .send(signal: SIGSTOP)), ("[stopped", .type("")), ("Passphrase: ", .type("x\n"))])
+        #expect(conversation.result == Conversation.answer("x"))
+        conversation.expectAllInOrder()
+    }
+
+    @Test func question_withASignalThatTheProgramHandles_goesOnAndTheHandlerIsCalled() throws {
+        let conversation = try ask(
+            "--handle", "\(SIGALRM)", "--await-signal",
+            steps: [("Passphrase: ", .send(signal: SIGALRM)), ("", .type("x\n"))])
+        #expect(conversation.result == Conversation.answer("x"))
+        #expect(conversation.hostSignal == "\(SIGALRM)")
         conversation.expectAllInOrder()
     }
 

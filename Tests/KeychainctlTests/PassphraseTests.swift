@@ -115,7 +115,7 @@ struct UnlockDialogueTests {
         #expect(try other.dialogue("get", "-s", "example.com").screen == "correct horse\r\n")
     }
 
-    @Test(arguments: ["\u{4}", "\u{3}", "\n"])
+    @Test(arguments: ["\u{4}", "\n"])
     func unlock_cancelled_isCancelled(keys: String) throws {
         let dialogue = try tool.dialogue("unlock", "--recovery-key", steps: [("Recovery key", .type(keys))])
         #expect(dialogue.status == 6)

@@ -51,24 +51,102 @@ struct TerminalTests {
         #expect(try tool.listed().isEmpty)
     }
 
-    @Test(arguments: ["\u{4}", "\u{3}", "half\u{3}", "\u{1c}"])
-    func prompt_withControlDOrC_isCancelled(keys: String) throws {
-        let dialogue = try set(("Value", .type(keys)))
+    @Test func prompt_withControlD_isCancelled() throws {
+        let dialogue = try set(("Value", .type("\u{4}")))
         #expect(dialogue.status == 6)
         #expect(dialogue.screen.contains("Cancelled"))
         #expect(dialogue.hasEcho)
         #expect(try tool.listed().isEmpty)
     }
 
-    @Test func prompt_withControlCAtTheSecondQuestion_isCancelled() throws {
-        #expect(try set(("Value", .type("x\n")), ("again", .type("\u{3}"))).status == 6)
+    @Test(arguments: [("\u{3}", SIGINT), ("half\u{3}", SIGINT), ("\u{1c}", SIGQUIT)])
+    func prompt_withControlC_endsTheToolByTheSignalItself(keys: String, signal: Int32) throws {
+        let dialogue = try set(("Value", .type(keys)))
+        #expect(dialogue.status == -signal)
+        #expect(dialogue.hasEcho)
+        #expect(try tool.listed().isEmpty)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func prompt_withASignal_isCancelledAndLeavesEchoOn(signal: Int32) throws {
+    @Test func prompt_withControlCAtTheSecondQuestion_endsTheToolByTheSignalItself() throws {
+        #expect(try set(("Value", .type("x\n")), ("again", .type("\u{3}"))).status == -SIGINT)
+    }
+
+    /// Every signal but SIGKILL, SIGSTOP and those that end or stop nothing.
+    static let fatal: [Int32] =
+        [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGPROF, SIGVTALRM, SIGABRT]
+        + [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGIO, SIGPWR, 16, 34, 64]
+
+    @Test(arguments: fatal)
+    func prompt_withASignal_endsByItAndLeavesEchoOn(signal: Int32) throws {
         let dialogue = try set(("Value", .send(signal: signal)))
-        #expect(dialogue.status == 6)
+        #expect(dialogue.status == -signal)
         #expect(dialogue.hasEcho)
+        #expect(!dialogue.screen.contains("crashed"))
+        #expect(try tool.listed().isEmpty)
+    }
+
+    /// A program that leaves faults to Swift's runtime, which prints a backtrace first.
+    @Test(arguments: [SIGSEGV, SIGABRT, SIGALRM])
+    func promptOfAnotherProgram_withASignal_endsByItAndLeavesEchoOn(signal: Int32) throws {
+        let exerciser = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent()
+            .appendingPathComponent("authenticator-exerciser").path
+        let settings = "SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=1,top=0,cache=no"
+        let dialogue = try tool.dialogue(
+            "terminal", program: ["env", settings, exerciser], steps: [("Passphrase", .send(signal: signal))])
+        #expect(dialogue.status == -signal)
+        #expect(dialogue.screen.contains("crashed") == (signal != SIGALRM))
+        #expect(dialogue.hasEcho)
+    }
+
+    @Test func loopOfAShell_withControlCAtAPrompt_ends() throws {
+        let loop = "for account in 1 2 3; do \"$CTL\" set -s example.com -a $account; done; echo after the loop"
+        let dialogue = try tool.dialogue(program: ["bash", "-c", loop], steps: [("Value for 1", .type("\u{3}"))])
+        #expect(!dialogue.screen.contains("Value for 2"))
+        #expect(!dialogue.screen.contains("after the loop"))
+        #expect(dialogue.hasEcho)
+    }
+
+    private static let shell =
+        ["env", "PS1=ready ", "bash", "--norc", "--noprofile", "--noediting", "-i"]
+    private static let stopping: [(appears: String, reply: Tool.Reply)] = [
+        ("ready ", .type("\"$CTL\" set -s example.com -a alice\n")), ("Value", .type("half\u{1a}")),
+        ("Stopped", .type("echo at\" the shell\"\n")),
+    ]
+
+    @Test func prompt_withControlZ_stopsAtOnceAndIsShownAgain() throws {
+        let dialogue = try tool.dialogue(
+            program: Self.shell,
+            steps: Self.stopping + [
+                // With echo on, the shell's own words are seen twice: as they are typed, and as they are said.
+                ("at\" the shell\"", .type("")), ("at the shell", .type("fg\n")), ("Value", .type("right\n")),
+                ("again", .type("right\n")), ("ready", .type("exit $?\n")),
+            ])
+        #expect(dialogue.status == 0)
+        #expect(dialogue.hasEcho)
+        #expect(!dialogue.screen.contains("right"))
+        #expect(try tool.get() == Data("right".utf8))
+    }
+
+    /// The shell takes the first line only; the second waits in the terminal when the tool goes on.
+    @Test func textTypedAtTheShell_afterControlZ_isNotTheSecret() throws {
+        let dialogue = try tool.dialogue(
+            program: Self.shell,
+            steps: Self.stopping + [
+                ("at the shell", .type("fg\nfor the shell\n")), ("Value", .type("right\n")),
+                ("again", .type("right\n")), ("ready", .type("exit $?\n")),
+            ])
+        #expect(dialogue.status == 0)
+        #expect(try tool.get() == Data("right".utf8))
+    }
+
+    @Test func prompt_thatGoesOnInTheBackground_isRefusedAndLeavesTheTerminalToTheShell() throws {
+        let dialogue = try tool.dialogue(
+            program: Self.shell,
+            steps: Self.stopping + [("at the shell", .type("bg; wait %1; exit $?\n"))])
+        #expect(dialogue.screen.contains("background"))
+        #expect(dialogue.status == 13)
+        #expect(dialogue.hasEcho)
+        #expect(try tool.listed().isEmpty)
     }
 
     @Test func prompt_withAnErasedCharacter_takesWhatIsLeft() throws {

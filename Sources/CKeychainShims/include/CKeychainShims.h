@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "LoginSessions.h"
+#include "TerminalGuard.h"
 
 /// Adds a key of the type "user" to the user's keyring, or gives the one of that description a new payload and no
 /// time limit. Returns its serial number.

@@ -11,8 +11,8 @@ import SecretMemory
 /// Authenticators.shared = PinentryAuthenticator(program: "/usr/bin/pinentry-gnome3")
 /// ```
 ///
-/// If the program has a terminal, ^C there cancels the question, and signals are treated as by `TerminalAuthenticator`, but
-/// for ^Z, which stops both programs at once.
+/// If the program has a terminal, ^C there cancels the question, and signals are treated as by `TerminalAuthenticator`; ^Z stops
+/// both programs.
 ///
 /// Does not protect against the pinentry program itself.
 public struct PinentryAuthenticator: Authenticator {
@@ -37,12 +37,12 @@ public struct PinentryAuthenticator: Authenticator {
 
     /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` if the program needs a terminal and there is none that it may
     ///   use, `unavailable` if it cannot be run or does not answer as it should, `invalidParameter` for a path that is not
-    ///   absolute, `unsafeLocation` if everybody may change the program.
+    ///   absolute, `unsafeLocation` if another user may change or replace it.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
         return try Turn.taken(waiting) { () throws(KeychainError) in
             guard let terminal = usableTerminal() else { return try converse(question, waiting, terminal: nil) }
-            return try HeldSignals.during(stopping: .now, isPassingOn: true) { (signals) throws(KeychainError) in
+            return try HeldSignals.during(isPassingOn: true) { (signals) throws(KeychainError) in
                 try terminal.restoring { () throws(KeychainError) in
                     try converse(question, waiting.breaking(for: signals), terminal: ControllingTerminal.path)
                 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The terminal that a program was started from, whatever its standard input and output are.
 
+import CKeychainShims
 import Foundation
 import KeychainEngine
 
@@ -9,6 +10,8 @@ final class ControllingTerminal {
     static let path = "/dev/tty"
 
     let descriptor: Int32
+    /// How it was found, and how a question has it; `nil` while it is as it was found.
+    private var settings: (found: termios, changed: termios)?
 
     /// - Throws: `interactionNotAllowed` if the process has no terminal.
     init() throws(KeychainError) {
@@ -40,7 +43,7 @@ final class ControllingTerminal {
         }
     }
 
-    /// Leaves the terminal as it was found, and what was typed meanwhile unread.
+    /// Leaves the terminal as it was found, and what was typed meanwhile unread; also if a signal ends the process.
     func restoring<Result>(
         change: (inout termios) -> Void = { _ in }, _ body: () throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
@@ -48,9 +51,43 @@ final class ControllingTerminal {
         guard tcgetattr(descriptor, &found) == 0 else { throw Self.unusable }
         var changed = found
         change(&changed)
+        keychain_terminal_guard(descriptor, &found)
+        defer { keychain_terminal_unguard() }
         guard tcsetattr(descriptor, TCSAFLUSH, &changed) == 0 else { throw Self.unusable }
-        defer { tcsetattr(descriptor, TCSAFLUSH, &found) }
+        settings = (found, changed)
+        defer { giveBack() }
         return try body()
+    }
+
+    /// Gives the terminal back for as long as `body` takes, in which the process is stopped, and takes it again.
+    ///
+    /// - Throws: `interactionNotAllowed` if the process goes on in the background.
+    func lending(_ body: () -> Void) throws(KeychainError) {
+        guard let settings else { return body() }
+        giveBack()
+        body()
+        try takeAgain(settings)
+    }
+
+    /// Takes the terminal again after the process was stopped, and forgets what was typed meanwhile: it was for another.
+    ///
+    /// - Throws: `interactionNotAllowed` if the process goes on in the background.
+    func takeAgain() throws(KeychainError) {
+        if let settings { try takeAgain(settings) }
+    }
+
+    private func takeAgain(_ settings: (found: termios, changed: termios)) throws(KeychainError) {
+        self.settings = nil
+        try checkForeground()
+        var changed = settings.changed
+        guard tcsetattr(descriptor, TCSAFLUSH, &changed) == 0 else { throw Self.unusable }
+        self.settings = settings
+    }
+
+    /// Whoever is in front has settings of their own, which are left alone.
+    private func giveBack() {
+        if isForeground, var found = settings?.found { tcsetattr(descriptor, TCSAFLUSH, &found) }
+        settings = nil
     }
 
     private static var unusable: KeychainError {

@@ -9,23 +9,27 @@ import Synchronization
 ///
 /// 1. ^C and ^\ cancel the question, whatever the program does with them otherwise.
 /// 2. SIGTERM and a hang-up cancel it too, unless the program ignores them.
-/// 3. Handlers belong to the whole process and a signal may arrive on any of its threads, so the handler only writes its
+/// 3. ^Z stops the program at once, unless the program ignores it.
+/// 4. Handlers belong to the whole process and a signal may arrive on any of its threads, so the handler only writes its
 ///    number into a pipe that the asking thread waits for. That thread lets them in, even if all others hold them back.
-/// 4. Afterwards all is as it was; what did not serve to cancel is sent again, for the program's own handlers.
+/// 5. Afterwards all is as it was; what did not serve to cancel is sent again, for the program's own handlers.
+///
+/// What else would end the program is left to `keychain_terminal_guard`.
 final class HeldSignals {
-    /// When ^Z stops the program, unless the program ignores it.
-    enum Stopping {
-        /// Once the terminal is restored.
-        case afterwards
-        /// At once, since another program on the terminal stops at once too.
-        case now
+    /// What a signal asks of whoever asks a question.
+    enum Request {
+        case cancel
+        /// To call ``stop()``, once the terminal is in order.
+        case stop
+        /// The program was stopped in another way (SIGSTOP) and goes on.
+        case goOn
     }
 
     private static let fromTheKeyboard = [SIGINT, SIGQUIT]
     private static let orders = [SIGTERM, SIGHUP]
+    private static let stopping = [SIGTSTP, SIGCONT]
 
     private let pipe: WakePipe
-    private let stopping: Stopping
     private let isPassingOn: Bool
     private var waitingForTheEnd: [Int32] = []
     private var actions: [CaughtSignal] = []
@@ -37,11 +41,12 @@ final class HeldSignals {
     ///
     /// - Parameter isPassingOn: Whether SIGTERM and SIGHUP reach the program after they have cancelled the question.
     static func during<Result>(
-        stopping: Stopping, isPassingOn: Bool, _ body: (HeldSignals) throws(KeychainError) -> Result
+        isPassingOn: Bool, _ body: (HeldSignals) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        let held = HeldSignals(try SignalPipe.shared(), stopping, isPassingOn)
+        let held = HeldSignals(try SignalPipe.shared(), isPassingOn)
         // A handler on another thread may have been slow to write at the end of the question before.
         held.sendAgain()
+        lastCancelling.store(0, ordering: .relaxed)
         defer { held.sendAgain() }
         held.catchAll()
         defer { for action in held.actions { action.restore() } }
@@ -56,50 +61,76 @@ final class HeldSignals {
         }
     }
 
-    private init(_ pipe: WakePipe, _ stopping: Stopping, _ isPassingOn: Bool) {
+    /// The signal that cancelled the last question; `nil` if none did.
+    static var cancelling: Int32? {
+        let number = lastCancelling.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    private init(_ pipe: WakePipe, _ isPassingOn: Bool) {
         self.pipe = pipe
-        self.stopping = stopping
         self.isPassingOn = isPassingOn
     }
 
     private func catchAll() {
         actions = Self.fromTheKeyboard.map { CaughtSignal($0) }
         actions += (Self.orders + [SIGTSTP]).compactMap { CaughtSignal(unlessIgnored: $0) }
+        // Of going on a program's own handler has to hear at once.
+        if CaughtSignal.isDefault(SIGCONT) { actions.append(CaughtSignal(SIGCONT)) }
     }
 
-    /// Whether one of the signals that arrived cancels the question.
-    func breakOff() -> Bool {
-        var cancels = false
-        while let number = pipe.next().map(Int32.init) {
-            switch number {
-            case SIGTSTP where stopping == .now: stopNow()
-            case SIGTSTP: waitingForTheEnd.append(number)
-            default:
-                cancels = true
-                if isPassingOn, Self.orders.contains(number) { waitingForTheEnd.append(number) }
-            }
-        }
-        return cancels
+    /// What the signals that arrived ask for, one after the other; `nil` if nothing is left.
+    func next() -> Request? {
+        guard let number = pipe.next().map(Int32.init) else { return nil }
+        if number == SIGTSTP { return .stop }
+        if number == SIGCONT { return .goOn }
+        noteCancelling(number)
+        if isPassingOn, Self.orders.contains(number) { waitingForTheEnd.append(number) }
+        return .cancel
+    }
+
+    private func noteCancelling(_ number: Int32) {
+        lastCancelling.store(number, ordering: .relaxed)
     }
 
     /// Takes the ^C that has cancelled the question as used, also if the program that asks got it first and has ended before
     /// it was noticed here.
     private func dropKeys() {
+        takeWaitingKeys()
         while let number = pipe.next().map(Int32.init) {
-            if !Self.fromTheKeyboard.contains(number) { waitingForTheEnd.append(number) }
+            if Self.fromTheKeyboard.contains(number) {
+                noteCancelling(number)
+            } else {
+                waitingForTheEnd.append(number)
+            }
         }
     }
 
-    /// Lets the signal have the effect that it has otherwise, and goes on when the program does.
-    private func stopNow() {
-        guard let action = actions.first(where: { $0.number == SIGTSTP }) else { return }
-        action.restore()
+    /// A ^C for all programs on the terminal may wait for a thread to run that takes it. On a busy machine that is later than the
+    /// end of the other program, and the host's own handler would get it.
+    private func takeWaitingKeys() {
+        #if os(Linux)
+            let keys = Self.signalSet(Self.fromTheKeyboard)
+            pthread_sigmask(SIG_BLOCK, [keys], nil)
+            var number = Int32(0)
+            repeat {
+                number = sigtimedwait([keys], nil, [timespec()])
+                if number > 0 { noteCancelling(number) }
+            } while number > 0 || errno == EINTR
+        #endif
+    }
+
+    /// Lets ^Z have the effect that it has otherwise, and returns when the program goes on.
+    func stop() {
+        let stopping = actions.filter { Self.stopping.contains($0.number) }
+        for action in stopping { action.restore() }
         pthread_kill(pthread_self(), SIGTSTP)
-        action.catchAgain()
+        for action in stopping { action.catchAgain() }
     }
 
     private func sendAgain() {
         while let number = pipe.next() { waitingForTheEnd.append(Int32(number)) }
+        waitingForTheEnd.removeAll { $0 == SIGCONT }
         for number in waitingForTheEnd { kill(getpid(), number) }
         waitingForTheEnd = []
     }
@@ -132,13 +163,24 @@ private struct CaughtSignal {
     }
 
     init?(unlessIgnored number: Int32) {
-        var current = sigaction()
-        sigaction(number, nil, &current)
-        guard unsafeBitCast(current.handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else { return nil }
+        guard !Self.has(number, SIG_IGN) else { return nil }
         self.init(number)
     }
 
-    func restore() { sigaction(number, [previous], nil) }
+    static func isDefault(_ number: Int32) -> Bool { has(number, SIG_DFL) }
+
+    private static func has(_ number: Int32, _ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+        var current = sigaction()
+        sigaction(number, nil, &current)
+        return unsafeBitCast(current.handler, to: Int.self) == unsafeBitCast(handler, to: Int.self)
+    }
+
+    /// A handler that the program has found for it meanwhile stays.
+    func restore() {
+        guard Self.has(number, SignalPipe.handler) else { return }
+        sigaction(number, [previous], nil)
+    }
+
     func catchAgain() { sigaction(number, [Self.ours], nil) }
 
     private static var ours: sigaction {
@@ -192,6 +234,9 @@ private enum SignalPipe {
         errno = error
     }
 }
+
+/// Read when the question is over, by whoever it was asked for.
+private let lastCancelling = Atomic<Int32>(0)
 
 /// Written before the first handler is set, so that no handler is the first to touch it.
 private let signalPipeEnd = Atomic<Int32>(-1)

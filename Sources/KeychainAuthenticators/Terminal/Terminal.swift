@@ -4,9 +4,10 @@
 // 1. The question goes to /dev/tty, not to standard output, which may be a file.
 // 2. Nothing typed is shown. What was typed before the question, and the rest of a paste after it, is thrown away: it
 //    must neither become the answer unseen nor reach the shell.
-// 3. However the question ends, the terminal is left as it was found. The signals that would end or stop the program
-//    are caught while echo is off.
-// 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled"; ^Z stops the program after the question.
+// 3. However the question ends, the terminal is left as it was found: the signals that would end or stop the program
+//    are caught while echo is off. After SIGKILL, and while stopped by SIGSTOP, echo stays off until the shell sees to it.
+// 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled". ^Z stops the program at once, with the terminal as
+//    it was found. Once it goes on, the question is shown again; what was typed before and meanwhile is thrown away.
 // 5. A line is read by the terminal's own line editor, so erasing works as the person is used to. That editor takes at
 //    most 4095 bytes and drops the rest, so a line of that length is refused rather than cut.
 // 6. From the background nothing is asked: the program would be stopped, or take what is meant for another.
@@ -19,7 +20,12 @@ package struct Terminal {
     private static let longestLine = 4095
 
     private let device: ControllingTerminal
+    private let signals: HeldSignals
     private let waiting: Waiting
+
+    /// The signal that cancelled the last question; `nil` if none did. A program that asks for nothing else ends by it, as the
+    /// shell that started it expects.
+    package static var cancellingSignal: Int32? { HeldSignals.cancelling }
 
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
@@ -37,9 +43,8 @@ package struct Terminal {
         return try Turn.taken(waiting) { () throws(KeychainError) in
             let device = try ControllingTerminal()
             try device.checkForeground()
-            return try HeldSignals.during(stopping: .afterwards, isPassingOn: isPassingOn) {
-                (signals) throws(KeychainError) in
-                let terminal = Terminal(device: device, waiting: waiting.breaking(for: signals))
+            return try HeldSignals.during(isPassingOn: isPassingOn) { (signals) throws(KeychainError) in
+                let terminal = Terminal(device: device, signals: signals, waiting: waiting.breaking(for: signals))
                 return try device.restoring(change: silence) { () throws(KeychainError) in try dialogue(terminal) }
             }
         }
@@ -60,8 +65,15 @@ package struct Terminal {
         let line = SecretBuffer(capacity: Self.longestLine + 1)
         while line.count == 0 || line[line.count - 1] != UInt8(ascii: "\n") {
             guard line.count < line.capacity else { throw Self.tooLong }
-            try waiting.wait(for: device.descriptor, POLLIN)
-            try read(into: line)
+            switch try waiting.next(device.descriptor, POLLIN) {
+            case .stop: try device.lending { signals.stop() }
+            case .goOn: try device.takeAgain()
+            case .ready, .late:
+                try read(into: line)
+                continue
+            }
+            line.removeFirst(line.count)
+            say(question.escapingControls())
         }
         guard line.count <= Self.longestLine else { throw Self.tooLong }
         return line.secret(in: 0..<line.count - 1)
@@ -80,7 +92,11 @@ package struct Terminal {
     private func canGoOn() -> Bool {
         guard errno == EAGAIN || errno == EINTR else { return false }
         do throws(KeychainError) {
-            try waiting.wait(for: device.descriptor, POLLOUT)
+            switch try waiting.next(device.descriptor, POLLOUT) {
+            case .stop: try device.lending { signals.stop() }
+            case .goOn: try device.takeAgain()
+            case .ready, .late: break
+            }
             return true
         } catch {
             return false

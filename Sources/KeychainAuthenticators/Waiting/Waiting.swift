@@ -34,13 +34,34 @@ struct Waiting {
         return copy
     }
 
-    /// Returns as soon as the descriptor is ready, or will never be.
+    /// What a wait ended with.
+    enum Event {
+        case ready, late
+        /// What `HeldSignals.Request` says.
+        case stop, goOn
+    }
+
+    /// Returns as soon as the descriptor is ready, or will never be. ^Z stops the program meanwhile.
     ///
     /// - Throws: `cancelled`, `timedOut`.
     func wait(for descriptor: Int32, _ events: Int32) throws(KeychainError) {
-        guard try isReady(descriptor, events, before: deadline) else {
-            throw .unanswered
+        while true {
+            switch try next(descriptor, events) {
+            case .ready: return
+            case .stop: signals?.stop()
+            case .goOn, .late: continue
+            }
         }
+    }
+
+    /// The same for whoever has changed the terminal, which is to be given back before the program is stopped.
+    ///
+    /// - Returns: Never `late`.
+    /// - Throws: `cancelled`, `timedOut`.
+    func next(_ descriptor: Int32, _ events: Int32) throws(KeychainError) -> Event {
+        let event = try next(descriptor, events, before: deadline)
+        if event == .late { throw .unanswered }
+        return event
     }
 
     /// - Throws: `cancelled`, `timedOut` if the wait is over already.
@@ -52,13 +73,19 @@ struct Waiting {
     func pause(_ length: Duration) throws(KeychainError) {
         let end = ContinuousClock.now + length
         if let deadline, deadline < end { return try wait(for: -1, POLLIN) }
-        _ = try isReady(-1, POLLIN, before: end)
+        while true {
+            switch try next(-1, POLLIN, before: end) {
+            case .ready, .late: return
+            case .stop: signals?.stop()
+            case .goOn: continue
+            }
+        }
     }
 
     /// `poll` and not `select`, which knows no descriptors above 1023: a host program may have many.
-    private func isReady(
+    private func next(
         _ descriptor: Int32, _ events: Int32, before end: ContinuousClock.Instant?
-    ) throws(KeychainError) -> Bool {
+    ) throws(KeychainError) -> Event {
         while true {
             var entries = [
                 pollfd(fd: cancelled.reading, events: Int16(POLLIN), revents: 0),
@@ -66,9 +93,15 @@ struct Waiting {
                 pollfd(fd: descriptor, events: Int16(events), revents: 0),
             ]
             _ = poll(&entries, nfds_t(entries.count), Self.milliseconds(until: end))
-            if entries[0].revents != 0 || signals?.breakOff() == true { throw .cancelledQuestion }
-            if entries[2].revents != 0 { return true }
-            if let end, end <= .now { return false }
+            if entries[0].revents != 0 { throw .cancelledQuestion }
+            switch signals?.next() {
+            case .cancel?: throw .cancelledQuestion
+            case .stop?: return .stop
+            case .goOn?: return .goOn
+            case nil: break
+            }
+            if entries[2].revents != 0 { return .ready }
+            if let end, end <= .now { return .late }
         }
     }
 

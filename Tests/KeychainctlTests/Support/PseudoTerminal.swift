@@ -13,6 +13,7 @@ extension Tool {
 
     /// A finished dialogue.
     struct Dialogue {
+        /// The exit code; for a signal its number below zero.
         let status: Int32
         /// Everything that was shown.
         let screen: String
@@ -20,8 +21,10 @@ extension Tool {
         let hasEcho: Bool
     }
 
-    /// Runs the tool on a terminal of its own; each step waits for its text before it replies.
-    func dialogue(_ arguments: String..., steps: [(appears: String, reply: Reply)] = []) throws -> Dialogue {
+    /// Runs the tool, or another program, on a terminal of its own; each step waits for its text before it replies.
+    func dialogue(
+        _ arguments: String..., program: [String] = [Tool.executable], steps: [(appears: String, reply: Reply)] = []
+    ) throws -> Dialogue {
         let spelled = steps.map { step -> [String: Any] in
             switch step.reply {
             case .type(let text): ["appears": step.appears, "type": text]
@@ -29,7 +32,7 @@ extension Tool {
             }
         }
         let script = String(decoding: try JSONSerialization.data(withJSONObject: spelled), as: UTF8.self)
-        let words = String(decoding: try JSONEncoder().encode([Self.executable] + arguments), as: UTF8.self)
+        let words = String(decoding: try JSONEncoder().encode(program + arguments), as: UTF8.self)
         let run = try python(Self.driver, script, words)
         let object = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
         return Dialogue(
@@ -44,9 +47,10 @@ extension Tool {
         child, terminal = pty.fork()
         if child == 0:
             # Whoever runs the tests may ignore some, as nohup does, and the tool would do so too.
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_DFL)
-            os.execv(words[0], words)
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            os.execvp(words[0], words)
         screen, seen, limit = b"", 0, 60
         def more():
             global screen
@@ -64,7 +68,7 @@ extension Tool {
             while wanted not in screen[seen:]:
                 if not more():
                     break
-            seen = len(screen)
+            seen = screen.find(wanted, seen) + len(wanted)
             if "type" in step:
                 os.write(terminal, step["type"].encode())
             else:

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Giving a terminal back its settings when a signal ends the process. Handlers in C: they call only what POSIX lists as safe there.
+
+#define _GNU_SOURCE
+#include "TerminalGuard.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const int fatal_signals[] = {
+    SIGALRM, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM,
+    SIGABRT, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,
+#ifdef __linux__
+    SIGIO,   SIGPWR,  SIGSTKFLT,
+#endif
+};
+
+enum { count_of_named = sizeof fatal_signals / sizeof fatal_signals[0], count_of_signals = 65 };
+
+// A child of a fork has a copy of all this, and no business with the terminal.
+static pid_t guarding_process;
+static struct termios guarded_settings;
+static atomic_int guarded_descriptor = -1;
+static unsigned char is_caught[count_of_signals];
+static struct sigaction previous_actions[count_of_signals];
+static atomic_int is_registered = 0;
+
+// Whoever is in front now has settings of their own, so a terminal in whose background this process is is left alone.
+static void give_back(void) {
+    int descriptor = atomic_load(&guarded_descriptor);
+    if (descriptor < 0 || getpid() != guarding_process || tcgetpgrp(descriptor) != getpgrp()) return;
+    tcsetattr(descriptor, TCSANOW, &guarded_settings);
+    tcflush(descriptor, TCIFLUSH);
+}
+
+// The signal is held back until this returns, and then has the effect that it has otherwise; a fault would have it by itself, what
+// another process sent would not.
+static void end_by_signal(int number) {
+    int code = errno;
+    give_back();
+    sigaction(number, &previous_actions[number], NULL);
+    errno = code;
+    raise(number);
+}
+
+static int is_ours(const struct sigaction *action) {
+    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == end_by_signal;
+}
+
+// Swift's own runtime prints a backtrace on a terminal, and then the process ends all the same. What handles a fault otherwise may
+// go on after it.
+static int ends_process(const struct sigaction *action) {
+    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return 1;
+    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN) return 0;
+    Dl_info place;
+    return dladdr((void *)action->sa_handler, &place) != 0 && place.dli_fname && strstr(place.dli_fname, "libswiftCore");
+}
+
+static void catch_if_fatal(int number) {
+    struct sigaction ours;
+    if (number >= count_of_signals || sigaction(number, NULL, &previous_actions[number]) != 0) return;
+    if (!ends_process(&previous_actions[number])) return;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_handler = end_by_signal;
+    ours.sa_flags = SA_ONSTACK | SA_RESTART;
+    // SIGTTOU among them, which would stop the process where it changes the terminal.
+    sigfillset(&ours.sa_mask);
+    is_caught[number] = sigaction(number, &ours, NULL) == 0;
+}
+
+static void let_go(int number) {
+    struct sigaction current;
+    if (number >= count_of_signals || !is_caught[number]) return;
+    is_caught[number] = 0;
+    if (sigaction(number, NULL, &current) != 0 || !is_ours(&current)) return;
+    sigaction(number, &previous_actions[number], NULL);
+}
+
+static void for_all(void (*body)(int)) {
+    for (int index = 0; index < count_of_named; index++) body(fatal_signals[index]);
+#ifdef SIGRTMIN
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) body(number);
+#endif
+}
+
+void keychain_terminal_guard(int descriptor, const void *settings) {
+    guarding_process = getpid();
+    guarded_settings = *(const struct termios *)settings;
+    atomic_store(&guarded_descriptor, descriptor);
+    // The program may end by itself, on another thread, while a person is asked.
+    if (!atomic_exchange(&is_registered, 1)) atexit(give_back);
+    for_all(catch_if_fatal);
+}
+
+void keychain_terminal_unguard(void) {
+    for_all(let_go);
+    atomic_store(&guarded_descriptor, -1);
+}
