@@ -37,7 +37,7 @@ public enum Authenticators {
     ///
     /// - Returns: `nil` for `none`, or if nothing is set.
     /// - Throws: `invalidParameter` for an unknown word, a missing variable or a path that is not absolute, `unavailable` if the
-    ///   program is not there, `unsafeLocation` if everybody may change it.
+    ///   program is not there, `unsafeLocation` if another user may change or replace it.
     public static func configured(
         by environment: [String: String]
     ) throws(KeychainError) -> (any Authenticator)? {
@@ -83,7 +83,10 @@ public enum Authenticators {
         let paths = ["pinentry", "pinentry-curses", "pinentry-tty"].flatMap { name in
             ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(name)" }
         }
-        if let path = paths.first(where: { access($0, X_OK) == 0 }) { return path }
+        if let path = paths.first(where: { access($0, X_OK) == 0 }) {
+            try Program(path: path).check()
+            return path
+        }
         throw KeychainError(
             .unavailable,
             "There is no pinentry program: none of \(paths.joined(separator: ", ")). Install one, or set KEYCHAIN_PINENTRY."

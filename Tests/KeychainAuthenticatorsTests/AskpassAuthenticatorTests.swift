@@ -88,6 +88,59 @@ struct AskpassAuthenticatorTests {
         #expect(failure(try scripts.script("echo ab", mode: "757"))?.reason == .unsafeLocation)
     }
 
+    /// What is done to the folders above the program, by their modes from the outer one, and whether it may be run then.
+    @Test(arguments: [("755", "755", true), ("755", "777", false), ("777", "755", false), ("755", "1777", true)])
+    func program_inAFolderThatEverybodyMayChange_isUnsafe(outer: String, inner: String, isSafe: Bool) throws {
+        let folder = scripts.folder.path
+        let made = try scripts.script("echo ab")
+        try shell(
+            "mkdir -p outer/inner; mv \(made) outer/inner/askpass; chmod \(outer) outer; chmod \(inner) outer/inner")
+        for path in [folder + "/outer/inner/askpass", try linked("outer/inner/askpass")] {
+            #expect(failure(path)?.reason == (isSafe ? nil : .unsafeLocation))
+        }
+    }
+
+    @Test func program_behindALinkInAFolderThatEverybodyMayChange_isUnsafe() throws {
+        let made = try scripts.script("echo ab")
+        try shell("mkdir shared; chmod 777 shared; ln -s \(made) shared/askpass")
+        #expect(failure(scripts.folder.path + "/shared/askpass")?.reason == .unsafeLocation)
+        #expect(failure(made) == nil)
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0, "only root can give files to another user"),
+        arguments: ["folder", "folder/askpass"])
+    func program_thatAnotherUserMayReplace_isUnsafe(owned: String) throws {
+        let made = try scripts.script("echo ab")
+        try shell("mkdir folder; mv \(made) folder/askpass; chown 64203 \(owned)")
+        let found = failure(scripts.folder.path + "/folder/askpass")
+        #expect(found?.reason == .unsafeLocation)
+        #expect(found?.message.contains("64203") == true)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files to another user"))
+    func program_thatAnotherUserPutIntoASharedFolder_isUnsafe() throws {
+        let made = try scripts.script("echo ab")
+        try shell("mkdir sticky; chmod 1777 sticky; ln -s \(made) sticky/askpass; chown -h 64203 sticky/askpass")
+        #expect(failure(scripts.folder.path + "/sticky/askpass")?.reason == .unsafeLocation)
+    }
+
+    private func linked(_ target: String) throws -> String {
+        let name = UUID().uuidString
+        try shell("ln -s \(target) \(name)")
+        return scripts.folder.path + "/" + name
+    }
+
+    private func shell(_ line: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-ec", line]
+        process.currentDirectoryURL = scripts.folder
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
     @Test(arguments: ["askpass", "./askpass", "", "/usr/bin/env\0x"])
     func program_notGivenByItsFullPath_isRefused(path: String) {
         #expect(failure(path)?.reason == .invalidParameter)

@@ -37,6 +37,19 @@ struct DeviceKeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: test.location.deviceKeyFile)) == key)
     }
 
+    /// The folder of the key, and one further up.
+    @Test(arguments: [1, 2]) func deviceKey_inAFolderThatAllMayChange_isRefusedWhenItIsRead(levels: Int) throws {
+        let test = try TestVault(keyFolder: "a/b")
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        var folder = test.location.deviceKeyFile
+        for _ in 1...levels { folder = FileSafety.parent(of: folder) }
+        chmod(folder, 0o777)
+        #expect(reason { _ = try test.reopened().value(.genericPassword("s", "a")) } == .unsafeLocation)
+        #expect(reason { try test.reopened().add(.genericPassword("s", "b", value: "w")) } == .unsafeLocation)
+        chmod(folder, 0o1777)
+        #expect(try test.reopened().value(.genericPassword("s", "a")) == Data("v".utf8))
+    }
+
     @Test func deviceKey_cutAnywhere_isCorrupt() throws {
         let test = try vaultWithItem()
         let key = try Data(contentsOf: URL(fileURLWithPath: test.location.deviceKeyFile))

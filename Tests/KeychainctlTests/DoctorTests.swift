@@ -46,6 +46,11 @@ struct DoctorTests {
         ("chmod 775 ~/.local", "parent-folders", "warning", "chmod g-w"),
         ("chmod 644 $D", "device-key", "problem", "chmod 600"),
         ("echo junk > $D", "device-key", "problem", "damaged"),
+        ("chmod 777 ~/.config", "device-key", "problem", "chmod o-w"),
+        (
+            "mkdir -m 777 open; cp /bin/true open/askpass; KEYCHAIN_ASKPASS=~/open/askpass; export KEYCHAIN_ASKPASS;",
+            "environment", "problem", "chmod o-w"
+        ),
         ("rm $D", "opening", "problem", "missing"),
         ("KEYCHAIN_DEVICE_KEY=$V/device.key; export KEYCHAIN_DEVICE_KEY;", "location", "problem", "inside the vault"),
         ("touch $V/vault.db.new", "leftovers", "warning", "vault.db.new"),

@@ -32,7 +32,7 @@ public struct AskpassAuthenticator: Authenticator {
     }
 
     /// - Throws: `cancelled`, `timedOut`, `tooLarge` for an answer above 1024 bytes, `unavailable` if there is no such program,
-    ///   `invalidParameter` for a path that is not absolute, `unsafeLocation` if everybody may change the program.
+    ///   `invalidParameter` for a path that is not absolute, `unsafeLocation` if another user may change or replace it.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
         return try question.settle(methods: methods) { (prompt) throws(KeychainError) in

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import SecretMemory
 
 /// A path that was given by the program or the environment.
 struct Program {
@@ -11,8 +12,8 @@ struct Program {
     /// Its name in messages.
     var shown: String { path.escapingControls() }
 
-    /// What a mistake looks like: a name that depends on the current folder, a file that everybody may change. Owner and
-    /// folders are not checked: whoever names the program is trusted, and in a container all belongs to nobody.
+    /// What a mistake looks like: a name that depends on the current folder, a file that everybody may change, or replace in one
+    /// of the folders on the way to it. They have to belong to root or the user; writing through a group is not looked at.
     ///
     /// - Throws: `invalidParameter` for a path that is not absolute, `unavailable` if there is nothing to run, `unsafeLocation`.
     func check() throws(KeychainError) {
@@ -29,6 +30,18 @@ struct Program {
             throw KeychainError(
                 .unsafeLocation, "Everybody may change \(shown), which asks for secrets. Run: chmod o-w \(shown)")
         }
+        if let flaw = PathSafety.flaw(of: path, checkingOwners: true) { throw unsafe(flaw) }
+    }
+
+    private func unsafe(_ flaw: PathSafety.Flaw) -> KeychainError {
+        let cause =
+            switch flaw {
+            case .changedByAll(let folder):
+                "everybody may change its folder '\(folder.escapingControls())'. Run: chmod o-w '\(folder.escapingControls())'"
+            case .ofAnotherUser(let path, let owner):
+                "'\(path.escapingControls())' belongs to user \(owner), who may replace it. Name a program of root's or your own."
+            }
+        return KeychainError(.unsafeLocation, "\(shown), which is to ask for secrets, was not run: \(cause)")
     }
 
     func unavailable(_ cause: String) -> KeychainError {

@@ -20,6 +20,7 @@ struct DeviceKey: Sendable {
     ///
     /// - Throws: `unsafeLocation` if others could read or replace it, `corrupt` if it is not a device key.
     static func load(_ path: String) throws(KeychainError) -> DeviceKey? {
+        try FileSafety.checkNotReplaceable(path)
         guard var bytes = try PrivateFile.read(path, limit: length) else { return nil }
         defer { bytes.wipe() }
         do throws(MalformedBytes) {

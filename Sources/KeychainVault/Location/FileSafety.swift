@@ -2,6 +2,7 @@
 // Whether a path is what it should be: ours, of the right type, and closed to others.
 
 import KeychainEngine
+import SecretMemory
 
 #if canImport(Glibc)
     import Glibc
@@ -74,6 +75,18 @@ enum FileSafety {
         guard stat(folder, &status) == 0 else { throw SystemFailure.failure("look at", folder) }
         guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
             throw unsafe(folder, "can be changed by every user", "Run: chmod o-w '\(folder)'")
+        }
+    }
+
+    /// Nobody else can put another file in the place of this one, further up the path either.
+    static func checkNotReplaceable(_ path: String) throws(KeychainError) {
+        switch PathSafety.flaw(of: path, checkingOwners: false) {
+        case nil: break
+        case .changedByAll(let folder)?:
+            throw unsafe(folder, "can be changed by every user", "Run: chmod o-w '\(folder)'")
+        case .ofAnotherUser(let entry, let owner)?:
+            throw unsafe(
+                entry, "belongs to user \(owner) and lies in a folder that every user may write", "Name another place.")
         }
     }
 

@@ -13,10 +13,11 @@ extension Vault {
     /// try vault.unlock(ProtectorSecret(.keyFile, secret))
     /// ```
     ///
-    /// - Throws: `unsafeLocation` if others may read it, if it is no regular file, or lies inside the vault's folder;
+    /// - Throws: `unsafeLocation` if others may read or replace it, if it is no regular file, or lies inside the vault's folder;
     ///   `unavailable` if it is not there, `invalidParameter` if it is shorter than 32 bytes or longer than 4096.
     public func readKeyFile(_ path: String) throws(KeychainError) -> SecretBytes {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw Self.noKeyFile(path) }
+        try FileSafety.checkNotReplaceable(path)
         guard let status = try FileSafety.checkFile(path, allowingRoot: true) else { throw Self.noKeyFile(path) }
         try checkIsElsewhere(path)
         guard KeyFileProtector.lengths.contains(Int(status.st_size)) else { throw KeyFileProtector.wrongLength(path) }

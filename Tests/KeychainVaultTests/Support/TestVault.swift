@@ -12,11 +12,11 @@ final class TestVault: Sendable {
     let location: VaultLocation
     let vault: Vault
 
-    init(_ settings: VaultSettings = VaultSettings()) throws {
+    init(_ settings: VaultSettings = VaultSettings(), keyFolder: String = "config") throws {
         root = NSTemporaryDirectory() + "keychain-test-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        location = try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/config/device.key")
+        location = try VaultLocation(folder: root + "/vault", deviceKeyFile: "\(root)/\(keyFolder)/device.key")
         vault = Vault(location, settings)
     }
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether another user can put something else in the place of what a path leads to.
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A look at every folder and symbolic link on the way to a file.
+///
+/// Who may write a folder may rename what is in it, unless the folder is sticky: then only the owner of the entry, and of the
+/// folder, may. Writing through a folder's group is not looked at: groups are the administrator's choice.
+package struct PathSafety {
+    /// What another user can change.
+    package enum Flaw: Equatable {
+        /// A folder that every user may write, and that is not sticky.
+        case changedByAll(folder: String)
+        /// Something that belongs neither to root nor to the user, where that lets its owner replace it.
+        case ofAnotherUser(path: String, owner: UInt32)
+    }
+
+    private static let mostLinks = 40
+
+    private let checksOwners: Bool
+    /// Without links; empty for the root folder.
+    private var current = ""
+    private var rest: [Substring]
+    private var links = 0
+
+    /// - Parameter checksOwners: Whether every folder and the file have to belong to root or the user; else only what lies in a
+    ///   sticky folder that every user may write.
+    /// - Returns: `nil` if there is none on the way to a file, or to where nothing is.
+    package static func flaw(of path: String, checkingOwners checksOwners: Bool) -> Flaw? {
+        var walk = PathSafety(path, checksOwners)
+        return walk.run()
+    }
+
+    private init(_ path: String, _ checksOwners: Bool) {
+        self.checksOwners = checksOwners
+        rest = Self.parts(path)
+    }
+
+    private static func parts(_ path: String) -> [Substring] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }.filter { $0 != "." }.reversed()
+    }
+
+    private mutating func run() -> Flaw? {
+        guard var folder = Self.status("/") else { return nil }
+        while let part = rest.popLast() {
+            if part == ".." {
+                current = String(current[..<(current.utf8.lastIndex(of: UInt8(ascii: "/")) ?? current.startIndex)])
+                guard let above = Self.status(current + "/") else { return nil }
+                folder = above
+                continue
+            }
+            let entry = current + "/" + part
+            guard let status = Self.status(entry) else { return nil }
+            if let flaw = flaw(in: folder, entry, status) { return flaw }
+            if status.st_mode & S_IFMT == S_IFLNK {
+                guard follow(entry), let from = Self.status(current + "/") else { return nil }
+                folder = from
+            } else {
+                (current, folder) = (entry, status)
+            }
+        }
+        return nil
+    }
+
+    private func flaw(in folder: stat, _ entry: String, _ status: stat) -> Flaw? {
+        let isShared = folder.st_mode & S_IWOTH != 0
+        if isShared, folder.st_mode & S_ISVTX == 0 { return .changedByAll(folder: current.isEmpty ? "/" : current) }
+        let isLink = status.st_mode & S_IFMT == S_IFLNK
+        guard isShared || checksOwners && !isLink, !Self.isTrusted(status.st_uid) else { return nil }
+        return .ofAnotherUser(path: entry, owner: status.st_uid)
+    }
+
+    private mutating func follow(_ link: String) -> Bool {
+        links += 1
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        guard links <= Self.mostLinks, count > 0, count < bytes.count else { return false }
+        let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if target.utf8.first == UInt8(ascii: "/") { current = "" }
+        rest += Self.parts(target)
+        return true
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status : nil
+    }
+
+    /// In a user namespace all owners that are not mapped look like one, root outside among them.
+    private static func isTrusted(_ owner: uid_t) -> Bool {
+        owner == 0 || owner == geteuid() || owner == 65534 && hasUnmappedUsers
+    }
+
+    private static let hasUnmappedUsers: Bool = {
+        let descriptor = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        let words = bytes.prefix(max(0, count)).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+        return words.map { String(decoding: $0, as: UTF8.self) } != ["0", "0", "4294967295"]
+    }()
+}
