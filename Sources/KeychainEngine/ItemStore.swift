@@ -16,6 +16,9 @@ public struct Selection: Sendable {
     public var host: String?
     /// Items that ask for the user or a password are left out.
     public var skipsConstrained = false
+    /// Nobody is asked for items that ask for the user or a password: of those that nothing proven opens nothing but the name
+    /// is shown (``StoredItem/sighting``). A store that cannot do that asks if it may, and else leaves them out. Without effect if values are asked for.
+    public var namesConstrained = false
 
     public init(
         itemClass: ItemClass?, id: PersistentReference? = nil, conditions: Attributes = Attributes(),

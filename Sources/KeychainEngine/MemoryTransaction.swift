@@ -28,8 +28,19 @@ final class MemoryTransaction: ItemOperations {
         _ selection: Selection, limit: Int?, includingValues: Bool, _: Authorization
     ) throws(KeychainError) -> SelectedItems {
         let found = Array(content.items.values.lazy.filter(selection.matches).prefix(max(0, limit ?? .max)))
+        if selection.namesConstrained, !includingValues {
+            return SelectedItems(items: try found.map { (stored) throws(KeychainError) in try named(stored) })
+        }
         try checkOpen(found)
         return SelectedItems(items: includingValues ? found : found.map(\.withoutValue))
+    }
+
+    /// The item, or its name where it asks for more than was proven.
+    private func named(_ stored: StoredItem) throws(KeychainError) -> StoredItem {
+        let accessControl = stored.item.accessControl
+        guard accessControl.accessibility.isOpen(in: content.lockState) else { throw .locked }
+        let isProven = proofs.missing(accessControl.needs).isEmpty && refused(stored).isEmpty
+        return isProven ? stored.withoutValue : stored.sighting
     }
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
@@ -74,11 +85,16 @@ final class MemoryTransaction: ItemOperations {
             let accessControl = stored.item.accessControl
             guard accessControl.accessibility.isOpen(in: content.lockState) else { throw .locked }
             missing.formUnion(proofs.missing(accessControl.needs))
-            guard let expected = content.applicationKeys[stored.id], let given = proofs.applicationKey else { continue }
-            if given.data != expected { refused.insert(.applicationPassword) }
+            refused.formUnion(self.refused(stored))
         }
         if !missing.isEmpty { try stop(.needs(missing)) }
         if !refused.isEmpty { try stop(.refused(refused)) }
+    }
+
+    /// What was given and does not open the item.
+    private func refused(_ stored: StoredItem) -> Proofs.Needs {
+        guard let expected = content.applicationKeys[stored.id], let given = proofs.applicationKey else { return [] }
+        return given.data == expected ? [] : .applicationPassword
     }
 
     private func checkStorable(_ item: Item) throws(KeychainError) {

@@ -81,6 +81,9 @@ public struct Query: Sendable {
     public var limit: Limit?
     public var matchCriteria: [MatchCriterion] = []
     public var authenticationUI: AuthenticationUI = .allow
+    /// Of items that ask for the user or a password, and for which nothing is proven, a search without values shows the name and asks
+    /// nobody (``Selection/namesConstrained``).
+    public var namesProtected = false
     /// What the user has proven already; `nil`: nothing.
     public var context: AuthenticationContext?
     /// What a person is told that the request is for.

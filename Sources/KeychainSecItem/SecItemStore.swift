@@ -57,7 +57,11 @@ public final class SecItemStore: ItemStore {
         _ search: SystemSearch, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> (items: [FoundItem], damaged: Int) {
         var entries = search.entries
-        if search.selection.skipsConstrained { entries[.authenticationUI] = kSecUseAuthenticationUISkip as String }
+        // Apple's keychain shows no name without asking.
+        let leavesOut = search.selection.namesConstrained && !authorization.mayAsk
+        if search.selection.skipsConstrained || leavesOut {
+            entries[.authenticationUI] = kSecUseAuthenticationUISkip as String
+        }
         if includingValues, limit == 1, search.isExact { entries[kSecReturnData as String] = true }
         let (found, damaged) = try look(entries, search, limit, authorization)
         guard includingValues, entries[kSecReturnData as String] == nil else { return (found, damaged) }

@@ -10,10 +10,15 @@ struct ItemListing {
 
     let items: [ListedItem]
 
-    /// One line for each item under a line of titles; nothing at all if there are no items.
+    /// One line for each item under a line of titles; nothing at all if there are no items. What asks for somebody is marked, in a
+    /// column that is there only if it is needed.
     var text: String {
         guard !items.isEmpty else { return "" }
-        return TextTable(header: Self.header, rows: items.map(\.cells)).text
+        guard items.contains(where: \.requiresAuthentication) else {
+            return TextTable(header: Self.header, rows: items.map(\.cells)).text
+        }
+        let rows = items.map { $0.cells + [$0.requiresAuthentication ? "asks" : "-"] }
+        return TextTable(header: Self.header + ["PROTECTED"], rows: rows).text
     }
 }
 
@@ -39,7 +44,7 @@ struct TextTable {
 
 extension ListedItem {
     fileprivate var cells: [String] {
-        let modified = modified.timestamp(withFraction: false)
+        let modified = modified?.timestamp(withFraction: false)
         return [itemClass.name, place, account, label, accessGroup, modified].map { cell in
             // An empty cell would shift the others for whoever reads columns.
             cell.flatMap { $0.isEmpty ? nil : $0.escapingControls() } ?? "-"

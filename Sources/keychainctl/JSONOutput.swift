@@ -25,7 +25,7 @@ struct ItemJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case `class`, service, server, account, label, accessGroup, `protocol`, port, path
-        case created, modified, synchronizable, accessibility
+        case created, modified, synchronizable, accessibility, requiresAuthentication
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -39,10 +39,11 @@ struct ItemJSON: Encodable {
         try object.encode(item.protocolCode, forKey: .protocol)
         try object.encode(item.port, forKey: .port)
         try object.encode(item.path, forKey: .path)
-        try object.encode(item.created.timestamp(withFraction: true), forKey: .created)
-        try object.encode(item.modified.timestamp(withFraction: true), forKey: .modified)
+        try object.encode(item.created?.timestamp(withFraction: true), forKey: .created)
+        try object.encode(item.modified?.timestamp(withFraction: true), forKey: .modified)
         try object.encode(item.isSynchronizable, forKey: .synchronizable)
         try object.encode(item.accessibility, forKey: .accessibility)
+        try object.encode(item.requiresAuthentication, forKey: .requiresAuthentication)
     }
 }
 

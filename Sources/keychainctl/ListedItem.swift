@@ -18,8 +18,10 @@ struct ListedItem {
     var protocolCode: String? { item.protocol?.rawValue }
     var port: Int? { item.port }
     var isSynchronizable: Bool { item.synchronizable }
-    var created: Date { item.created }
-    var modified: Date { item.modified }
+    /// `nil` for an item of which the name alone is shown.
+    var created: Date? { item.datesIfSeen.created }
+    var modified: Date? { item.datesIfSeen.modified }
+    var requiresAuthentication: Bool { item.requiresAuthentication }
     var accessibility: String { item.accessibility.name }
 }
 

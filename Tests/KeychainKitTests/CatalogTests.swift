@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import SecretMemory
 import Synchronization
 import Testing
 import VaultUnderTest
@@ -33,6 +34,69 @@ struct CatalogTests {
 
     @Test(arguments: StoreKind.allCases) func catalog_ofSomeClasses_leavesOutTheOthers(kind: StoreKind) throws {
         #expect(try filled(kind).catalog.items([.key]).map(\.itemClass) == [.key])
+    }
+
+    /// A plain item, one that asks for the user and one with a password; nobody is there to be asked.
+    private func guarded(_ kind: StoreKind) throws -> any ItemStore {
+        let items = try kind.empty(passphrase: "p")
+        try SecretStore(service: "one", store: items).save("1", for: "plain", ItemAttributes(label: "Work"))
+        for (account, control) in [("user", AccessControl.Flags.userPresence), ("password", .applicationPassword)] {
+            var store = SecretStore(service: "one", accessControl: control, store: items)
+            let context = AuthenticationContext { nil }
+            context.setApplicationPassword(SecretBytes(text: "right"))
+            store.context = context
+            try store.save("2", for: account, ItemAttributes(label: "Work"))
+        }
+        return items
+    }
+
+    @Test(arguments: StoreKind.allCases) func list_withItemsThatAskForSomebody_namesThemAndAsksNobody(kind: StoreKind)
+        throws
+    {
+        let items = try guarded(kind)
+        let asked = Mutex(0)
+        var (catalog, store) = (KeychainCatalog(store: items), SecretStore(service: "one", store: items))
+        catalog.context = AuthenticationContext {
+            asked.withLock { $0 += 1 }
+            return nil
+        }
+        store.context = catalog.context
+        for found in [try catalog.items(), try store.items()] {
+            let byName = Dictionary(uniqueKeysWithValues: found.map { ($0.account ?? "", $0) })
+            #expect(byName.mapValues(\.requiresAuthentication) == ["plain": false, "user": true, "password": true])
+            #expect(byName.mapValues(\.label) == ["plain": "Work", "user": nil, "password": nil])
+        }
+        #expect(asked.withLock { $0 } == 0)
+    }
+
+    @Test(arguments: StoreKind.allCases) func list_withWhatTheContextHasProven_hasAllAttributes(kind: StoreKind) throws
+    {
+        var catalog = KeychainCatalog(store: try guarded(kind))
+        for (password, label) in [("right", "Work"), ("wrong", nil)] {
+            let context = AuthenticationContext { nil }
+            context.setApplicationPassword(SecretBytes(text: password))
+            catalog.context = context
+            let found = try catalog.items(matching: ItemFilter(account: "password"))
+            #expect(found.map(\.label) == [label])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func list_thatSkipsProtectedItems_doesNotNameThem(kind: StoreKind) throws {
+        var filter = ItemFilter.all
+        filter.skipsProtected = true
+        #expect(try KeychainCatalog(store: guarded(kind)).items(matching: filter).map(\.account) == ["plain"])
+    }
+
+    @Test(arguments: StoreKind.allCases) func value_ofAnItemInTheList_stillAsks(kind: StoreKind) throws {
+        let catalog = KeychainCatalog(store: try guarded(kind))
+        let item = try #require(try catalog.items(matching: ItemFilter(account: "user")).first)
+        #expect(reason { _ = try catalog.value(of: item) } == .interactionNotAllowed)
+    }
+
+    @Test func list_ofAKeychainThatCannotNameThem_leavesThemOut() throws {
+        var catalog = KeychainCatalog(store: try guarded(.system))
+        catalog.mayAsk = false
+        #expect(try catalog.items().map(\.account) == ["plain"])
     }
 
     @Test(arguments: StoreKind.allCases) func catalog_ofAnotherStore_seesNothing(kind: StoreKind) throws {

@@ -130,6 +130,29 @@ struct ListTests {
         #expect(try !tool.run("\u{1b}[2J").errors.contains("\u{1b}"))
     }
 
+    // MARK: - Items that ask for somebody
+
+    @Test func list_withAnItemThatAsksForTheUser_namesItAndAsksNobody() throws {
+        try tool.store()
+        let app = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent().appendingPathComponent("asking-app")
+        let prepared = try tool.shell(
+            """
+            echo tell nobody | "$CTL" protect add passphrase --new-passphrase-fd 0 &&
+            KEYCHAIN_VAULT=~/.local/share/swift-keychain KEYCHAIN_AUTHENTICATOR=none '\(app.path)' add
+            """)
+        try #require(prepared.text.hasSuffix("0\n"), "\(prepared.everything)")
+        let run = try tool.shell("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" list")
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = run.text.split(separator: "\n")
+        #expect(lines.first?.hasSuffix("PROTECTED") == true)
+        #expect(lines.contains { $0.contains("com.example.asking  alice") && $0.hasSuffix("asks") })
+        #expect(lines.contains { $0.contains("example.com         alice") && $0.hasSuffix("-") })
+        let marks = try tool.listed().map {
+            [$0["service"] as? String, "\($0["requiresAuthentication"] as? Bool == true)", "\($0["modified"] is NSNull)"]
+        }
+        #expect(marks == [["com.example.asking", "true", "true"], ["example.com", "false", "false"]])
+    }
+
     // MARK: - Damage
 
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func table_besideADamagedItem_warnsAndShowsTheRest()

@@ -25,7 +25,7 @@ public struct ItemFilter: Hashable, Sendable {
     public var authenticationType: InternetAuthentication?
     /// `nil`: both kinds; a store has one of them.
     public var synchronizable: Bool?
-    /// Whether items are left out that ask for the user, so that nobody is asked.
+    /// Whether items are left out that ask for the user or a password.
     public var skipsProtected = false
 
     /// Everything.

@@ -27,14 +27,15 @@ public struct KeychainCatalog: Sendable {
 
     init(_ backing: Backing) { self.backing = backing }
 
-    /// The items of these classes that match; none is no error.
+    /// The items of these classes that match; none is no error. Nobody is asked: of an item that asks for the user or a password, and
+    /// for which the context has proven neither, nothing but the name is there (``KeychainItem/requiresAuthentication``). Apple's
+    /// keychain cannot do that: it asks, or leaves such items out if ``mayAsk`` is false.
     ///
     /// ```swift
     /// let certificates = try catalog.items([.certificate])
     /// ```
     ///
-    /// - Throws: `locked` if one of them is, or may be, meant and closed; what the user has to be asked for, unless the filter
-    ///   leaves such items out.
+    /// - Throws: `locked` if one of them is, or may be, meant and closed.
     public func items(
         _ classes: [ItemClass] = ItemClass.allCases, matching filter: ItemFilter = .all
     ) throws(KeychainError) -> [KeychainItem] {
@@ -137,6 +138,7 @@ struct CatalogRequests {
             guard var query = filter.query(itemClass) else { continue }
             complete(&query)
             query.returns = .attributes
+            query.namesProtected = true
             items += try requests.find(query, caller: caller).map { KeychainItem($0) }
         }
         return items

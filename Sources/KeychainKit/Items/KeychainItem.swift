@@ -62,6 +62,9 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
     public var accessibility: Accessibility { control.accessibility }
     /// `nil`: nothing is asked of the user.
     public var accessControl: AccessControl.Flags? { control.flags }
+    /// Whether the user or a password is asked for before the item opens. In a list such an item has nothing but its name, its class
+    /// and its protection, unless the context has proven what it asks for.
+    public var requiresAuthentication: Bool { !control.needs.isEmpty }
 
     /// The name that `SecItem` calls know the item by (`kSecValuePersistentRef`).
     public var persistentReference: Data { reference.bytes }

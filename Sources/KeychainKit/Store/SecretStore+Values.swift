@@ -93,7 +93,9 @@ extension SecretStore {
         return found.map { KeychainItem($0) }
     }
 
-    /// The items of this service or server, in no particular order.
+    /// The items of this service or server, in no particular order. Nobody is asked: of an item that asks for the user or a password,
+    /// and for which the context has proven neither, nothing but the name is there. Apple's keychain cannot do that: it asks, or leaves such items out
+    /// if ``mayAsk`` is false.
     ///
     /// ```swift
     /// let accounts = try store.items().compactMap(\.account)

@@ -90,6 +90,7 @@ struct StoreRequests {
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
         if !store.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
+        query.namesProtected = true
         return try requests.find(query, caller: caller).map { KeychainItem($0) }
     }
 

@@ -91,12 +91,27 @@ struct Search {
         guard case .reading(let includingValues, let proofs) = purpose else { return stored }
         let needs = stored.item.accessControl.needs
         let missing = proofs.missing(needs)
+        if selection.namesConstrained, !includingValues, !needs.isEmpty { return try named(stored, row, needs, proofs) }
         self.missing.formUnion(missing)
         guard missing.isEmpty, includingValues || !needs.isEmpty else { return stored }
         var opened = stored
         let value = try sealer.openValue(row, needs, proofs)
         if includingValues { opened.item.value = value }
         return opened
+    }
+
+    /// The item, or its name where it asks for more than was proven.
+    private func named(
+        _ stored: StoredItem, _ row: SealedRow, _ needs: Proofs.Needs, _ proofs: Proofs
+    ) throws(UnreadableRow) -> StoredItem {
+        guard proofs.missing(needs).isEmpty else { return stored.sighting }
+        do throws(UnreadableRow) {
+            _ = try sealer.openValue(row, needs, proofs)
+            return stored
+        } catch {
+            guard case .refused = error else { throw error }
+            return stored.sighting
+        }
     }
 
     /// An item under a key that is not its own has been filed there by somebody else. An entry of the lookup table that

@@ -15,9 +15,12 @@ extension Keychainctl {
                 the exit code is 0. Names that are not text are shown as 0x and hexadecimal digits; in \
                 the table control characters are spelled out.
 
+                Nobody is asked. Of an item that asks for the user or a password only the name is shown, \
+                and it is marked (requiresAuthentication with --json).
+
                 With --json: an array of objects with the keys class, service, server, account, label, \
-                accessGroup, protocol, port, path, created, modified, synchronizable and \
-                accessibility. Dates are ISO 8601 in UTC; what an item does not have is null.
+                accessGroup, protocol, port, path, created, modified, synchronizable, \
+                accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; what an item does not have is null.
 
                 EXAMPLES
                   keychainctl list
