@@ -84,6 +84,9 @@ public enum PassphraseDerivation {
 
     private static let longest = 1024
 
+    /// Called for each derivation that is begun in a task, so that a test can tell that there was none.
+    @TaskLocal package static var onDerivation: (@Sendable () -> Void)?
+
     private static func check(_ salt: Data, _ parameters: ScryptParameters) throws(PassphraseFailure) {
         guard parameters.isAcceptable, salt.count >= 16 else { throw .unacceptableParameters }
     }
@@ -93,6 +96,7 @@ public enum PassphraseDerivation {
     private static func scrypt(_ secret: SecretBytes, _ salt: Data, _ parameters: ScryptParameters)
         throws(PassphraseFailure) -> SymmetricKey
     {
+        onDerivation?()
         do {
             return try secret.withUnsafeBytes {
                 try KDF.Scrypt.deriveKey(

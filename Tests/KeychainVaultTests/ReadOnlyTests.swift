@@ -53,22 +53,17 @@ struct ReadOnlyTests {
     }
 
     @Test(
-        .enabled(if: geteuid() == 0 && ChildProcess.installed("setpriv") != nil, "only root can become another user"),
+        .enabled(if: ChildProcess.canRunAsOwner, "the user who takes root's place cannot run what was built"),
         arguments: ["add", "read"])
     func vault_thatItsOwnerMayNotWrite_isReadAndNotWritten(_ verb: String) throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
         try test.vault.close()
-        let nobody: uid_t = 65534
-        for path in [test.root, test.root + "/config", test.location.folder] {
-            #expect(chown(path, nobody, nobody) == 0 && chmod(path, 0o500) == 0)
-        }
-        for path in try test.files().keys { #expect(chown(path, nobody, nobody) == 0 && chmod(path, 0o400) == 0) }
-        let arguments = verb == "add" ? ["add", "bob", "w"] : ["read", "alice"]
-        let child = try ChildProcess.run(
-            try #require(ChildProcess.installed("setpriv")),
-            ["--reuid=65534", "--clear-groups", ChildProcess.built("vault-exerciser")]
-                + test.exerciserArguments(arguments))
+        try test.giveAway()
+        for path in try test.files().keys { #expect(chmod(path, 0o400) == 0) }
+        #expect(chmod(test.location.folder, 0o500) == 0)
+        defer { chmod(test.location.folder, 0o700) }
+        let child = try ChildProcess.runAsOwner(of: test, verb == "add" ? ["add", "bob", "w"] : ["read", "alice"])
         #expect(child.output.hasPrefix(verb == "add" ? "failed readOnly" : "v\n"), "\(child.output) \(child.errors)")
     }
 
@@ -90,8 +85,7 @@ struct ReadOnlyTests {
 
 /// What a process sees that opened a vault which it could not write, while others could.
 @Suite(
-    .enabled(
-        if: geteuid() != 0 || ChildProcess.installed("setpriv") != nil, "only root can become another user"))
+    .enabled(if: ChildProcess.canRunAsOwner, "the user who takes root's place cannot run what was built"))
 struct ReadOnlyStateTests {
     @Test func state_ofAVaultThatCanBeWritten_isNone() throws {
         let test = try TestVault()
@@ -104,24 +98,17 @@ struct ReadOnlyStateTests {
         let test = try TestVault()
         for account in ["a", "b"] { try test.engine.add(.genericPassword("exerciser", account, value: "v")) }
         try test.vault.close()
-        let nobody: uid_t = 65534
-        for path in [test.root, test.root + "/config", test.location.folder] + (try test.files().keys) {
-            #expect(chown(path, nobody, nobody) == 0)
-        }
+        try test.giveAway()
         #expect(chmod(test.location.folder, 0o500) == 0)
+        defer { chmod(test.location.folder, 0o700) }
+        // A reader that has ended would never give the sign.
         let script = """
-            "$@" read-twice a "$0" & reader=$!
-            while [ ! -e "$0.first" ]; do sleep 0.01; done
-            chmod 700 "$2" && "$@" delete a && : > "$0.go"; wait $reader
+            signal=${1%/*}/signal
+            "$0" "$@" read-twice a "$signal" & reader=$!
+            while [ ! -e "$signal.first" ]; do kill -0 $reader || exit 1; sleep 0.01; done
+            chmod 700 "$1" && "$0" "$@" delete a; : > "$signal.go"; wait $reader
             """
-        let setpriv = try #require(ChildProcess.installed("setpriv"))
-        let child = try ChildProcess.run(
-            setpriv,
-            [
-                "--reuid=65534", "--clear-groups", "sh", "-c", script, test.root + "/signal",
-                ChildProcess.built("vault-exerciser"),
-            ]
-                + test.exerciserArguments([]))
+        let child = try ChildProcess.runAsOwner(of: test, script: script, [])
         #expect(child.lines.first == "v", "\(child.output) \(child.errors)")
         #expect(child.lines.last?.hasPrefix("failed itemNotFound") == true, "\(child.output)")
     }

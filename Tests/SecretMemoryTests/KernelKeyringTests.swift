@@ -21,7 +21,20 @@ struct KernelKeyringTests {
         #expect(try key.find() == nil)
     }
 
-    @Test(arguments: [1, 31, 32, 33, 4096, 32767])
+    /// Users but root have a quota of bytes, which all tests that run at once share.
+    private static let sizes: [Int] = {
+        let sizes = [1, 31, 32, 33, 4096, 32767]
+        guard geteuid() != 0 else { return sizes }
+        var quota = 0
+        do {
+            quota = Int(try String(contentsOfFile: "/proc/sys/kernel/keys/maxbytes", encoding: .utf8).dropLast()) ?? 0
+        } catch {}
+        let fitting = sizes.filter { $0 <= quota / 4 }
+        print("left out of \(sizes): what does not fit the quota of \(quota) bytes of keys of this user")
+        return fitting
+    }()
+
+    @Test(arguments: sizes)
     func secret_ofAnySizeUpToTheLimit_isReadAgain(_ size: Int) throws {
         let text = String(repeating: "s", count: size)
         #expect(try KernelKeyring.read(key.store(text))?.text == text)
@@ -128,6 +141,19 @@ struct SharedKeyringTests {
         #expect(try Exerciser.run("key-read", key.name) == ["secret"])
     }
 
+    /// As most containers are made: all namespaces but that of users, and no capability. The kernel keeps one keyring for all.
+    @Test(.enabled(if: Namespaces.ofTheSystem.work, "other namespaces cannot be made here"))
+    func key_inOtherNamespacesOfTheSameUser_isFound() throws {
+        _ = try key.store("secret")
+        #expect(try Exerciser.run("key-read", key.name, under: Namespaces.ofTheSystem.words) == ["secret"])
+    }
+
+    @Test(.enabled(if: Namespaces.ofUsers.work, "a namespace of users cannot be made here"))
+    func key_inAUserNamespaceOfItsOwn_isNotFound() throws {
+        _ = try key.store("secret")
+        #expect(try Exerciser.run("key-read", key.name, under: Namespaces.ofUsers.words) == ["none"])
+    }
+
     @Test func key_storedByAProcessInAnotherSession_isReadHere() throws {
         #expect(try Exerciser.run("key-store", key.name, "secret").count == 1)
         #expect(try key.read() == "secret")
@@ -158,6 +184,25 @@ struct SharedKeyringTests {
     @Test func key_storedAndRemovedBySeveralProcessesAtOnce_isNeverTornNorAliveAfterRemoval() throws {
         let racers = try (0..<4).map { _ in try Exerciser(["key-race", key.name, "500"]) }
         for racer in racers { #expect(try racer.finish() == ["done"]) }
+    }
+}
+
+/// Ways to run a program as containers do.
+private struct Namespaces {
+    let words: [String]
+
+    static let ofTheSystem = Namespaces(words: [
+        "/usr/bin/env", "unshare", "-pmniu", "--fork", "setpriv", "--bounding-set=-all", "--inh-caps=-all",
+        "--no-new-privs",
+    ])
+    static let ofUsers = Namespaces(words: ["/usr/bin/env", "unshare", "-Ur"])
+
+    var work: Bool {
+        do {
+            return try Exerciser.run("key-read", "nothing", under: words) == ["none"]
+        } catch {
+            return false
+        }
     }
 }
 

@@ -79,6 +79,9 @@ struct KernelUnlockCache: UnlockCache {
                 .unavailable, "The kernel's keyring refused: \(text). To do without: KEYCHAIN_UNLOCK_CACHE=process")
         }
         return KeychainError(
-            .diskFull, "The kernel's keyring of this user is full. Remove keys that are not needed (keyctl show @u).")
+            .diskFull,
+            "The kernel's keyring of this user is full (kernel.keys.maxbytes), so the vault stays locked. Remove keys that are "
+                + "not needed (keyctl show @u), or do without: KEYCHAIN_UNLOCK_CACHE=process, or the secret with each command."
+        )
     }
 }

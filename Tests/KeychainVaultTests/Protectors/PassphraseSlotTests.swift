@@ -76,11 +76,11 @@ import Testing
     @Test(arguments: hostileNumbers)
     func hostileNumbers_areRefusedBeforeAnyWork(rounds: UInt64, blockSize: UInt32, parallelism: UInt32) throws {
         var slot = try slotOfNumbers(rounds, blockSize, parallelism)
-        let start = ContinuousClock.now
-        #expect(reason { _ = try protector("a passphrase").unwrap(slot, vaultID: vaultID) } == .corrupt)
-        slot.parameters.append(0)
-        #expect(reason { _ = try protector("a passphrase").unwrap(slot, vaultID: vaultID) } == .corrupt)
-        #expect(ContinuousClock.now - start < .milliseconds(50))
+        expectNoDerivation {
+            #expect(reason { _ = try protector("a passphrase").unwrap(slot, vaultID: vaultID) } == .corrupt)
+            slot.parameters.append(0)
+            #expect(reason { _ = try protector("a passphrase").unwrap(slot, vaultID: vaultID) } == .corrupt)
+        }
     }
 
     private func slotOfNumbers(

@@ -69,6 +69,41 @@ struct ChildProcess {
             .appendingPathComponent(name).path
     }
 
+    /// Runs a built program as a user who owns a test's vault, and as whom nothing is left of root's rights: as the one who runs
+    /// the tests, or in root's place as `nobody`. That one may not be able to enter the folder in which the program was built, so
+    /// it is copied.
+    ///
+    /// - Parameter words: What is run in place of the program, which becomes `$0` of a shell script, with its arguments.
+    static func runAsOwner(
+        of test: TestVault, script: String = #"exec "$0" "$@""#, _ command: [String]
+    ) throws -> ChildResult {
+        let shell = ["sh", "-c", script]
+        guard geteuid() == 0 else {
+            let words = shell + [built("vault-exerciser")] + test.exerciserArguments(command)
+            return try run("/usr/bin/env", words)
+        }
+        let folder = NSTemporaryDirectory() + "exerciser-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") } }
+        let copy = folder + "/vault-exerciser"
+        try FileManager.default.copyItem(atPath: built("vault-exerciser"), toPath: copy)
+        for path in [folder, copy] { chmod(path, 0o755) }
+        let words = ["setpriv", "--reuid=65534", "--clear-groups"] + shell + [copy] + test.exerciserArguments(command)
+        return try run("/usr/bin/env", words)
+    }
+
+    /// Whether ``runAsOwner(of:script:_:)`` works: whether the other user can run programs that lie in the folder for temporary
+    /// files, and need the libraries of the toolchain.
+    static let canRunAsOwner: Bool = {
+        do {
+            let test = try TestVault()
+            try test.giveAway()
+            return try runAsOwner(of: test, ["state"]).output != ""
+        } catch {
+            return false
+        }
+    }()
+
     /// The path of an installed program; `nil` if there is none.
     static func installed(_ name: String) -> String? {
         let folders = ["/usr/bin", "/bin", "/usr/local/bin", "/sbin", "/usr/sbin"]
@@ -77,6 +112,14 @@ struct ChildProcess {
 }
 
 extension TestVault {
+    /// Gives everything to the user of ``ChildProcess/runAsOwner(of:script:_:)``.
+    func giveAway() throws {
+        guard geteuid() == 0 else { return }
+        for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: root)) {
+            guard chown(root + "/" + name, 65534, 65534) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+        }
+    }
+
     /// The arguments that point an exerciser at this vault.
     func exerciserArguments(_ command: [String]) -> [String] {
         [location.folder, location.deviceKeyFile] + command
