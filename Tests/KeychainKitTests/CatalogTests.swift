@@ -69,18 +69,6 @@ struct CatalogTests {
         #expect(asked.withLock { $0 } == 0)
     }
 
-    @Test(arguments: StoreKind.allCases) func list_withWhatTheContextHasProven_hasAllAttributes(kind: StoreKind) throws
-    {
-        var catalog = KeychainCatalog(store: try guarded(kind))
-        for (password, label) in [("right", "Work"), ("wrong", nil)] {
-            let context = AuthenticationContext { nil }
-            context.setApplicationPassword(SecretBytes(text: password))
-            catalog.context = context
-            let found = try catalog.items(matching: ItemFilter(account: "password"))
-            #expect(found.map(\.label) == [label])
-        }
-    }
-
     @Test(arguments: StoreKind.allCases) func list_thatSkipsProtectedItems_doesNotNameThem(kind: StoreKind) throws {
         var filter = ItemFilter.all
         filter.skipsProtected = true

@@ -85,8 +85,8 @@ struct TerminalTests {
         #expect(try tool.listed().isEmpty)
     }
 
-    /// A program that leaves faults to Swift's runtime, which prints a backtrace first.
-    @Test(arguments: [SIGSEGV, SIGABRT, SIGALRM])
+    /// A program that leaves all signals as they are.
+    @Test(arguments: [SIGALRM])
     func promptOfAnotherProgram_withASignal_endsByItAndLeavesEchoOn(signal: Int32) throws {
         let exerciser = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent()
             .appendingPathComponent("authenticator-exerciser").path
@@ -94,7 +94,6 @@ struct TerminalTests {
         let dialogue = try tool.dialogue(
             "terminal", program: ["env", settings, exerciser], steps: [("Passphrase", .send(signal: signal))])
         #expect(dialogue.status == -signal)
-        #expect(dialogue.screen.contains("crashed") == (signal != SIGALRM))
         #expect(dialogue.hasEcho)
     }
 
