@@ -118,7 +118,10 @@ struct Campaign {
         let child = try Child(["subject", operation.name, fault.name, "\(point.call)", place.root])
         var peerWrote = false
         if fault.isStop {
-            guard try meetStopped(child, place, &peerWrote) else { return false }
+            guard try meetStopped(child, place, &peerWrote) else {
+                server.forget()
+                return false
+            }
         }
         let run = try SubjectRun(child.lines(within: Self.patience), child.end(within: Self.patience))
         guard run.wasKilled || run.hits > 0 else { return false }

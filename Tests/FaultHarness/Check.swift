@@ -34,6 +34,7 @@ struct Check {
         do {
             let vault = try place.another()
             guard try vault.status().exists else { return }
+            defer { forget(vault) }
             for opener in Opener.allCases where try opens(opener, vault) {
                 let items = try Items.all(vault)
                 guard known.isSuperset(of: items.map { "\($0) \($1)" }) else {

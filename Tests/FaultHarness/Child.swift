@@ -125,6 +125,9 @@ final class Child {
 final class Server {
     private var child: Child?
 
+    /// The next request has a process that remembers nothing.
+    func forget() { child = nil }
+
     /// - Returns: The answer; `nil` if the process died or said nothing in time. The next request has a new one.
     func ask(_ request: String, within seconds: Double = 20) throws -> String? {
         let child = try child ?? Child(["serve"])

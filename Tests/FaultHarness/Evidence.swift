@@ -94,7 +94,12 @@ struct Evidence {
     }
 
     private func table(_ tally: Tally, _ title: String) -> String {
-        let columns = tally.columns
+        // In the order in which the faults are described, not in that in which a sample met them.
+        let known = Fault.all.map(\.group)
+        let columns = tally.columns.enumerated().sorted {
+            (known.firstIndex(of: $0.element) ?? known.count + $0.offset)
+                < (known.firstIndex(of: $1.element) ?? known.count + $1.offset)
+        }.map(\.element)
         var lines = ["| \(title) | " + columns.joined(separator: " | ") + " |"]
         lines.append("|---|" + columns.map { _ in "---:|" }.joined())
         for row in tally.rows {
