@@ -5,7 +5,6 @@
 #include "TerminalGuard.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -39,27 +38,27 @@ static void give_back(void) {
     tcflush(descriptor, TCIFLUSH);
 }
 
-// The signal is held back until this returns, and then has the effect that it has otherwise; a fault would have it by itself, what
-// another process sent would not.
-static void end_by_signal(int number) {
-    int code = errno;
+// The signal is held back until this returns, and then ends the process: a fault would do so by itself, what another process sent
+// would not.
+static void end_by_signal(int number, siginfo_t *info, void *context) {
     give_back();
-    sigaction(number, &previous_actions[number], NULL);
-    errno = code;
+    const struct sigaction *previous = &previous_actions[number];
+    // Swift's runtime, which prints a backtrace and returns.
+    if (previous->sa_flags & SA_SIGINFO) previous->sa_sigaction(number, info, context);
+    signal(number, SIG_DFL);
     raise(number);
 }
 
 static int is_ours(const struct sigaction *action) {
-    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == end_by_signal;
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == end_by_signal;
 }
 
 // Swift's own runtime prints a backtrace on a terminal, and then the process ends all the same. What handles a fault otherwise may
 // go on after it.
 static int ends_process(const struct sigaction *action) {
-    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return 1;
-    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN) return 0;
+    if (!(action->sa_flags & SA_SIGINFO)) return action->sa_handler == SIG_DFL;
     Dl_info place;
-    return dladdr((void *)action->sa_handler, &place) != 0 && place.dli_fname && strstr(place.dli_fname, "libswiftCore");
+    return dladdr((void *)action->sa_sigaction, &place) != 0 && place.dli_fname && strstr(place.dli_fname, "libswiftCore");
 }
 
 static void catch_if_fatal(int number) {
@@ -67,8 +66,8 @@ static void catch_if_fatal(int number) {
     if (number >= count_of_signals || sigaction(number, NULL, &previous_actions[number]) != 0) return;
     if (!ends_process(&previous_actions[number])) return;
     memset(&ours, 0, sizeof ours);
-    ours.sa_handler = end_by_signal;
-    ours.sa_flags = SA_ONSTACK | SA_RESTART;
+    ours.sa_sigaction = end_by_signal;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     // SIGTTOU among them, which would stop the process where it changes the terminal.
     sigfillset(&ours.sa_mask);
     is_caught[number] = sigaction(number, &ours, NULL) == 0;

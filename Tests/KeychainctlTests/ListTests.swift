@@ -148,7 +148,10 @@ struct ListTests {
         #expect(lines.contains { $0.contains("com.example.asking  alice") && $0.hasSuffix("asks") })
         #expect(lines.contains { $0.contains("example.com         alice") && $0.hasSuffix("-") })
         let marks = try tool.listed().map {
-            [$0["service"] as? String, "\($0["requiresAuthentication"] as? Bool == true)", "\($0["modified"] is NSNull)"]
+            [
+                $0["service"] as? String, "\($0["requiresAuthentication"] as? Bool == true)",
+                "\($0["modified"] is NSNull)",
+            ]
         }
         #expect(marks == [["com.example.asking", "true", "true"], ["example.com", "false", "false"]])
     }
