@@ -134,6 +134,7 @@ struct Check {
 
     // MARK: - Words
 
+    @discardableResult
     private func said<Result>(_ what: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
