@@ -101,6 +101,7 @@ public struct Engine: Sendable {
             prompt: query.operationPrompt)
         authorization.cancellation = query.questions?.cancellation
         authorization.onQuestion = query.questions?.onQuestion
+        authorization.gate = query.questions?.gate
         return authorization
     }
 

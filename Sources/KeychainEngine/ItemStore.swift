@@ -106,12 +106,20 @@ public protocol ItemOperations {
     /// Removes every selected item and returns how many there were. Works without opening values, without proofs, and
     /// while items are locked.
     ///
+    /// - Parameter authorization: Asks nobody; its ``Authorization/gate`` counts.
     /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant; `locked` if whether
     ///   an item is meant cannot be told while it is closed.
-    func delete(_ selection: Selection) throws(KeychainError) -> Int
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int
+}
+
+extension ItemOperations {
+    /// Removes every selected item, for a caller who waits until it is done.
+    public func delete(_ selection: Selection) throws(KeychainError) -> Int { try delete(selection, .none) }
 }
 
 /// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
+///
+/// A store asks ``Authorization/gate`` directly before it commits, so that nothing happens after the call has ended.
 public protocol ItemStore: ItemOperations, Sendable {
     /// Whether several calls can be made one transaction.
     var hasTransactions: Bool { get }

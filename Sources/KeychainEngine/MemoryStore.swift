@@ -50,11 +50,13 @@ public final class MemoryStore: ItemStore, UserVerifier {
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        defer { authorization.gate?.leave() }
         let result = try authorization.satisfying(self) { (proofs) throws(KeychainError) in
             try content.withLock { (content) throws(KeychainError) -> Attempt<Result> in
                 let transaction = MemoryTransaction(content, proofs)
                 do throws(KeychainError) {
                     let result = try body(transaction)
+                    try authorization.gate?.enter()
                     content = transaction.content
                     return .done(result)
                 } catch {
@@ -96,8 +98,10 @@ public final class MemoryStore: ItemStore, UserVerifier {
         }
     }
 
-    public func delete(_ selection: Selection) throws(KeychainError) -> Int {
-        try transaction(.none) { (items) throws(KeychainError) in try items.delete(selection) }
+    public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try transaction(authorization) { (items) throws(KeychainError) in
+            try items.delete(selection, authorization)
+        }
     }
 
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {

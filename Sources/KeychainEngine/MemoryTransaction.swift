@@ -70,7 +70,7 @@ final class MemoryTransaction: ItemOperations {
         return SelectedItems(items: found)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _: Authorization) throws(KeychainError) -> Int {
         let found = content.items.filter { selection.matches($0.value) }
         for key in found.keys { content.items[key] = nil }
         return found.count

@@ -45,16 +45,20 @@ public struct Query: Sendable {
         case ignored
     }
 
-    /// What a surface does about the questions of one request.
+    /// What a surface does about the questions of one request, and about its end.
     public struct Questions: Sendable {
         public let cancellation: AuthenticationCancellation
         /// Is told when a person is waited for, and when no longer.
         public let onQuestion: @Sendable (_ isOpen: Bool) -> Void
+        /// What keeps a change from being committed after the request has ended; `nil`: it ends only by itself.
+        public let gate: CommitGate?
 
         public init(
-            cancellation: AuthenticationCancellation, onQuestion: @escaping @Sendable (_ isOpen: Bool) -> Void
+            cancellation: AuthenticationCancellation, gate: CommitGate? = nil,
+            onQuestion: @escaping @Sendable (_ isOpen: Bool) -> Void
         ) {
             self.cancellation = cancellation
+            self.gate = gate
             self.onQuestion = onQuestion
         }
     }
@@ -88,7 +92,7 @@ public struct Query: Sendable {
     public var context: AuthenticationContext?
     /// What a person is told that the request is for.
     public var operationPrompt: String?
-    /// What can end the questions of this request, and is told of them; `nil`: nothing.
+    /// What can end this request, and is told of its questions; `nil`: nothing.
     public var questions: Questions?
     /// `kSecUseItemList`, which the data-protection keychain never supported.
     public var usesItemList = false

@@ -18,6 +18,7 @@ public struct Requests {
     /// - Throws: What ``Engine/add(_:caller:)`` throws.
     @discardableResult
     public func add(_ query: Query, caller: Caller) throws(KeychainError) -> StoredItem {
+        try query.checkIsWanted()
         let item = try query.newItem(caller: caller, dialect: engine.dialect, at: engine.date())
         return try items.insert(item, engine.authorization(query))
     }
@@ -26,6 +27,7 @@ public struct Requests {
     ///
     /// - Throws: `corrupt` if the only match cannot be opened, and what ``Engine/copyMatching(_:caller:)`` throws.
     public func find(_ query: Query, caller: Caller) throws(KeychainError) -> [StoredItem] {
+        try query.checkIsWanted()
         let selection = try query.searchSelection(caller: caller, dialect: engine.dialect)
         let limit = query.limit ?? .one
         if let count = limit.count, count < 0 {
@@ -42,6 +44,7 @@ public struct Requests {
     ///
     /// - Throws: What ``Engine/update(_:with:caller:)`` throws, but for `itemNotFound`.
     public func update(_ query: Query, with changes: Changes, caller: Caller) throws(KeychainError) -> Int {
+        try query.checkIsWanted()
         let selection = try query.updateSelection(caller: caller, dialect: engine.dialect)
         let edit = try Edit(changes, itemClass: query.resolvedClass(), caller: caller)
         let updated = try apply(edit, selection, query)
@@ -53,7 +56,9 @@ public struct Requests {
     ///
     /// - Throws: What ``Engine/delete(_:caller:)`` throws, but for `itemNotFound`.
     public func delete(_ query: Query, caller: Caller) throws(KeychainError) -> Int {
-        try items.delete(try query.deleteSelection(caller: caller, dialect: engine.dialect))
+        try query.checkIsWanted()
+        let selection = try query.deleteSelection(caller: caller, dialect: engine.dialect)
+        return try items.delete(selection, engine.authorization(query))
     }
 
     /// Adds the item, or applies everything that `query` gives to the one that has its primary key: value, attributes,
@@ -85,6 +90,7 @@ public struct Requests {
 
     /// - Returns: What was there; no items if there is no such item that opens.
     private func change(_ query: Query, caller: Caller) throws(KeychainError) -> SelectedItems {
+        try query.checkIsWanted()
         let (key, changes) = try query.splitByPrimaryKey()
         let selection = try key.updateSelection(caller: caller, dialect: engine.dialect)
         let edit = try Edit(changes, itemClass: key.resolvedClass(), caller: caller)
@@ -148,6 +154,11 @@ extension KeychainError {
 }
 
 extension Query {
+    /// What consists of several requests, each committed on its own, begins none after its end.
+    ///
+    /// - Throws: What the request has ended with.
+    fileprivate func checkIsWanted() throws(KeychainError) { try questions?.gate?.check() }
+
     /// The part that tells which item is meant, and the rest as changes to it.
     fileprivate func splitByPrimaryKey() throws(KeychainError) -> (key: Query, changes: Changes) {
         let schema = try resolvedClass().schema

@@ -44,6 +44,7 @@ extension SecItemStore {
         if changes.count > 1, difference.isEmpty { return SelectedItems(items: items, damaged: damaged) }
         var query = try changes.count == 1 ? first.before.versionEntries() : Self.entries(of: found.map(\.search))
         query = query.asking(for: authorization, functions)
+        try authorization.gate?.check()
         let status = functions.update(query, to: try difference.entries(first.after))
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess else { throw failure(status, query) }
@@ -66,34 +67,39 @@ extension SecItemStore {
     ///
     /// The system does not tell how many it removed. They are counted before; what asks for the user, or is locked, is
     /// not counted, but the count of a deletion that worked is never 0.
-    public func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         var count = 0
         for search in try SystemSearch.all(selection) {
-            count += search.isExact ? try deleteAll(search) : try deleteEach(search)
+            count += search.isExact ? try deleteAll(search, authorization) : try deleteEach(search, authorization)
         }
         if count > 0 { Self.observers.announce() }
         return count
     }
 
-    private func deleteAll(_ search: SystemSearch) throws(KeychainError) -> Int {
+    private func deleteAll(_ search: SystemSearch, _ authorization: Authorization) throws(KeychainError) -> Int {
         let count = count(search)
-        return try delete(search.entries) ? max(count, 1) : 0
+        return try delete(search.entries, authorization) ? max(count, 1) : 0
     }
 
     /// What a deletion has no words for, is looked for and then removed one by one.
-    private func deleteEach(_ search: SystemSearch) throws(KeychainError) -> Int {
+    private func deleteEach(_ search: SystemSearch, _ authorization: Authorization) throws(KeychainError) -> Int {
         var count = 0
         for item in try find(search, limit: nil, includingValues: false, .none).items
-        where try delete([kSecValuePersistentRef as String: item.reference]) {
+        where try delete([kSecValuePersistentRef as String: item.reference], authorization) {
             count += 1
         }
         return count
     }
 
     /// - Returns: Whether there was anything to remove.
-    private func delete(_ entries: Entries) throws(KeychainError) -> Bool {
+    private func delete(_ entries: Entries, _ authorization: Authorization) throws(KeychainError) -> Bool {
         var query = entries
         query[kSecUseDataProtectionKeychain as String] = true
+        // A deletion asks nobody; the context only carries what ends it.
+        if authorization.gate != nil, let context = functions.authenticationContext(authorization) {
+            query[kSecUseAuthenticationContext as String] = context
+        }
+        try authorization.gate?.check()
         let status = functions.delete(query)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(system: status) }
         return status == errSecSuccess

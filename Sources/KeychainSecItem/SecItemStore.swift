@@ -20,6 +20,9 @@ import KeychainServices
 /// Items in the group `default` are added to the group that the system has as the program's default. A search for
 /// `default` looks for a group of that name, so on Apple platforms search all groups or name the program's own.
 ///
+/// On Apple platforms the system's functions know no end of a call: after `timedOut` or a cancellation no further one begins,
+/// but one that the system had been given by then may still change something. On Linux the end is carried through them.
+///
 /// Does not protect against other programs with the same access groups.
 public final class SecItemStore: ItemStore {
     let functions: SecItemFunctions
@@ -113,6 +116,7 @@ public final class SecItemStore: ItemStore {
         var entries = try item.entries().asking(for: authorization, functions)
         entries[kSecReturnAttributes as String] = true
         entries[kSecReturnPersistentRef as String] = true
+        try authorization.gate?.check()
         let (status, result) = functions.add(entries)
         guard status == errSecSuccess else {
             let asks = status == errSecInteractionNotAllowed && !item.accessControl.needs.isEmpty

@@ -39,7 +39,7 @@ struct UnavailableStore: ItemStore {
         throw failure
     }
 
-    func delete(_: Selection) throws(KeychainError) -> Int { throw failure }
+    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw failure }
 
     let hasTransactions = true
 

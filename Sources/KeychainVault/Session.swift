@@ -98,12 +98,17 @@ final class Session: Sendable {
         }
     }
 
+    /// Whether this session still stands for the database that is written, asked within the transaction: its keys must be
+    /// those of the keybag, or what they seal would be lost, and its file the one at the vault's place.
+    func isOf(_ db: Database) throws -> Bool {
+        guard identity == FileIdentity(location.databaseFile) else { return false }
+        return try KeybagTable(db).isStill(storedKeybag)
+    }
+
     /// The connection for writing.
     func writingConnection() throws(KeychainError) -> DatabaseQueue {
         try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
-            // A vault that was restored without its lock file has lost the marker.
-            if try !VaultMarker.isPresent(location) { try VaultMarker.write(location) }
             let opened = try Connection.openForWriting(location.databaseFile)
             writer = opened
             return opened

@@ -55,7 +55,8 @@ extension Vault {
             var transaction: VaultTransaction?
             do throws(KeychainError) {
                 return .done(
-                    try write(emptyingLog: transaction?.hasRemoved ?? false) { sealer, table in
+                    try write(emptyingLog: transaction?.hasRemoved ?? false, gate: authorization.gate) {
+                        sealer, table in
                         let current = VaultTransaction(location.databaseFile, sealer, table, proofs)
                         transaction = current
                         let result = try body(current)
@@ -86,9 +87,11 @@ extension Vault {
         }
     }
 
-    public func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         guard try openSession() != nil else { return 0 }
-        return try transaction(.none) { (items) throws(KeychainError) in try items.delete(selection) }
+        return try transaction(authorization) { (items) throws(KeychainError) in
+            try items.delete(selection, authorization)
+        }
     }
 }
 

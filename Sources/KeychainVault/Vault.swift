@@ -2,7 +2,6 @@
 // The embedded encrypted vault: an ItemStore over SQLite.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 import Synchronization
 
@@ -64,6 +63,9 @@ public final class Vault: ItemStore, UserVerifier {
         }
     }
 
+    /// Has the next call open the vault again; connections in use end with the call that uses them.
+    func dropSession() { session.withLock { $0 = nil } }
+
     // MARK: - Opening
 
     /// The open vault; `nil` if there is none yet.
@@ -101,56 +103,6 @@ public final class Vault: ItemStore, UserVerifier {
         return try Session(location, settings, identity: FileIdentity(status))
     }
 
-    // MARK: - Writing
-
-    /// Runs `body` in one durable transaction, alone among all writers of all processes; makes the vault if there is none.
-    ///
-    /// - Parameter emptyingLog: Whether what the transaction removed should not lie in SQLite's log until later writes
-    ///   happen to cover it; asked when it is done. Another process that is reading just now may keep it there.
-    func write<Result>(
-        emptyingLog: @autoclosure () -> Bool = false, _ body: (RowSealer, ItemTable) throws -> Result
-    ) throws(KeychainError) -> Result {
-        try writeAnything(emptyingLog: emptyingLog()) { session, db in
-            try body(session.keyState.sealer(), ItemTable(db))
-        }
-    }
-
-    /// The same without needing any keys.
-    func writeAnything<Result>(
-        emptyingLog: @autoclosure () -> Bool = false, _ body: (Session, Database) throws -> Result
-    ) throws(KeychainError) -> Result {
-        // Before the lock, which on such a medium could not even be opened.
-        if let session = try openSession(), session.isReadOnly {
-            throw KeychainError(
-                .readOnly,
-                "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
-        }
-        if access(location.lockFile, F_OK) != 0 {
-            try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
-        }
-        return try FileLock.withLock(location.lockFile, flags: O_RDWR, timeout: settings.writerTimeout) {
-            () throws(KeychainError) in
-            let session = try sessionForWriting()
-            let result = try transaction(session, body)
-            if emptyingLog() { try Self.emptyLog(session) }
-            // Its view of the format is a thing of the past.
-            if session.formatVersion < VaultSchema.version { try close() }
-            return result
-        }
-    }
-
-    /// The session whose keys are those of the keybag in the file: it may have been replaced in place, and what was then
-    /// sealed under the old keys would be lost.
-    private func sessionForWriting() throws(KeychainError) -> Session {
-        let session = try openOrCreateSession()
-        if try session.hasCurrentKeybag(try session.writingConnection()) {
-            PausePoint.keybagLooked.reached()
-            return session
-        }
-        try close()
-        return try openOrCreateSession()
-    }
-
     /// Closes the session if the keybag has changed since it was opened.
     ///
     /// - Returns: Whether it had, so that trying again may go better.
@@ -158,47 +110,5 @@ public final class Vault: ItemStore, UserVerifier {
         guard try !session.hasCurrentKeybag(session.reader) else { return false }
         try close()
         return true
-    }
-
-    private static func emptyLog(_ session: Session) throws(KeychainError) {
-        let connection = try session.writingConnection()
-        PausePoint.beforeTruncation.reached()
-        defer { PausePoint.truncated.reached() }
-        do {
-            try connection.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-        } catch {
-            return  // The transaction is durable all the same, and the log is emptied by a later one.
-        }
-    }
-
-    private func openOrCreateSession() throws(KeychainError) -> Session {
-        if let open = try openSession(age: Self.lookInterval) { return open }
-        try VaultCreation(location: location, timeout: settings.writerTimeout).create()
-        guard let created = try openSession() else {
-            throw KeychainError(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
-        }
-        return created
-    }
-
-    private func transaction<Result>(
-        _ session: Session, _ body: (Session, Database) throws -> Result
-    ) throws(KeychainError) -> Result {
-        let connection = try session.writingConnection()
-        do throws(KeychainError) {
-            return try DatabaseFailure.translating(location.databaseFile) {
-                try connection.writeWithoutTransaction { db in
-                    try Connection.transaction(db) {
-                        if !session.hasTwoKeybags, let keybag = session.keyState.authentic {
-                            try KeybagTable(db).write(keybag.bytes)
-                        }
-                        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
-                        return try body(session, db)
-                    }
-                }
-            }
-        } catch {
-            if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }
-            throw error
-        }
     }
 }

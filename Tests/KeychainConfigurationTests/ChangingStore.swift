@@ -51,6 +51,8 @@
             try store.update(selection, authorization, change)
         }
 
-        func delete(_ selection: Selection) throws(KeychainError) -> Int { try store.delete(selection) }
+        func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+            try store.delete(selection, authorization)
+        }
     }
 #endif

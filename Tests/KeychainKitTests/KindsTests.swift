@@ -162,7 +162,9 @@ private final class WithoutTransactions: ItemStore {
         return try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try memory.delete(selection, authorization)
+    }
 }
 
 private struct Structure: ItemStore {
@@ -184,7 +186,9 @@ private struct Structure: ItemStore {
         try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try memory.delete(selection, authorization)
+    }
 
     var hasTransactions: Bool { true }
 

@@ -32,6 +32,9 @@ package final class TemporaryVault: ItemStore {
         do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
     }
 
+    /// What writers lock.
+    package var lockFile: String { root + "/vault/vault.lock" }
+
     package func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> SelectedItems {
@@ -49,7 +52,9 @@ package final class TemporaryVault: ItemStore {
         try vault.update(selection, authorization, change)
     }
 
-    package func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
+    package func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try vault.delete(selection, authorization)
+    }
 
     package var hasTransactions: Bool { vault.hasTransactions }
 

@@ -12,6 +12,8 @@ public struct Authorization: Sendable {
     var cancellation: AuthenticationCancellation?
     /// Is told when a person is waited for, and when no longer.
     var onQuestion: (@Sendable (_ isOpen: Bool) -> Void)?
+    /// What a store asks before it commits; `nil`: the request ends only by itself.
+    public internal(set) var gate: CommitGate?
 
     public init(_ context: AuthenticationContext, mayAsk: Bool = true, prompt: String? = nil) {
         self.context = context
@@ -22,7 +24,7 @@ public struct Authorization: Sendable {
     /// For a store that hands the request on to another engine.
     package var questions: Query.Questions? {
         guard let cancellation, let onQuestion else { return nil }
-        return Query.Questions(cancellation: cancellation, onQuestion: onQuestion)
+        return Query.Questions(cancellation: cancellation, gate: gate, onQuestion: onQuestion)
     }
 
     /// For requests that ask nobody.

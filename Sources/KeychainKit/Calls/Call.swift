@@ -23,13 +23,19 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
         var deliver: (@Sendable (Ending) -> Void)?
         /// Dropped when the call ends, with all that it holds.
         var body: Body?
+        /// Why the call is to end once the commit that has begun is over, and when that is looked at again.
+        var ending: (error: KeychainError, nextLook: Duration)?
     }
+
+    /// How long after a commit was met it is looked at again whether the call can end. A commit takes as long as the disk.
+    private static var lookInterval: Duration { .milliseconds(20) }
 
     private let state: Mutex<State>
     private let lane: Lane
     private let clock: KeychainClock
     private let length: Deadline
     private let cancellation = AuthenticationCancellation()
+    private let gate = CommitGate()
 
     init(
         _ lane: Lane, _ clock: KeychainClock, _ deadline: Deadline,
@@ -41,7 +47,7 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
         state = Mutex(State(budget: Budget(deadline, at: clock.elapsed()), body: body))
     }
 
-    var deadline: Duration { state.withLock { $0.budget.end } }
+    var deadline: Duration { state.withLock { $0.ending?.nextLook ?? $0.budget.end } }
 
     /// - Parameter deliver: Gets the ending, once, on whatever thread.
     func start(_ deliver: @escaping @Sendable (Ending) -> Void) {
@@ -62,7 +68,9 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
             return state.body
         }
         guard let body else { return }
-        let questions = Query.Questions(cancellation: cancellation) { [weak self] isOpen in self?.setAsking(isOpen) }
+        let questions = Query.Questions(cancellation: cancellation, gate: gate) { [weak self] isOpen in
+            self?.setAsking(isOpen)
+        }
         do throws(KeychainError) {
             end(.success(try body(questions)))
         } catch {
@@ -72,9 +80,7 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
 
     private func setAsking(_ isAsking: Bool) {
         state.withLock { $0.budget.setAsking(isAsking, at: clock.elapsed()) }
-        clock.alarm.set(for: self)
-        // It may have ended just now, and then nobody would clear the alarm.
-        if state.withLock({ $0.phase.isEnded }) { clock.alarm.clear(for: self) }
+        setAlarm()
     }
 
     // MARK: - Ending
@@ -85,12 +91,28 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
     }
 
     func expire() {
-        let isAsking = state.withLock { $0.budget.isAsking }
-        end(.failure(isAsking ? .nobodyAnswered(within: length.asking) : .timedOut(after: length.silent)))
+        let (isAsking, ending) = state.withLock { ($0.budget.isAsking, $0.ending) }
+        let timeout: KeychainError =
+            isAsking ? .nobodyAnswered(within: length.asking) : .timedOut(after: length.silent)
+        stop(ending?.error ?? timeout)
     }
 
     func cancel() {
-        end(.failure(.callCancelled))
+        stop(.callCancelled)
+    }
+
+    /// Ends the call before its change, or leaves the ending to the commit that has begun. Nothing is changed later.
+    private func stop(_ error: KeychainError) {
+        guard !gate.close(error) else { return end(.failure(error)) }
+        state.withLock { $0.ending = (error, clock.elapsed() + Self.lookInterval) }
+        cancellation.cancel()
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        clock.alarm.set(for: self)
+        // It may have ended just now, and then nobody would clear the alarm.
+        if state.withLock({ $0.phase.isEnded }) { clock.alarm.clear(for: self) }
     }
 
     /// The first ending counts.
@@ -114,7 +136,7 @@ extension KeychainError {
     fileprivate static func timedOut(after time: Duration) -> KeychainError {
         KeychainError(
             .timedOut,
-            "The keychain did not answer within \(time). A change that was under way may still happen. Try again.")
+            "The keychain did not answer within \(time). What it had not done by then will not be done. Try again.")
     }
 
     fileprivate static func nobodyAnswered(within time: Duration) -> KeychainError {
@@ -122,5 +144,5 @@ extension KeychainError {
     }
 
     fileprivate static let callCancelled = KeychainError(
-        .cancelled, "The program has cancelled the call. A change that was under way may still happen.")
+        .cancelled, "The program has cancelled the call. What the keychain had not done by then will not be done.")
 }

@@ -8,8 +8,10 @@
 /// store.deadline = Deadline(silent: .seconds(1), asking: .seconds(60))
 /// ```
 ///
-/// While a person is waited for, the first time stands still. A change whose call has timed out may still happen, if it was
-/// already under way; it happens as a whole or not at all.
+/// While a person is waited for, the first time stands still. A change whose call has timed out or was cancelled happened, as
+/// a whole, before the error was thrown, or never happens. A change that is being committed when the time is up is waited for,
+/// which takes as long as the disk. Over Apple's keychain, which knows no end of a call, a change that it had been given
+/// already may still happen.
 public struct Deadline: Hashable, Sendable {
     /// For the work of the keychain, waiting for other programs included.
     public var silent: Duration

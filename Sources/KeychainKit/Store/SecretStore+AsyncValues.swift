@@ -2,7 +2,8 @@
 // Saving, reading and removing values, without blocking a thread.
 
 /// The asynchronous forms do what the synchronous ones of the same name do. They end after ``SecretStore/deadline`` with
-/// `timedOut`, and when their task is cancelled with `cancelled`; a change that was under way may then still happen.
+/// `timedOut`, and when their task is cancelled with `cancelled`; a change has then happened by the time of the error, or
+/// never happens.
 extension SecretStore {
     /// Saves a value: adds an item, or changes the one that is there in place, in one transaction.
     public nonisolated(nonsending) func save<Value: Encodable>(

@@ -128,7 +128,9 @@ public final class ScriptedStore: ItemStore {
         try operations.update(selection, authorization, change)
     }
 
-    public func delete(_ selection: Selection) throws(KeychainError) -> Int { try operations.delete(selection) }
+    public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try operations.delete(selection, authorization)
+    }
 
     public var lockState: LockState { get throws(KeychainError) { try base.lockState } }
 
@@ -239,9 +241,9 @@ private struct ScriptedOperations: ItemOperations {
         return try base.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         try store.meet(store.begin(call(.delete, selection.conditions)))
-        return try base.delete(selection)
+        return try base.delete(selection, authorization)
     }
 
     private func call(_ kind: ScriptedStore.CallKind, _ attributes: Attributes) -> ScriptedStore.Call {

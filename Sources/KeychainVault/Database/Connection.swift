@@ -2,6 +2,7 @@
 // Connections to the database: opened one way for reading, one way for writing, with every setting read back.
 
 import GRDB
+import GRDBSQLite
 import KeychainEngine
 
 /// Opens the vault's database. Each setting that durability or safety rests on is set and then read back, since
@@ -49,24 +50,33 @@ enum Connection {
         return configuration
     }
 
-    /// Runs `body` in a transaction that is alone from its start, and durable when this returns.
+    /// Begins a transaction that is alone from its start. GRDB would parse BEGIN and COMMIT anew for each; these are prepared
+    /// once.
+    static func begin(_ db: Database) throws { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
+
+    /// Durable when this returns.
+    static func commit(_ db: Database) throws { try db.cachedStatement(sql: "COMMIT").execute() }
+
+    /// Moves all of the WAL into the database and truncates it. Waits for nobody: a reader may have been stopped.
     ///
-    /// GRDB would parse its BEGIN and COMMIT anew for each transaction; these two are prepared once.
-    static func transaction<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
-        PausePoint.beforeBegin.reached()
-        try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+    /// - Returns: `false` if a reader needs the WAL, or the disk failed.
+    static func truncateLog(_ db: Database) -> Bool {
+        PausePoint.beforeTruncation.reached()
+        defer { PausePoint.truncated.reached() }
         do {
-            PausePoint.begun.reached()
-            let result = try body()
-            PausePoint.beforeCommit.reached()
-            try db.cachedStatement(sql: "COMMIT").execute()
-            PausePoint.committed.reached()
-            return result
+            try setBusyTimeout(0, db)
+            let outcome = Swift.Result { try db.checkpoint(.truncate) }
+            try setBusyTimeout(busyTimeout, db)
+            _ = try outcome.get()
+            return true
         } catch {
-            // After some errors SQLite has rolled back by itself, and there is nothing to roll back.
-            if db.isInsideTransaction { try db.rollback() }
-            throw error
+            return false
         }
+    }
+
+    private static func setBusyTimeout(_ seconds: Double, _ db: Database) throws {
+        let code = sqlite3_busy_timeout(db.sqliteConnection, Int32(seconds * 1000))
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
     // MARK: - Settings

@@ -64,7 +64,7 @@ final class VaultTransaction: ItemOperations {
         }
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _: Authorization) throws(KeychainError) -> Int {
         try translating {
             hasRemoved = true
             var search = Search(selection, sealer, .deleting)

@@ -40,15 +40,16 @@ struct DeviceKey: Sendable {
         let folder = FileSafety.parent(of: path)
         try PrivateFile.createParents(of: path)
         try FileSafety.checkNotSharedByAll(folder)
-        return try FileLock.withLock(folder, flags: O_RDONLY | O_DIRECTORY, timeout: timeout) {
-            () throws(KeychainError) in
-            if let present = try load(path) { return present }
-            let key = DeviceKey(id: UUID(), secret: .random(count: 32))
-            var bytes = key.bytes
-            defer { bytes.wipe() }
-            try PrivateFile.write(bytes, to: path)
-            return key
+        guard let lock = try FileLock.take(folder, flags: O_RDONLY | O_DIRECTORY, FileLock.Wait(timeout)) else {
+            throw KeychainError(.busy, "The folder '\(folder)' was just replaced. Try again.")
         }
+        defer { lock.release() }
+        if let present = try load(path) { return present }
+        let key = DeviceKey(id: UUID(), secret: .random(count: 32))
+        var bytes = key.bytes
+        defer { bytes.wipe() }
+        try PrivateFile.write(bytes, to: path)
+        return key
     }
 
     /// Mixed into the keys of the classes that are for this device only.

@@ -5,7 +5,7 @@ import Foundation
 import KeychainKit
 
 /// The forms to `await` do what those of the same name do. They end after ten seconds, and five minutes more for a person who
-/// has to be asked; and when their task is cancelled. A change that was under way may then still happen, as a whole.
+/// has to be asked; and when their task is cancelled. A change has then happened by the time of the error, or never happens.
 extension JSKeychain {
     /// Saves a value: makes an item, or changes the one that is there, in one transaction.
     public nonisolated(nonsending) func save<T: Codable>(

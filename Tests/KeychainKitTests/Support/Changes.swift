@@ -81,7 +81,9 @@ final class CountedStore: ItemStore {
         try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try memory.delete(selection) }
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try memory.delete(selection, authorization)
+    }
 
     var userVerifier: (any UserVerifier)? { memory.userVerifier }
 }

@@ -25,5 +25,5 @@ struct ForgetfulStore: ItemStore {
         _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems { SelectedItems(items: []) }
 
-    func delete(_: Selection) throws(KeychainError) -> Int { 0 }
+    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { 0 }
 }

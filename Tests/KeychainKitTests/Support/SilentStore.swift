@@ -49,8 +49,8 @@ final class SilentStore: ItemStore {
         return try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         wait()
-        return try memory.delete(selection)
+        return try memory.delete(selection, authorization)
     }
 }

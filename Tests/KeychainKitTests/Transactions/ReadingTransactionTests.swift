@@ -69,5 +69,5 @@ private final class ReadOnlyStore: ItemStore {
         _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems { throw Self.refusal }
 
-    func delete(_: Selection) throws(KeychainError) -> Int { throw Self.refusal }
+    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw Self.refusal }
 }

@@ -125,5 +125,5 @@ private struct FailingStore: ItemStore {
         _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems { throw failure }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { throw failure }
+    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw failure }
 }

@@ -70,7 +70,9 @@ final class TemporaryVault: LockableStore {
         try vault.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try vault.delete(selection) }
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try vault.delete(selection, authorization)
+    }
 
     var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }

@@ -82,7 +82,7 @@ final class BrokenStore: ItemStore {
         }
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         var selection = broken(selection)
         if defect == .deletesOne {
             guard let first = try base.select(selection, limit: 1, includingValues: false, .none).items.first else {
@@ -90,7 +90,7 @@ final class BrokenStore: ItemStore {
             }
             selection = Selection(itemClass: nil, id: first.reference)
         }
-        return try base.delete(selection) + (defect == .countsWrong ? 1 : 0)
+        return try base.delete(selection, authorization) + (defect == .countsWrong ? 1 : 0)
     }
 
     var hasTransactions: Bool { defect != .saysUnsupported }
@@ -228,7 +228,9 @@ private struct Blind: ItemOperations {
         _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems { try items.update(selection, authorization, change) }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int { try items.delete(selection) }
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        try items.delete(selection, authorization)
+    }
 }
 
 extension Selection {

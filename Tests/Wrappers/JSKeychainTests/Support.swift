@@ -73,5 +73,5 @@ struct DamagedStore: ItemStore {
         _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
     ) -> SelectedItems { SelectedItems(items: [], damaged: 1) }
 
-    func delete(_: Selection) throws(KeychainError) -> Int { throw .damagedItem }
+    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw .damagedItem }
 }

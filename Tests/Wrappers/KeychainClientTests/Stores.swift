@@ -44,9 +44,9 @@ final class CountingStore: ItemStore {
         return try store.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         try checkMayWrite()
-        return try store.delete(selection)
+        return try store.delete(selection, authorization)
     }
 
     func transaction<Result>(
@@ -82,9 +82,9 @@ private struct CountedItems: ItemOperations {
         return try items.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         try check()
-        return try items.delete(selection)
+        return try items.delete(selection, authorization)
     }
 }
 
@@ -126,9 +126,9 @@ final class WaitingStore: ItemStore {
         return try memory.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         wait()
-        return try memory.delete(selection)
+        return try memory.delete(selection, authorization)
     }
 
     var hasTransactions: Bool { true }

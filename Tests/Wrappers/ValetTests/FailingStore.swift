@@ -81,13 +81,13 @@ final class FailingStore: ItemStore {
         return try store.update(selection, authorization, change)
     }
 
-    func delete(_ selection: Selection) throws(KeychainError) -> Int {
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         let isRefused = refusals.withLock { refusals in
             refusals.removals -= 1
             return refusals.removals < 0
         }
         guard !isRefused else { throw Self.readOnly }
-        return try store.delete(selection)
+        return try store.delete(selection, authorization)
     }
 
     func transaction<Result>(

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way in which a vault is changed: lock, open, begin, check, run, ask the gate, commit.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+extension Vault {
+    /// Runs `body` in one durable transaction, alone among all writers of all processes; makes the vault if there is none.
+    ///
+    /// - Parameters:
+    ///   - emptyingLog: Whether the WAL must be truncated after the commit because the transaction removed something; asked
+    ///     when `body` is done. Where a reader of another process prevents it, a later writer does it.
+    ///   - gate: What decides, directly before the commit, whether the call has ended.
+    func write<Result>(
+        emptyingLog: @autoclosure () -> Bool = false, gate: CommitGate? = nil,
+        _ body: (RowSealer, ItemTable) throws -> Result
+    ) throws(KeychainError) -> Result {
+        try writeAnything(emptyingLog: emptyingLog(), gate: gate) { session, db in
+            try body(session.keyState.sealer(), ItemTable(db))
+        }
+    }
+
+    /// The same without needing any keys.
+    func writeAnything<Result>(
+        emptyingLog: @autoclosure () -> Bool = false, gate: CommitGate? = nil,
+        _ body: (Session, Database) throws -> Result
+    ) throws(KeychainError) -> Result {
+        // Before the lock, which on such a medium could not even be opened.
+        if let session = try openSession(), session.isReadOnly { throw .vaultIsReadOnly(location) }
+        let lock = try lockForWriting(gate)
+        defer {
+            gate?.leave()
+            lock.release()
+        }
+        for _ in 1...Self.writingAttempts {
+            try gate?.check()
+            let session = try openOrCreateSession()
+            if let result = try commit(session, lock, gate, emptyingLog, body) { return result }
+            try close()
+        }
+        throw KeychainError(.busy, "The keybag of '\(location.folder)' keeps changing. Try again.")
+    }
+
+    /// Others would have to change the keybag without the lock each time.
+    private static let writingAttempts = 3
+
+    /// The writer lock; its file is made again if somebody removed it.
+    private func lockForWriting(_ gate: CommitGate?) throws(KeychainError) -> FileLock {
+        let wait = FileLock.Wait(settings.writerTimeout, gate)
+        while true {
+            if access(location.lockFile, F_OK) != 0 {
+                try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
+            }
+            if let lock = try FileLock.take(location.lockFile, flags: O_RDWR, wait) { return lock }
+        }
+    }
+
+    private func openOrCreateSession() throws(KeychainError) -> Session {
+        if let open = try openSession(age: Self.lookInterval) { return open }
+        try VaultCreation(location: location, timeout: settings.writerTimeout).create()
+        guard let created = try openSession() else {
+            throw KeychainError(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
+        }
+        return created
+    }
+
+    /// One transaction.
+    ///
+    /// - Returns: `nil`, and nothing has changed, if the session does not stand for what is in the file any more.
+    private func commit<Result>(
+        _ session: Session, _ lock: FileLock, _ gate: CommitGate?, _ emptyingLog: () -> Bool,
+        _ body: (Session, Database) throws -> Result
+    ) throws(KeychainError) -> Result? {
+        // A vault that was copied without its lock file, or lost it, has lost the marker with it.
+        if lock.isEmpty { try VaultMarker.write(location) }
+        let connection = try session.writingConnection()
+        do throws(KeychainError) {
+            return try DatabaseFailure.translating(location.databaseFile) {
+                try connection.writeWithoutTransaction { db in
+                    PausePoint.beforeBegin.reached()
+                    try Connection.begin(db)
+                    PausePoint.begun.reached()
+                    do {
+                        // Inside the transaction: without the lock file's help others could come in between.
+                        guard try session.isOf(db) else {
+                            try db.rollback()
+                            return nil
+                        }
+                        PausePoint.keybagLooked.reached()
+                        try Self.complete(session, db)
+                        let result = try body(session, db)
+                        let isToEmptyLog = emptyingLog()
+                        // What belongs to every change and covers all of it is written here.
+                        PausePoint.beforeCommit.reached()
+                        try gate?.enter()
+                        try Connection.commit(db)
+                        PausePoint.committed.reached()
+                        finish(session, db, isToEmptyLog)
+                        return result
+                    } catch {
+                        // After some errors SQLite has rolled back by itself.
+                        if db.isInsideTransaction { try db.rollback() }
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }
+            throw error
+        }
+    }
+
+    /// What the first write to an older or damaged vault adds.
+    private static func complete(_ session: Session, _ db: Database) throws {
+        if !session.hasTwoKeybags, let keybag = session.keyState.authentic { try KeybagTable(db).write(keybag.bytes) }
+        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
+    }
+
+    /// After the commit, which nothing here can take back.
+    private func finish(_ session: Session, _ db: Database, _ isToEmptyLog: Bool) {
+        if isToEmptyLog { _ = Connection.truncateLog(db) }
+        // The session's view of the format is a thing of the past.
+        if session.formatVersion < VaultSchema.version { dropSession() }
+    }
+}
+
+extension KeychainError {
+    fileprivate static func vaultIsReadOnly(_ location: VaultLocation) -> KeychainError {
+        KeychainError(
+            .readOnly, "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
+    }
+}

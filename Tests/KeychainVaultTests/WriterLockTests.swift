@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds under the writer lock: the end of a call, the keybag, and the lock file itself.
+
+import Foundation
+import GRDB
+import KeychainEngine
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+struct WriterLockTests {
+    private static let timeout = KeychainError(.timedOut, "The test's time is up.")
+
+    /// An addition whose call the gate ends.
+    private static func late(_ gate: CommitGate) -> Query {
+        var query = Query.genericPassword("s", "late", value: "v")
+        query.questions = Query.Questions(cancellation: AuthenticationCancellation(), gate: gate) { _ in }
+        return query
+    }
+
+    // MARK: - The end of a call
+
+    @Test(arguments: [false, true])
+    func transaction_whoseCallEndsWhileItRuns_isRolledBack(inMemory: Bool) throws {
+        let test = try TestVault()
+        let engine = inMemory ? Engine(store: MemoryStore()) : test.engine
+        try engine.add(.genericPassword("s", "before", value: "v"))
+        let gate = CommitGate()
+        let query = Self.late(gate)
+        let result = reason {
+            try engine.transaction(as: query) { (requests) throws(KeychainError) in
+                try requests.add(query, caller: .unrestricted)
+                _ = try requests.delete(.genericPassword("s", "before"), caller: .unrestricted)
+                _ = gate.close(Self.timeout)
+            }
+        }
+        #expect(result == .timedOut)
+        #expect(try engine.text(.genericPassword("s", "before")) == "v")
+        #expect(reason { _ = try engine.text(.genericPassword("s", "late")) } == .itemNotFound)
+    }
+
+    @Test func callThatHasEnded_beginsNoFurtherChange() throws {
+        let test = try TestVault()
+        let gate = CommitGate()
+        let query = Self.late(gate)
+        try test.engine.add(query)
+        #expect(gate.close(Self.timeout))
+        #expect(reason { try test.engine.delete(query) } == .timedOut)
+        #expect(try test.engine.text(.genericPassword("s", "late")) == "v")
+    }
+
+    @Test func gate_whileAChangeIsCommitted_closesAfterIt() throws {
+        let gate = CommitGate()
+        try gate.enter()
+        #expect(!gate.close(Self.timeout))
+        #expect(reason { try gate.check() } == .timedOut)
+        gate.leave()
+        #expect(reason { try gate.enter() } == .timedOut)
+        #expect(gate.close(Self.timeout))
+    }
+
+    // MARK: - The lock file
+
+    @Test func writer_whoseLockFileWasReplacedWhileItWaited_waitsForTheNewOne() throws {
+        var settings = VaultSettings()
+        settings.writerTimeout = .milliseconds(500)
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "before", value: "v"))
+        let old = try HeldLock(test.location.lockFile)
+        let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
+        #expect(unlink(test.location.lockFile) == 0)
+        try Vault(test.location).engine.add(.genericPassword("s", "other", value: "v"))
+        let new = try HeldLock(test.location.lockFile)
+        old.release()
+        #expect(writer.reason() == .busy)
+        new.release()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+    }
+
+    @Test func lockFile_thatWasRemoved_isMadeAgainWithTheMarker() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(unlink(test.location.lockFile) == 0)
+        try test.engine.add(.genericPassword("s", "b", value: "v"))
+        #expect(try VaultMarker.isPresent(test.location))
+    }
+
+    // MARK: - The keybag
+
+    /// The rotation is committed by another connection while the writer, which knows the keybag of before, waits for the
+    /// database.
+    @Test func item_savedWhileTheKeybagIsReplaced_opens() throws {
+        let (test, rotated) = (try TestVault(), try TestVault())
+        try test.engine.add(.genericPassword("s", "before", value: "v"))
+        try test.vault.close()
+        try FileManager.default.copyItem(atPath: test.location.folder, toPath: rotated.location.folder)
+        let copy = Vault(
+            try VaultLocation(folder: rotated.location.folder, deviceKeyFile: test.location.deviceKeyFile), .cheap)
+        try copy.rotate()
+        try copy.close()
+        _ = try test.engine.text(.genericPassword("s", "before"))
+        let other = try DatabaseQueue(path: test.databaseFile)
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "ATTACH '\(rotated.databaseFile)' AS rotated")
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
+            while try !HeldLock.isHeld(test.location.lockFile) { sched_yield() }
+            for table in ["keybag", "keybag_copy", "item", "lookup"] {
+                try db.execute(
+                    sql: "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM rotated.\(table)")
+            }
+            try db.execute(sql: "COMMIT")
+            #expect(writer.reason() == nil)
+        }
+        try other.close()
+        let engine = test.reopened()
+        #expect(try engine.text(.genericPassword("s", "before")) == "v")
+        #expect(try engine.text(.genericPassword("s", "a")) == "v")
+    }
+}
+
+/// A lock that is held as another process would hold it.
+struct HeldLock {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw CocoaError(.fileLocking) }
+    }
+
+    func release() { close(descriptor) }
+
+    /// Whether somebody holds it now.
+    static func isHeld(_ path: String) throws -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CocoaError(.fileNoSuchFile) }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    }
+}
+
+/// Work on a thread of its own.
+final class Background: Sendable {
+    private let ending = Mutex<KeychainError.Reason?>(nil)
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () throws -> Void) {
+        Thread.detachNewThread { [self] in
+            let found = KeychainVaultTests.reason(body)
+            ending.withLock { $0 = found }
+            semaphore.signal()
+        }
+    }
+
+    /// Waits for the end, at most five minutes; the reason of the failure, `nil` if it went well.
+    func reason() -> KeychainError.Reason? {
+        guard semaphore.wait(timeout: .now() + 300) == .success else { return .unavailable }
+        return ending.withLock { $0 }
+    }
+}
