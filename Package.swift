@@ -175,7 +175,10 @@ var targets: [Target] = [
         ]),
     .executableTarget(
         name: "vault-exerciser",
-        dependencies: ["KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims"],
+        dependencies: [
+            "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ],
         path: "Tests/Exerciser"),
     // No test depends on this one, since it would have the shim's system calls in its own program; `--build-tests` builds it.
     .target(name: "FaultShim", path: "Tests/FaultShim"),

@@ -144,15 +144,25 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [kit]]
+// keychain-benchmarks [FOLDER [kit|writers]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
 }
+if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "--contender" {
+    let location = try VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3])
+    try writeAndRemove(location, CommandLine.arguments[4])
+    exit(0)
+}
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
+if CommandLine.arguments.contains("writers") {
+    try measureStoppedReader(parent: parent)
+    exit(0)
+}
 try await measureKit(size: 1000, parent: parent)
 try measureWrappers(size: 1000, parent: parent)
 try await measureObservation(parent: parent)
+try measureStoppedReader(parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }
 try measureUnlocking(size: 1000, parent: parent)
 let small = try measure(size: 1000, parent: parent)

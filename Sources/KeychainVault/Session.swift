@@ -22,8 +22,9 @@ final class Session: Sendable {
     /// The first of the two keybags as it was read.
     let storedKeybag: Data?
     /// Whether the vault could be read but not written when it was opened.
-    var isReadOnly: Bool { readOnlyState != nil }
-    private let readOnlyState: ReadOnlyState?
+    let isReadOnly: Bool
+    /// What the files looked like when they were opened in a way in which SQLite notices no change of them.
+    private let frozenState: FilesState?
     let reader: DatabaseQueue
     private let writer = Mutex<DatabaseQueue?>(nil)
     private let identity: FileIdentity
@@ -43,16 +44,14 @@ final class Session: Sendable {
         self.location = location
         self.identity = identity
         // Before anything is read: what is written from now on shows in the next look.
-        let logBefore = LogState(location)
-        readOnlyState = ReadOnlyState(location)
-        reader = try Self.openReader(location, isReadOnly: readOnlyState != nil)
-        let (version, copies) = try DatabaseFailure.translating(location.databaseFile) { [reader] in
-            try reader.read { db in
-                (try VaultSchema.check(db, path: location.databaseFile), try KeybagTable(db).copies())
-            }
-        }
+        let (logBefore, stateBefore) = (LogState(location), FilesState(location))
+        isReadOnly = FilesState.isReadOnly(location)
+        let opened = try Opened(location, isReadOnly: isReadOnly)
+        reader = opened.reader
+        frozenState = isReadOnly || opened.isImmutable ? stateBefore : nil
         try location.checkSeparation()
-        formatVersion = version
+        formatVersion = opened.version
+        let copies = opened.copies
         let stored = try StoredKeybag(copies, location, settings)
         keybag = stored.keybag
         keybags = stored.keybags
@@ -72,7 +71,7 @@ final class Session: Sendable {
     func isCurrent(age: Duration) throws(KeychainError) -> Bool {
         guard isOfThisProcess else { return false }
         // SQLite does not notice changes under such a connection, so we do, each time.
-        if let readOnlyState { return readOnlyState == ReadOnlyState(location) }
+        if let frozenState { return frozenState == FilesState(location) }
         return try lastLook.withLock { (lastLook) throws(KeychainError) in
             let now = ContinuousClock.now
             if now - lastLook.moment < age { return true }
@@ -98,6 +97,9 @@ final class Session: Sendable {
         }
     }
 
+    /// Whether its reader would not notice what this process writes.
+    var isFrozen: Bool { frozenState != nil }
+
     /// Whether this session still stands for the database that is written, asked within the transaction: its keys must be
     /// those of the keybag, or what they seal would be lost, and its file the one at the vault's place.
     func isOf(_ db: Database) throws -> Bool {
@@ -109,6 +111,7 @@ final class Session: Sendable {
     func writingConnection() throws(KeychainError) -> DatabaseQueue {
         try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
+            try FileSafety.checkCompanions(location)
             let opened = try Connection.openForWriting(location.databaseFile)
             writer = opened
             return opened
@@ -128,99 +131,6 @@ final class Session: Sendable {
                 try writer?.close()
                 writer = nil
             }
-        }
-    }
-
-    // MARK: - Opening
-
-    private static func openReader(
-        _ location: VaultLocation, isReadOnly: Bool
-    ) throws(KeychainError) -> DatabaseQueue {
-        guard isReadOnly else { return try Connection.openForReading(location.databaseFile) }
-        let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
-        // With an empty log the file alone is the whole truth; others may change it, which `isCurrent` notices.
-        if (try FileSafety.checkFile(companions[0])?.st_size ?? 0) == 0 {
-            return try Connection.openImmutable(location.databaseFile)
-        }
-        guard try FileSafety.checkFile(companions[1]) != nil else {
-            throw KeychainError(
-                .unavailable,
-                "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
-                    + "medium that cannot be written. Copy the folder to a writable place and name that (KEYCHAIN_VAULT)."
-            )
-        }
-        return try Connection.openForReading(location.databaseFile)
-    }
-}
-
-/// Which file a path leads to.
-struct FileIdentity: Equatable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// `nil` if nothing is there.
-    init?(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-    }
-}
-
-/// What SQLite's log looks like from outside: every change of the vault changes it.
-struct LogState: Equatable, Sendable {
-    private let size: Int64
-    private let seconds: Int
-    private let nanoseconds: Int
-
-    init(_ location: VaultLocation) {
-        var status = stat()
-        guard lstat(location.folder + "/" + VaultLocation.companionNames[0], &status) == 0 else {
-            (size, seconds, nanoseconds) = (-1, 0, 0)
-            return
-        }
-        size = Int64(status.st_size)
-        (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
-    }
-
-    /// Whether the log was written so short a time ago that another change may have left the same date.
-    var isRecent: Bool {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return abs(Int(now.tv_sec) - seconds) <= 1
-    }
-}
-
-/// What a vault that cannot be written looks like from outside. Others may still write it: on a medium that is read-only
-/// for us alone, or once it is writable again.
-struct ReadOnlyState: Equatable, Sendable {
-    private let database: FileState?
-    private let log: FileState?
-
-    /// `nil` if the vault can be written.
-    init?(_ location: VaultLocation) {
-        guard access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0 else { return nil }
-        database = FileState(location.databaseFile)
-        log = FileState(location.folder + "/" + VaultLocation.companionNames[0])
-    }
-
-    private struct FileState: Equatable, Sendable {
-        let identity: FileIdentity
-        let size: Int64
-        let changes: [Int]
-
-        init?(_ path: String) {
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return nil }
-            identity = FileIdentity(status)
-            size = Int64(status.st_size)
-            changes = [
-                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-            ]
         }
     }
 }

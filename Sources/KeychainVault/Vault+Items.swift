@@ -51,12 +51,21 @@ extension Vault {
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        try transaction(authorization, isDeletion: false, body)
+    }
+
+    /// - Parameter isDeletion: Whether it is known beforehand that it only removes something.
+    private func transaction<Result>(
+        _ authorization: Authorization, isDeletion: Bool, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         try authorization.satisfying(self) { (proofs) throws(KeychainError) in
             var transaction: VaultTransaction?
             do throws(KeychainError) {
                 return .done(
-                    try write(emptyingLog: transaction?.hasRemoved ?? false, gate: authorization.gate) {
-                        sealer, table in
+                    try write(
+                        emptyingLog: transaction?.hasRemoved ?? false,
+                        usingReserve: { isDeletion || transaction?.hasOnlyRemoved ?? false }, gate: authorization.gate
+                    ) { sealer, table in
                         let current = VaultTransaction(location.databaseFile, sealer, table, proofs)
                         transaction = current
                         let result = try body(current)
@@ -89,7 +98,7 @@ extension Vault {
 
     public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         guard try openSession() != nil else { return 0 }
-        return try transaction(authorization) { (items) throws(KeychainError) in
+        return try transaction(authorization, isDeletion: true) { (items) throws(KeychainError) in
             try items.delete(selection, authorization)
         }
     }

@@ -11,19 +11,21 @@ extension Vault {
     /// - Parameters:
     ///   - emptyingLog: Whether the WAL must be truncated after the commit because the transaction removed something; asked
     ///     when `body` is done. Where a reader of another process prevents it, a later writer does it.
+    ///   - usingReserve: Whether the transaction has to work on a full disk, since it only removes something; asked when the
+    ///     disk was full. By default as `emptyingLog`.
     ///   - gate: What decides, directly before the commit, whether the call has ended.
     func write<Result>(
-        emptyingLog: @autoclosure () -> Bool = false, gate: CommitGate? = nil,
+        emptyingLog: @autoclosure () -> Bool = false, usingReserve: (() -> Bool)? = nil, gate: CommitGate? = nil,
         _ body: (RowSealer, ItemTable) throws -> Result
     ) throws(KeychainError) -> Result {
-        try writeAnything(emptyingLog: emptyingLog(), gate: gate) { session, db in
+        try writeAnything(emptyingLog: emptyingLog(), usingReserve: usingReserve, gate: gate) { session, db in
             try body(session.keyState.sealer(), ItemTable(db))
         }
     }
 
     /// The same without needing any keys.
     func writeAnything<Result>(
-        emptyingLog: @autoclosure () -> Bool = false, gate: CommitGate? = nil,
+        emptyingLog: @autoclosure () -> Bool = false, usingReserve: (() -> Bool)? = nil, gate: CommitGate? = nil,
         _ body: (Session, Database) throws -> Result
     ) throws(KeychainError) -> Result {
         // Before the lock, which on such a medium could not even be opened.
@@ -33,11 +35,21 @@ extension Vault {
             gate?.leave()
             lock.release()
         }
+        let reserve = Reserve(location)
         for _ in 1...Self.writingAttempts {
             try gate?.check()
-            let session = try openOrCreateSession()
-            if let result = try commit(session, lock, gate, emptyingLog, body) { return result }
-            try close()
+            do throws(KeychainError) {
+                let session = try openOrCreateSession(lock)
+                if let result = try commit(session, lock, gate, emptyingLog, body) {
+                    reserve.restore()
+                    return result
+                }
+                try close()
+            } catch {
+                guard reserve.isWanted(after: error), usingReserve?() ?? emptyingLog(), reserve.giveUp() else {
+                    throw error
+                }
+            }
         }
         throw KeychainError(.busy, "The keybag of '\(location.folder)' keeps changing. Try again.")
     }
@@ -56,9 +68,9 @@ extension Vault {
         }
     }
 
-    private func openOrCreateSession() throws(KeychainError) -> Session {
+    private func openOrCreateSession(_ lock: FileLock) throws(KeychainError) -> Session {
         if let open = try openSession(age: Self.lookInterval) { return open }
-        try VaultCreation(location: location, timeout: settings.writerTimeout).create()
+        try VaultCreation(location: location, timeout: settings.writerTimeout).create(lock)
         guard let created = try openSession() else {
             throw KeychainError(.inputOutput, "The vault '\(location.folder)' was made and then not found.")
         }
@@ -73,7 +85,7 @@ extension Vault {
         _ body: (Session, Database) throws -> Result
     ) throws(KeychainError) -> Result? {
         // A vault that was copied without its lock file, or lost it, has lost the marker with it.
-        if lock.isEmpty { try VaultMarker.write(location) }
+        if lock.isEmpty { try VaultMarker.write(lock, location) }
         let connection = try session.writingConnection()
         do throws(KeychainError) {
             return try DatabaseFailure.translating(location.databaseFile) {
@@ -90,13 +102,15 @@ extension Vault {
                         PausePoint.keybagLooked.reached()
                         try Self.complete(session, db)
                         let result = try body(session, db)
-                        let isToEmptyLog = emptyingLog()
+                        let truncation = LogTruncation(lock, isNeeded: emptyingLog())
                         // What belongs to every change and covers all of it is written here.
                         PausePoint.beforeCommit.reached()
                         try gate?.enter()
                         try Connection.commit(db)
                         PausePoint.committed.reached()
-                        finish(session, db, isToEmptyLog)
+                        truncation.run(db)
+                        // The session's view of the format, or of the files, is a thing of the past.
+                        if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
                         return result
                     } catch {
                         // After some errors SQLite has rolled back by itself.
@@ -116,12 +130,31 @@ extension Vault {
         if !session.hasTwoKeybags, let keybag = session.keyState.authentic { try KeybagTable(db).write(keybag.bytes) }
         if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
     }
+}
 
-    /// After the commit, which nothing here can take back.
-    private func finish(_ session: Session, _ db: Database, _ isToEmptyLog: Bool) {
-        if isToEmptyLog { _ = Connection.truncateLog(db) }
-        // The session's view of the format is a thing of the past.
-        if session.formatVersion < VaultSchema.version { dropSession() }
+/// Takes removed data out of the WAL after a commit, as soon as no reader needs it there.
+private struct LogTruncation {
+    private let lock: FileLock
+    private let isNeeded: Bool
+    /// Whether an earlier one is still due.
+    private let isOverdue: Bool
+
+    /// Before the commit: a process that is killed after it leaves the note.
+    init(_ lock: FileLock, isNeeded: Bool) {
+        self.lock = lock
+        self.isNeeded = isNeeded
+        isOverdue = VaultMarker.notesRemovedData(lock)
+        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(true, lock) }
+    }
+
+    /// After the commit, which nothing here can take back. Waits for no reader: one may have been stopped.
+    func run(_ db: Database) {
+        guard isNeeded || isOverdue else { return }
+        if Connection.truncateLog(db) {
+            VaultMarker.noteRemovedData(false, lock)
+        } else if !isOverdue {
+            VaultMarker.noteRemovedData(true, lock, durably: true)
+        }
     }
 }
 

@@ -93,9 +93,8 @@ public final class Vault: ItemStore, UserVerifier {
         _ location: VaultLocation, _ settings: VaultSettings
     ) throws(KeychainError) -> Session? {
         guard try FileSafety.checkFolder(location.folder) else { return nil }
-        for name in VaultLocation.companionNames + [VaultLocation.lockName] {
-            _ = try FileSafety.checkFile(location.folder + "/" + name)
-        }
+        try FileSafety.checkCompanions(location)
+        _ = try FileSafety.checkFile(location.lockFile)
         guard let status = try FileSafety.checkFile(location.databaseFile) else {
             try VaultMarker.checkAbsent(location)
             return nil

@@ -22,11 +22,12 @@ struct VaultCreation {
     }
 
     /// Device key first, durable; then a whole database under another name, which a rename puts in place; the marker last.
-    func create() throws(KeychainError) {
+    func create(_ lock: FileLock) throws(KeychainError) {
         try PrivateFile.createParents(of: location.deviceKeyFile)
         try location.checkSeparation()
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: timeout)
         let keybag = try Keybag.make(DeviceKeyProtector(deviceKey: deviceKey), deviceKey: deviceKey, at: Date())
+        try checkNoStrayLog()
         try removeRemains()
         // Created by us, closed to others, before SQLite sees it: SQLite would use the umask of the moment.
         try PrivateFile.createEmpty(unfinishedFile)
@@ -35,7 +36,20 @@ struct VaultCreation {
             throw SystemFailure.failure("rename", unfinishedFile)
         }
         try PrivateFile.syncFolder(location.folder)
-        try VaultMarker.write(location)
+        // Somebody may have been killed between making one of these folders and making its name durable.
+        for path in [location.folder, location.deviceKeyFile] { try PrivateFile.syncParents(of: path) }
+        try VaultMarker.write(lock, location)
+        Reserve(location).restore()
+    }
+
+    /// SQLite would write what it holds into the new database.
+    private func checkNoStrayLog() throws(KeychainError) {
+        let path = location.folder + "/" + VaultLocation.companionNames[0]
+        guard (try FileSafety.checkFile(path)?.st_size ?? 0) > 0 else { return }
+        throw KeychainError(
+            .corrupt,
+            "'\(path)' holds changes of a vault whose database is missing. No new vault was made: restore the database "
+                + "from a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
     }
 
     private var unfinishedFile: String { location.databaseFile + ".new" }
@@ -62,37 +76,6 @@ struct VaultCreation {
                 _ = try db.checkpoint(.truncate)
             }
             try connection.close()
-        }
-    }
-}
-
-/// A line in the lock file that says: this folder has held a vault.
-///
-/// Without it a vault whose database was lost would look like a fresh start, and the next write would make
-/// a new one in its place.
-enum VaultMarker {
-    private static let line = Data("This folder holds a swift-keychain vault.\n".utf8)
-
-    static func isPresent(_ location: VaultLocation) throws(KeychainError) -> Bool {
-        (try FileSafety.checkFile(location.lockFile)?.st_size ?? 0) > 0
-    }
-
-    static func checkAbsent(_ location: VaultLocation) throws(KeychainError) {
-        guard try isPresent(location) else { return }
-        throw KeychainError(
-            .corrupt,
-            "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
-                + "a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
-    }
-
-    /// Written in place: the file is locked by its inode, so it must not be replaced.
-    static func write(_ location: VaultLocation) throws(KeychainError) {
-        let descriptor = open(location.lockFile, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure.failure("open", location.lockFile) }
-        defer { close(descriptor) }
-        let written = line.withUnsafeBytes { Foundation.pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-        guard written == line.count, fsync(descriptor) == 0 else {
-            throw SystemFailure.failure("write", location.lockFile)
         }
     }
 }

@@ -52,6 +52,9 @@ public struct VaultStatus: Sendable {
     public let quarantinedCount: Int
     /// Whether one of the two copies of the keybag is damaged; the next write mends it.
     public let isKeybagCopyDamaged: Bool
+    /// Whether what was removed may still be in the WAL, because a process reads there that has not gone on since. The next
+    /// write after it has takes it out.
+    public let walHoldsRemovedData: Bool
     /// Whether the memory that holds the vault's keys is kept out of swap.
     public let isKeyMemoryLocked: Bool
 }
@@ -136,10 +139,9 @@ extension VaultStatus {
         self.init(
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
             lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, wrongCredential: nil,
-            unlockCache: unlockCache,
-            isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:], lockedCount: 0,
-            ofAnotherDeviceCount: 0,
-            damagedCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false,
+            unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
+            lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, quarantinedCount: 0,
+            isKeybagCopyDamaged: false, walHoldsRemovedData: false,
             isKeyMemoryLocked: true)
     }
 
@@ -160,7 +162,9 @@ extension VaultStatus {
             itemCounts: counts.byClass, lockedCount: counts.locked,
             ofAnotherDeviceCount: counts.ofAnotherDevice, damagedCount: counts.damaged,
             quarantinedCount: quarantined,
-            isKeybagCopyDamaged: !session.hasTwoKeybags, isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
+            isKeybagCopyDamaged: !session.hasTwoKeybags,
+            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location),
+            isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }
 }
 

@@ -53,10 +53,9 @@ struct StatusJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
-        case keybagCopyDamaged, keyMemoryLocked
+        case keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked
         case lockState, opensByItself, openedBy, wrongCredential, strength, unlockCache, deviceKeyFits, rotationPending,
-            notRotated,
-            locked,
+            notRotated, locked,
             ofAnotherDevice
         case memoryProtection
     }
@@ -73,6 +72,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.damagedCount, forKey: .damaged)
         try object.encode(status.quarantinedCount, forKey: .quarantined)
         try object.encode(ifExists(status.isKeybagCopyDamaged), forKey: .keybagCopyDamaged)
+        try object.encode(ifExists(status.walHoldsRemovedData), forKey: .walHoldsRemovedData)
         try object.encode(ifExists(status.isKeyMemoryLocked), forKey: .keyMemoryLocked)
         try encodeLocking(into: &object)
         try object.encode(SecretBytes.protection.word, forKey: .memoryProtection)

@@ -83,6 +83,16 @@ struct Exerciser {
         return String(decoding: value, as: UTF8.self)
     }
 
+    func deleteEach(_ prefix: String, count: Int) {
+        for item in 0..<count { report { try delete("\(prefix)-\(item)") } }
+    }
+
+    func count() throws -> Int {
+        var query = Query(.genericPassword, [.service: .string("exerciser")])
+        (query.returns, query.limit) = (.attributes, .all)
+        return try engine.requests.find(query, caller: .unrestricted).count
+    }
+
     /// Reads, tells so by a file, waits for another file, and reads again.
     func readTwice(_ account: String, signal: String) {
         report { print(try read(account)) }

@@ -13,6 +13,9 @@ func exerciserSettings(_ environment: [String: String]) throws -> VaultSettings 
     settings.scryptCost = ScryptCost(
         floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
     settings.rotationBatch = 8
+    if let seconds = environment["EXERCISER_WRITER_TIMEOUT"].flatMap({ Int($0) }) {
+        settings.writerTimeout = .seconds(seconds)
+    }
     if let path = environment["EXERCISER_BOOT_ID"] { settings.bootIDFile = path }
     return settings
 }
@@ -35,6 +38,9 @@ struct Protection {
         default: exit(64)
         }
     }
+
+    /// Adds a passphrase beside what opens the vault without one.
+    func protect(_ which: String) throws { try vault.addProtector(Self.secret(which)) }
 
     func unlock(_ which: String, seconds: Int?) throws {
         try vault.unlock(Self.secret(which), idleTimeout: seconds.map { .seconds($0) })

@@ -36,6 +36,16 @@ case "unlock-and-read":
     }
 case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first == "all") }
 case "state": exerciser.report { print(try vault.lockState.rawValue) }
+case "protect": exerciser.report { try protection.protect(rest[0]) }
+case "hold-read": exerciser.report { try holdRead(arguments[1]) }
+case "delete-each": exerciser.deleteEach(rest[0], count: Int(rest[1]) ?? 0)
+case "add-large": exerciser.report { try exerciser.add(rest[0], String(repeating: "v", count: 300_000)) }
+case "add-and-close":
+    exerciser.report {
+        try exerciser.add(rest[0], rest[1])
+        try Vault.closeAll()
+    }
+case "count": exerciser.report { print(try exerciser.count()) }
 case "hold": exerciser.report { try protection.hold(rest[0]) }
 case "observe": exerciser.observe(vault)
 case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) }

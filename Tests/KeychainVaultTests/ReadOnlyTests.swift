@@ -90,7 +90,7 @@ struct ReadOnlyStateTests {
     @Test func state_ofAVaultThatCanBeWritten_isNone() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
-        #expect(ReadOnlyState(test.location) == nil)
+        #expect(!FilesState.isReadOnly(test.location))
     }
 
     /// Deletes under a process that has the vault open read-only, and asks it again.

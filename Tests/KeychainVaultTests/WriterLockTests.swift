@@ -118,6 +118,46 @@ struct WriterLockTests {
         #expect(try engine.text(.genericPassword("s", "before")) == "v")
         #expect(try engine.text(.genericPassword("s", "a")) == "v")
     }
+
+    @Test func processes_whoseLockFileIsRemovedWhileAnotherRotates_loseNothing() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.genericPassword("s", "before", value: "v"))
+        let children = try (0..<3).map { worker in
+            try ChildProcess(
+                ChildProcess.built("vault-exerciser"), test.exerciserArguments(["swarm", "\(worker)", "120"])
+            ).start()
+        }
+        let isOver = Atomic(false)
+        let remover = Background {
+            while !isOver.load(ordering: .relaxed) {
+                unlink(test.location.lockFile)
+                usleep(500)
+            }
+        }
+        let rotator = Background {
+            while !isOver.load(ordering: .relaxed) {
+                if let reason = reason({ try test.another().rotate() }), reason != .busy {
+                    throw KeychainError(reason, "")
+                }
+            }
+        }
+        let events = try children.flatMap { try $0.finish().lines.compactMap(SwarmEvent.init) }
+        isOver.store(true, ordering: .relaxed)
+        #expect(remover.reason() == nil)
+        #expect(rotator.reason() == nil)
+        #expect(events.count == 3 * 120)
+        let unexpected = events.filter { !["ok", "duplicateItem", "itemNotFound", "busy"].contains($0.outcome) }
+        #expect(unexpected.isEmpty, "\(unexpected.prefix(3))")
+        let final = try test.state()
+        for (key, history) in Dictionary(grouping: events, by: \.key) {
+            for problem in SwarmHistory(events: history).problems(final: final[key]) {
+                Issue.record("\(key): \(problem)")
+            }
+        }
+        let status = try test.another().status()
+        #expect(status.damagedCount == 0)
+        #expect(status.quarantinedCount == 0)
+    }
 }
 
 /// A lock that is held as another process would hold it.

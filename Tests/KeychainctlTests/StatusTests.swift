@@ -41,7 +41,7 @@ struct StatusTests {
                 "opensByItself",
                 "protectors",
                 "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",
-                "wrongCredential",
+                "walHoldsRemovedData", "wrongCredential",
             ])
     }
 

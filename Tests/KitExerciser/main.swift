@@ -65,6 +65,7 @@ case "burst":
 case "observe-another":
     let writer = Array(arguments[1...2]) + ["save-at-each-line", rest[0]]
     try await Latency(store: store, account: rest[0], writer: writer).report(count: Int(rest[1]) ?? 0)
+case "hurry": hurry(store, worker: Int(rest[0]) ?? 0, operations: Int(rest[1]) ?? 0)
 case "silent": await SilentReads(count: Int(rest[0]) ?? 0, deadline: .milliseconds(Int(rest[1]) ?? 0)).report()
 default: exit(64)
 }

@@ -8,11 +8,14 @@ extension Examination {
     /// - Returns: Whether each file that is there may be used.
     mutating func checkFiles() -> Bool {
         var areSafe = true
-        for name in [VaultLocation.databaseName, VaultLocation.lockName] + VaultLocation.companionNames {
+        for name in [VaultLocation.databaseName, VaultLocation.lockName, VaultLocation.reserveName] {
             let path = location.folder + "/" + name
             let found = check("vault-files") { () throws(KeychainError) in try FileSafety.checkFile(path) }
             if found == nil { areSafe = false }
         }
+        let location = location
+        let found: Void? = check("vault-files") { () throws(KeychainError) in try FileSafety.checkCompanions(location) }
+        if found == nil { areSafe = false }
         if areSafe { note("vault-files", .ok, "The files are yours and closed to others.") }
         return areSafe
     }
@@ -38,6 +41,16 @@ extension Examination {
         } catch {
             return  // Told with the other files.
         }
+    }
+
+    mutating func checkRemovedData() {
+        let location = location
+        let found = check("removed-data") { () throws(KeychainError) in try VaultMarker.logHoldsRemovedData(location) }
+        guard found == true else { return }
+        note(
+            "removed-data", .warning,
+            "What was removed is still in '\(location.folder)/\(VaultLocation.companionNames[0])', since another process "
+                + "reads there. End it or let it go on; the next write then removes it.")
     }
 
     mutating func checkLockHolder() {

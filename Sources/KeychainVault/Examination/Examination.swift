@@ -40,6 +40,7 @@ struct Examination {
         let filesAreSafe = checkFiles()
         checkLockFile()
         checkLockHolder()
+        if filesAreSafe { checkRemovedData() }
         guard filesAreSafe, hasDatabase() else { return }
         findings += ContentExamination.findings(location, settings, deviceKey)
     }

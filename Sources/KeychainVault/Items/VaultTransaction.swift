@@ -11,6 +11,9 @@ final class VaultTransaction: ItemOperations {
     private(set) var obstacle: Obstacle?
     /// Whether anything is gone that should not be readable in the log either.
     private(set) var hasRemoved = false
+    private var hasStored = false
+    /// Whether it needs hardly any space.
+    var hasOnlyRemoved: Bool { hasRemoved && !hasStored }
     /// Why a call failed that had written something by then: the transaction must not be kept, even if its body goes on.
     private(set) var damage: KeychainError?
     private let path: String
@@ -39,7 +42,8 @@ final class VaultTransaction: ItemOperations {
     }
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
-        try translating {
+        hasStored = true
+        return try translating {
             try checkNewProofs(item)
             let rowID = try table.nextRowID()
             let id = sealer.makeID(rowID: rowID)
@@ -53,7 +57,8 @@ final class VaultTransaction: ItemOperations {
     func update(
         _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
-        try translating {
+        hasStored = true
+        return try translating {
             var search = Search(selection, sealer, .reading(includingValues: true, proofs))
             try search.run(table)
             try stop(at: search.obstacle)

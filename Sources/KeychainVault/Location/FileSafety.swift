@@ -55,6 +55,18 @@ enum FileSafety {
         return status
     }
 
+    /// Every file beside the database that SQLite would open is one that it may open. To be asked before it sees the database:
+    /// it would wait for ever at a pipe, and roll a foreign journal back into the vault.
+    static func checkCompanions(_ location: VaultLocation) throws(KeychainError) {
+        for name in VaultLocation.companionNames { _ = try checkFile(location.folder + "/" + name) }
+        let journal = location.folder + "/" + VaultLocation.journalName
+        guard try checkFile(journal) != nil else { return }
+        throw KeychainError(
+            .corrupt,
+            "'\(journal)' is a rollback journal, which a vault never has: it would be written into the vault. Nothing was "
+                + "opened. Move it away; if another program has changed the vault, restore a backup.")
+    }
+
     private static func checkOwner(_ status: stat, _ path: String) throws(KeychainError) {
         guard status.st_uid == geteuid() else {
             throw unsafe(

@@ -35,6 +35,19 @@ enum PrivateFile {
         } else if errno != EEXIST {
             throw SystemFailure.failure("create", path)
         }
+        // Also if another process has just made it and not come to this yet.
+        try syncFolder(FileSafety.parent(of: path))
+    }
+
+    /// Makes the names of the folders above durable, as far up as they belong to us: others we have not made.
+    static func syncParents(of path: String) throws(KeychainError) {
+        var folder = FileSafety.parent(of: path)
+        while folder != "/" {
+            folder = FileSafety.parent(of: folder)
+            var status = stat()
+            guard stat(folder, &status) == 0, status.st_uid == geteuid(), access(folder, R_OK) == 0 else { return }
+            try syncFolder(folder)
+        }
     }
 
     /// Creates an empty file of mode 0600 unless a checked one is there already.

@@ -116,6 +116,9 @@ public struct VaultLocation: Hashable, Sendable {
 
     static let databaseName = "vault.db"
     static let lockName = "vault.lock"
+    static let reserveName = "vault.reserve"
     /// SQLite's own files beside the database.
     static let companionNames = ["vault.db-wal", "vault.db-shm"]
+    /// What SQLite would also open, and write into the database; a vault, which has a WAL, never has one.
+    static let journalName = "vault.db-journal"
 }

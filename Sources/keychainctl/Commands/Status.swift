@@ -15,7 +15,7 @@ extension Keychainctl {
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
                 readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
-                (a count for each class), damaged, quarantined, keybagCopyDamaged, keyMemoryLocked, \
+                (a count for each class), damaged, quarantined, keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
@@ -69,6 +69,12 @@ extension VaultStatus {
             ("damaged", damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are: restore a backup"),
             ("quarantined", quarantinedCount == 0 ? "none" : "\(quarantinedCount) damaged items set aside, bytes kept"),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
+            (
+                "removed data",
+                walHoldsRemovedData
+                    ? "still in the log, which another process is reading; the next write after it has gone on removes it"
+                    : "gone"
+            ),
             ("rotation", rotationText),
             ("key memory", SecretBytes.protection.text),
             ("groups", "all: entitlements do not restrict this tool"),

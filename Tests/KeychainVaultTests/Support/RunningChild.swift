@@ -38,6 +38,10 @@ final class RunningChild {
         return last
     }
 
+    func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
+    func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disk space that is kept for what has to work on a full disk.
+
+import Foundation
+import KeychainEngine
+
+/// A file of allocated, unused blocks. On a full disk deletions and changes of the keybag give it up, under the writer lock,
+/// and have its space for the WAL and its index; a save never does. It is made again, as large as the disk lets it be, by
+/// writes that find it missing.
+struct Reserve {
+    /// The index of the WAL takes 32 KiB, the removal of an item with a value of 64 KiB about 130, a change of the keybag of
+    /// eight protectors about 80.
+    static let size = 1 << 20
+    private static let smallest = 1 << 16
+    private let path: String
+    private let folder: String
+
+    init(_ location: VaultLocation) {
+        folder = location.folder
+        path = location.folder + "/" + VaultLocation.reserveName
+    }
+
+    /// Frees the space.
+    ///
+    /// - Returns: `false` if there was none.
+    func giveUp() -> Bool { size != nil && unlink(path) == 0 }
+
+    /// Makes the file, or one that is smaller than it should be larger, as far as there is space. Without it the vault works
+    /// all the same.
+    func restore() {
+        if size == Self.size { return }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        // A strict umask would leave a file that its owner cannot open.
+        fchmod(descriptor, 0o600)
+        var wanted = Self.size
+        while wanted >= Self.smallest, posix_fallocate(descriptor, 0, off_t(wanted)) != 0 { wanted /= 2 }
+        if size == 0 { unlink(path) }
+    }
+
+    /// Whether an operation failed for want of space. Where not even an empty file can be made, SQLite only says that it could
+    /// not open one.
+    func isWanted(after error: KeychainError) -> Bool {
+        if error.reason == .diskFull { return true }
+        var status = statvfs()
+        guard error.reason == .unavailable, statvfs(folder, &status) == 0 else { return false }
+        return status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
+    }
+
+    /// `nil` if there is none, or something else lies there.
+    private var size: Int? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+}

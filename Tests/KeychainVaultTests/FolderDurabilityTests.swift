@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folders that the first write makes are on disk when it is acknowledged.
+
+import Foundation
+import Testing
+
+@testable import KeychainVault
+
+@Suite(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+struct FolderDurabilityTests {
+    @Test func firstWrite_thatMakesFolders_syncsTheParentOfEachBeforeItIsAcknowledged() throws {
+        let strace = try #require(ChildProcess.installed("strace"))
+        let test = try TestVault()
+        let trace = test.root + "/trace"
+        let (vault, key) = (test.root + "/data/share/vault", test.root + "/config/app/device.key")
+        let child = try ChildProcess.run(
+            strace,
+            ["-f", "-qq", "-y", "-o", trace, "-e", "trace=mkdir,mkdirat,fsync,write"]
+                + [ChildProcess.built("vault-exerciser"), vault, key, "add", "a", "v"])
+        #expect(child.lines == ["done"], "\(child.errors)")
+        let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").map(String.init)
+        let acknowledged = try #require(calls.firstIndex { $0.contains("write(1<") && $0.contains("done") })
+        let made = calls.indices.filter { calls[$0].contains("mkdir") && calls[$0].hasSuffix("= 0") }
+        #expect(made.count == 5)
+        for index in made {
+            let folder = try #require(calls[index].split(separator: "\"").dropFirst().first.map(String.init))
+            let parent = FileSafety.parent(of: folder)
+            let isSynced = calls[index..<acknowledged].contains { $0.contains("fsync(") && $0.contains("<\(parent)>") }
+            #expect(isSynced, "\(parent)")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A disk without a free byte: reading, deleting and changing the keybag work, saving says that it is full.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+/// Each test mounts a small file system of its own, which only its processes see.
+@Suite(.enabled(if: FullDisk.canMount, "this user may not mount a file system in a namespace of its own"))
+struct FullDiskTests {
+    @Test func vault_closedBeforeTheDiskWasFull_isReadAndDeletedFrom() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add gone value-2; vault add-and-close last value-3
+            fill; vault read kept; vault read last
+            vault delete gone; fill; vault read gone; vault read kept
+            """)
+        #expect(
+            lines.steps == [
+                "done", "done", "done", "full", "value-1", "value-3", "done", "full", "failed itemNotFound", "value-1",
+            ])
+    }
+
+    @Test func vault_inUseWhenTheDiskGetsFull_isReadAndDeletedFrom() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add gone value-2
+            fill; vault read kept; vault delete gone; vault read gone; vault read kept
+            """)
+        #expect(lines.steps == ["done", "done", "full", "value-1", "done", "failed itemNotFound", "value-1"])
+    }
+
+    @Test func save_onAFullDisk_isRefusedAndLeavesTheReserve() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; fill
+            for name in 1 2 3 4 5 6 7 8; do vault add-large $name; done
+            size; vault delete kept; vault read kept
+            """)
+        let refused = Array(repeating: "failed diskFull", count: 8)
+        #expect(lines.steps == ["done", "full"] + refused + ["\(Reserve.size)", "done", "failed itemNotFound"])
+    }
+
+    @Test func deletions_oneAfterTheOtherOnAFullDisk_allWork() throws {
+        let names = (1...8).map(String.init).joined(separator: " ")
+        let lines = try FullDisk().run(
+            """
+            for name in \(names); do vault add $name value; done
+            fill
+            for name in \(names); do vault delete $name; fill; done
+            vault count
+            """)
+        let expected =
+            Array(repeating: "done", count: 8) + ["full"] + Array(repeating: ["done", "full"], count: 8).joined()
+        #expect(lines.steps == expected + ["0"])
+    }
+
+    @Test func reserve_givenUpOnAFullDisk_isMadeAgainWhenThereIsSpace() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add gone value; fill; vault delete gone
+            rm $disk/fill; vault add-and-close more value; vault add-and-close again value; size
+            """)
+        #expect(lines.steps == ["done", "full", "done", "done", "done", "\(Reserve.size)"])
+    }
+
+    @Test func keybag_onAFullDisk_isChanged() throws {
+        let lines = try FullDisk().run(
+            """
+            vault protect old; vault add-and-close kept value; fill
+            vault change passphrase; vault read kept
+            """)
+        #expect(lines.steps == ["done", "done", "full", "done", "value"])
+    }
+}
+
+/// Runs shell commands beside a small file system that only they see.
+struct FullDisk {
+    /// Whether a namespace with a mount of its own can be made here.
+    static let canMount: Bool = {
+        guard let unshare = ChildProcess.installed("unshare") else { return false }
+        let result = try? ChildProcess.run(unshare, ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
+        return result?.status == 0
+    }()
+
+    private static let prelude = """
+        set -u
+        disk=$1/disk; exerciser=$2
+        mkdir -m 700 $disk && mount -t tmpfs -o size=4m,mode=700 tmpfs $disk || exit 77
+        key=$1/key/device.key
+        vault() { "$exerciser" "$disk/vault" "$key" "$@" | head -1; }
+        fill() {
+            dd if=/dev/zero of=$disk/fill bs=4096 oflag=append conv=notrunc 2>/dev/null
+            test "$(df --output=avail $disk | tail -1 | tr -d ' ')" = 0 && echo full
+        }
+        size() { stat -c %s $disk/vault/vault.reserve; }
+
+        """
+
+    struct Result {
+        /// What each step said; of a failure its reason alone.
+        let steps: [String]
+    }
+
+    func run(_ script: String) throws -> Result {
+        let unshare = try #require(ChildProcess.installed("unshare"))
+        let root = NSTemporaryDirectory() + "keychain-full-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer {
+            do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
+        }
+        let child = try ChildProcess.run(
+            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", root, ChildProcess.built("vault-exerciser")])
+        #expect(child.errors == "")
+        return Result(steps: child.lines.map(Self.step))
+    }
+
+    private static func step(_ line: String) -> String {
+        guard line.hasPrefix("failed") else { return line }
+        return line.split(separator: " ").prefix(2).joined(separator: " ")
+    }
+}
