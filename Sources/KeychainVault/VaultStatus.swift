@@ -46,8 +46,15 @@ public struct VaultStatus: Sendable {
     public let lockedCount: Int
     /// Items that only the device can open that they were stored on.
     public let ofAnotherDeviceCount: Int
-    /// Items that do not open; they stay where they are.
+    /// Items that do not open, or are filed under another key than their own; they stay where they are. Values are not
+    /// looked at: ``Vault/examine(_:_:)`` opens them.
     public let damagedCount: Int
+    /// Of those, the ones that open and are filed under another key: ``Vault/repairIndex()`` mends that.
+    public let misfiledCount: Int
+    /// Index entries that items lack, so that searches miss them.
+    public let missingIndexCount: Int
+    /// Index entries that lead to no item, or to one that they do not fit.
+    public let foreignIndexCount: Int
     /// Damaged items that were moved out of the way by an addition or a deletion; their bytes are kept.
     public let quarantinedCount: Int
     /// Whether one of the two copies of the keybag is damaged; the next write mends it.
@@ -83,52 +90,18 @@ extension Vault {
         settings.cacheInUse
     }
 
-    /// Looks at the whole vault: opens the metadata of every item, so it takes about 10 µs for each.
+    /// Looks at the whole vault: opens the metadata of every item, so it takes about 10 µs for each, and looks up each of its
+    /// index entries, which takes a few more. Values stay closed.
     public func status() throws(KeychainError) -> VaultStatus {
         guard let session = try openSession() else { return VaultStatus(absentAt: location, unlockCacheInUse) }
         let deviceKey = try surroundings().deviceKey
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
                 let table = ItemTable(db)
-                let counts = try ItemCounts(session.keyState, table)
+                let items = try ItemExamination(session.keyState, table, .metadata)
                 return try VaultStatus(
-                    session, counts, deviceKey, quarantined: table.quarantineCount(),
+                    session, items, deviceKey, quarantined: table.quarantineCount(),
                     rotation: session.keybag.pendingRotation(table.keyUse()), settings)
-            }
-        }
-    }
-
-}
-
-/// Counts items by class, and those that do not open or are filed under another key than their own.
-struct ItemCounts {
-    private(set) var byClass: [ItemClass: Int] = [:]
-    private(set) var damaged = 0
-    private(set) var locked = 0
-    private(set) var ofAnotherDevice = 0
-
-    init(_ keyState: KeyState, _ table: ItemTable) throws {
-        guard try keyState.hasIndex else {
-            locked = try table.count()
-            return
-        }
-        let sealer = try keyState.sealer(.looking)
-        try table.forEach(.all, .metadataAndKey) { row in
-            add(row, sealer)
-            return true
-        }
-    }
-
-    private mutating func add(_ row: SealedRow, _ sealer: RowSealer) {
-        do throws(UnreadableRow) {
-            let item = try sealer.open(row).item
-            guard sealer.digests.key(item) == row.key else { throw .damaged }
-            byClass[item.itemClass, default: 0] += 1
-        } catch {
-            switch error {
-            case .locked: locked += 1
-            case .ofAnotherDevice: ofAnotherDevice += 1
-            case .damaged, .unknownKey, .refused: damaged += 1
             }
         }
     }
@@ -140,17 +113,19 @@ extension VaultStatus {
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
             lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, wrongCredential: nil,
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
-            lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, quarantinedCount: 0,
-            isKeybagCopyDamaged: false, walHoldsRemovedData: false,
+            lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, misfiledCount: 0, missingIndexCount: 0,
+            foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
             isKeyMemoryLocked: true)
     }
 
     fileprivate init(
-        _ session: Session, _ counts: ItemCounts, _ deviceKey: DeviceKey?, quarantined: Int, rotation: [UInt8: Int],
+        _ session: Session, _ items: ItemExamination, _ deviceKey: DeviceKey?, quarantined: Int,
+        rotation: [UInt8: Int],
         _ settings: VaultSettings
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
         let slots = keybag.slots.map { Slot($0, settings) }
+        let misfiled = items.index?.misfiled.count ?? 0
         self.init(
             location: session.location, exists: true, formatVersion: Int(session.formatVersion),
             isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
@@ -158,9 +133,10 @@ extension VaultStatus {
             wrongCredential: keyState.wrongCredential,
             unlockCache: settings.cacheInUse,
             isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !rotation.isEmpty,
-            unrotatedCount: rotation.values.reduce(0, +),
-            itemCounts: counts.byClass, lockedCount: counts.locked,
-            ofAnotherDeviceCount: counts.ofAnotherDevice, damagedCount: counts.damaged,
+            unrotatedCount: rotation.values.reduce(0, +), itemCounts: items.byClass, lockedCount: items.locked,
+            ofAnotherDeviceCount: items.ofAnotherDevice, damagedCount: items.damaged + misfiled,
+            misfiledCount: misfiled, missingIndexCount: items.index?.missing.count ?? 0,
+            foreignIndexCount: items.index?.foreign.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,
             walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location),

@@ -57,7 +57,7 @@ extension Accessibility {
     }
 
     /// The name in JSON; it never changes.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .whenUnlocked: "whenUnlocked"
         case .afterFirstUnlock: "afterFirstUnlock"

@@ -38,6 +38,9 @@ enum Output {
         write("keychainctl: \(message.escapingControls(keeping: "\n"))\n", to: STDERR_FILENO)
     }
 
+    /// A question, on standard error, whose answer is typed behind it.
+    static func prompt(_ question: String) { write(question.escapingControls(), to: STDERR_FILENO) }
+
     /// A line that the next one replaces, if somebody sees it.
     static func showProgress(_ text: String) {
         guard Terminal.isTerminal(STDERR_FILENO) else { return }

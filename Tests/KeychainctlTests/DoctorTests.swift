@@ -80,6 +80,9 @@ struct DoctorTests {
             ("UPDATE keybag_copy SET bytes = zeroblob(length(bytes))", "keybag", "warning"),
             ("UPDATE keybag SET bytes = x'00'; UPDATE keybag_copy SET bytes = x'00'", "keybag", "problem"),
             ("UPDATE item SET metadata = zeroblob(length(metadata))", "items", "problem"),
+            ("UPDATE item SET value = zeroblob(length(value))", "items", "problem"),
+            ("INSERT INTO lookup VALUES (zeroblob(16), 1)", "index", "problem"),
+            ("UPDATE item SET scope = zeroblob(16)", "index", "problem"),
             ("INSERT INTO quarantine SELECT *, 0 FROM item", "quarantine", "warning"),
             ("PRAGMA user_version = 99", "database", "problem"),
             ("PRAGMA application_id = 1", "database", "problem"),
@@ -91,6 +94,48 @@ struct DoctorTests {
             "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).executescript(sys.argv[2])",
             statements)
         _ = try finding(check, severity, after: "")
+    }
+
+    private func spoil(_ statements: String) throws {
+        try tool.python(
+            "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).executescript(sys.argv[2])",
+            statements)
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func index_spoiled_isRepairedOnlyWhenAskedFor() throws {
+        try tool.store()
+        try spoil("INSERT INTO lookup VALUES (zeroblob(16), 1); UPDATE item SET scope = zeroblob(16)")
+        #expect(try tool.run("doctor").status == 1)
+        #expect(try tool.status()["indexForeign"] as? Int == 1)
+        #expect(try tool.status()["misfiled"] as? Int == 1)
+        let run = try tool.run("doctor", "--repair")
+        #expect(run.status == 0, "\(run.text)")
+        #expect(run.text.contains("1 foreign entries removed; 1 items filed under their own key again."))
+        #expect(try tool.run("doctor").status == 0)
+        #expect(try tool.get() == secret)
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func repair_thatCannotMendEverything_fails() throws {
+        try tool.store()
+        try spoil("INSERT INTO lookup VALUES (zeroblob(16), 99); UPDATE item SET value = zeroblob(152)")
+        let run = try tool.run("doctor", "--repair", "--json")
+        #expect(run.status == 1)
+        let object = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
+        let repair = try #require(object["repair"] as? [String: Int])
+        #expect(repair == ["added": 0, "removed": 1, "refiled": 0, "blocked": 0, "closed": 0])
+    }
+
+    @Test func repair_withoutAVault_fails() throws {
+        #expect(try tool.run("doctor", "--repair").status == 1)
+        #expect(!FileManager.default.fileExists(atPath: tool.vaultFolder.path))
+    }
+
+    @Test func repair_ofALockedVault_takesItsSecret() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.withKey("doctor --repair").text.contains("1 item opens."))
     }
 
     @Test func vault_thatIsMissing_isNoProblem() throws {

@@ -18,7 +18,7 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
     package let attributes: Attributes
     private let control: AccessControl
 
-    init(_ stored: StoredItem) {
+    package init(_ stored: StoredItem) {
         id = stored.id
         itemClass = stored.item.itemClass
         attributes = stored.item.attributes

@@ -19,10 +19,10 @@ struct ItemTable {
         case lookup(Data)
     }
 
-    private let db: Database
+    let db: Database
     /// What opening an item takes, and what it is filed by.
     private static let (opening, filing) = ("id, uuid, version, class, generation, metadata", "major, minor, scope")
-    private static let columns = "\(opening), value, \(filing)"
+    static let columns = "\(opening), value, \(filing)"
 
     init(_ db: Database) { self.db = db }
 
@@ -177,7 +177,8 @@ struct ItemTable {
             return false
         }
         guard let highest, highest < Int64.max else {
-            throw KeychainError(.corrupt, "A row has a number that no row is given. Restore a backup.")
+            throw KeychainError(
+                .corrupt, "A row has a number that no row is given. " + KeychainError.restoreAdvice)
         }
         return highest + 1
     }
@@ -229,7 +230,7 @@ struct ItemTable {
         try db.execute(sql: "DELETE FROM quarantine WHERE class = ?", arguments: arguments)
     }
 
-    private func checkOneChanged() throws {
+    func checkOneChanged() throws {
         guard db.changesCount == 1 else {
             throw KeychainError(.corrupt, "A row was not where its identity says. Nothing was changed.")
         }
@@ -257,14 +258,14 @@ struct ItemTable {
         return found
     }
 
-    private func file(_ rowID: Int64, under digests: [Data]) throws {
+    func file(_ rowID: Int64, under digests: [Data]) throws {
         for digest in digests {
             try db.cachedStatement(sql: "INSERT OR IGNORE INTO lookup (digest, item) VALUES (?, ?)")
                 .execute(arguments: [digest, rowID])
         }
     }
 
-    private func unfile(_ rowID: Int64, from digests: [Data]) throws {
+    func unfile(_ rowID: Int64, from digests: [Data]) throws {
         for digest in digests {
             try db.cachedStatement(sql: "DELETE FROM lookup WHERE digest = ? AND item = ?")
                 .execute(arguments: [digest, rowID])
@@ -273,7 +274,7 @@ struct ItemTable {
 }
 
 extension SealedRow {
-    fileprivate var arguments: StatementArguments {
+    var arguments: StatementArguments {
         [
             rowID, id.bytes, version, Int64(keyClass), Int64(generation), metadata, value, key?.major, key?.minor,
             key?.scope,
@@ -282,7 +283,7 @@ extension SealedRow {
 
     /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
     /// becomes a value under which the row will not open.
-    fileprivate init(_ row: RowReader, _ parts: ItemTable.Parts) {
+    init(_ row: RowReader, _ parts: ItemTable.Parts) {
         let filing: Int32? =
             switch parts {
             case .metadata, .metadataAndValue: nil

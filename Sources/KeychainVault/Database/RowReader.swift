@@ -32,6 +32,11 @@ struct RowReader {
         sqlite3_column_type(statement, column) == SQLITE_INTEGER ? sqlite3_column_int64(statement, column) : nil
     }
 
+    /// `nil` for a value of another type.
+    func real(_ column: Int32) -> Double? {
+        sqlite3_column_type(statement, column) == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : nil
+    }
+
     /// A copy of the bytes; empty for a value of another type.
     func blob(_ column: Int32) -> Data {
         guard sqlite3_column_type(statement, column) == SQLITE_BLOB,

@@ -90,7 +90,8 @@ struct ContentExamination {
         guard told != ["ok"] else { return note("database", .ok, "The database is whole.") }
         note(
             "database", .problem,
-            "'\(location.databaseFile)' is damaged; SQLite says: \(told.joined(separator: "; ")). Restore a backup.")
+            "'\(location.databaseFile)' is damaged; SQLite says: \(told.joined(separator: "; ")). "
+                + KeychainError.restoreAdvice)
     }
 
     private mutating func checkCopies(_ copies: [Data?]) -> Keybag? {
@@ -114,7 +115,9 @@ struct ContentExamination {
         let quarantined = try table.quarantineCount()
         if quarantined > 0 {
             note(
-                "quarantine", .warning, "\(quarantined) damaged items were set aside, bytes and all. Restore a backup.")
+                "quarantine", .warning,
+                (quarantined == 1 ? "1 item was" : "\(quarantined) items were")
+                    + " set aside, bytes and all. See which, and why: keychainctl quarantine list")
         }
         let stored: StoredKeybag
         do throws(KeychainError) {
@@ -122,9 +125,10 @@ struct ContentExamination {
         } catch {
             return note("opening", .problem, error.message)
         }
-        let counts = try ItemCounts(stored.keyState, table)
         noteState(stored.keyState)
-        note(counts)
+        let items = try ItemExamination(stored.keyState, table, .values)
+        note(items)
+        if let index = items.index { note(index) }
     }
 
     private mutating func noteState(_ keyState: KeyState) {
@@ -144,17 +148,37 @@ struct ContentExamination {
         }
     }
 
-    private mutating func note(_ counts: ItemCounts) {
-        if counts.damaged > 0 {
-            let are =
-                counts.damaged == 1 ? "1 item does not open and was" : "\(counts.damaged) items do not open and were"
-            note("items", .problem, are + " left alone. Restore a backup.")
-        }
-        let open = counts.byClass.values.reduce(0, +)
+    private mutating func note(_ items: ItemExamination) {
+        noteDamaged(items.damaged - items.damagedValues, "does not open and was", "do not open and were")
+        noteDamaged(
+            items.damagedValues, "opens but for its value, and was", "open but for their values, and were")
+        let open = items.byClass.values.reduce(0, +)
         let others = [
-            (counts.locked, "locked and not looked at"), (counts.ofAnotherDevice, "for another device alone"),
+            (items.locked, "locked and not looked at"), (items.ofAnotherDevice, "for another device alone"),
         ].filter { $0.0 > 0 }.map { " \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)." }
         note("items", .ok, (open == 1 ? "1 item opens." : "\(open) items open.") + others.joined())
+    }
+
+    private mutating func noteDamaged(_ count: Int, _ one: String, _ several: String) {
+        guard count > 0 else { return }
+        note(
+            "items", .problem,
+            (count == 1 ? "1 item \(one)" : "\(count) items \(several)") + " left alone. " + KeychainError.restoreAdvice
+        )
+    }
+
+    private mutating func note(_ index: IndexExamination) {
+        let faults = [
+            (index.missing.count, "entries are missing, so searches miss items"),
+            (index.foreign.count, "entries lead to nothing or to another item"),
+            (index.misfiled.count, "items are filed under another key than their own"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        guard !faults.isEmpty else {
+            return note(
+                "index", .ok,
+                index.closedCount == 0 ? "Every entry fits." : "Every entry fits, as far as items open.")
+        }
+        note("index", .problem, faults.joined(separator: "; ") + ". Run: keychainctl doctor --repair")
     }
 }
 

@@ -6,7 +6,7 @@ import KeychainCrypto
 import KeychainEngine
 
 /// The digests of an item's primary key. The first two also find items by one attribute, or by both whatever the rest.
-struct KeyDigests: Equatable {
+struct KeyDigests: Hashable {
     /// Of the service, the server, the issuer, the application label.
     var major: Data
     /// Of the account, the serial number, the application tag.

@@ -179,15 +179,27 @@ struct RowSealer: Sendable {
 
     /// Whether the row is a whole item, as far as that can be told without proofs.
     func isWhole(_ row: SealedRow) throws(UnreadableRow) -> Bool {
-        let item = try open(row).item
-        guard digests.key(item) == row.key else { return false }
-        let needs = item.accessControl.needs
-        if needs.isEmpty {
-            _ = try openValue(row)
-        } else {
+        digests.key(try checked(row).item) == row.key
+    }
+
+    /// The item, without its value, of a row whose value opens as well: that of a constrained item as far as that can be
+    /// told without proofs.
+    func checked(_ row: SealedRow) throws(UnreadableRow) -> StoredItem {
+        let stored = try open(row)
+        try checkValue(row, stored.item.accessControl.needs)
+        return stored
+    }
+
+    /// Opens the value and wipes it; of a constrained one only the outer wrap.
+    ///
+    /// - Parameter needs: Those of the item.
+    func checkValue(_ row: SealedRow, _ needs: Proofs.Needs) throws(UnreadableRow) {
+        guard needs.isEmpty else {
             _ = try rewrapped(row, needs, pair(of: row), place(of: row))
+            return
         }
-        return true
+        var value = try openValue(row)
+        value?.wipe()
     }
 
     private func pair(of row: SealedRow) throws(UnreadableRow) -> ClassKeys.Pair {

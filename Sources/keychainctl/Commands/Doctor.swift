@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl doctor: what is wrong, and how to mend it.
+// keychainctl doctor: what is wrong, how to mend it, and mending the index.
 
 import ArgumentParser
 import Foundation
@@ -12,28 +12,61 @@ extension Keychainctl {
     struct Doctor: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Look for what is wrong with the vault and its surroundings.",
+            usage: "keychainctl doctor [--repair] [<options>]",
             discussion: """
-                Nothing is changed, and the vault may be locked, damaged, unreadable or missing. The \
-                exit code is 0 if there is no problem, and 1 if there is one; warnings do not count.
+                Every item that is open now is opened, its value included, and every entry of the index \
+                is compared with its item. Values that ask for you are checked as far as nobody has to \
+                be asked. Items that are locked or of another device are counted and are no problem.
+
+                Nothing is changed without --repair, and the vault may be locked, damaged, unreadable \
+                or missing. The exit code is 0 if there is no problem, and 1 if there is one, also after \
+                a repair; warnings do not count.
+
+                With --repair the index is made again from the items that open, before the look. Items \
+                are neither changed nor removed, and what does not open keeps its entries.
 
                 With --json: an object with the keys problems and warnings (counts) and findings, an \
-                array of objects with the keys check, severity (ok, warning, problem) and message.
+                array of objects with the keys check, severity (ok, warning, problem) and message; with \
+                --repair also repair, null if it failed, with the counts added, removed, refiled, \
+                blocked and closed.
 
                 EXAMPLES
                   keychainctl doctor
+                  keychainctl doctor --repair
                   keychainctl doctor --json | jq '.findings[] | select(.severity != "ok")'
                 """)
+
+        @Flag(help: "Make the index of items again from the items that open.")
+        var repair = false
 
         @Flag(help: "Print JSON, for programs.")
         var json = false
 
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         func run() throws {
             let environment = ProcessEnvironment.current
-            let findings = Surroundings.findings(environment) + Self.vaultFindings(environment)
-            try Output.write(json ? JSONOutput.line(DoctorJSON(findings: findings)) : Self.text(findings))
+            try unlockIfAsked()
+            let repair = repair ? Self.repairing() : nil
+            let findings =
+                Surroundings.findings(environment) + (repair?.findings ?? []) + Self.vaultFindings(environment)
+            try Output.write(
+                json ? JSONOutput.line(DoctorJSON(repair: repair, findings: findings)) : Self.text(findings))
             guard findings.count(of: .problem) == 0 else { throw ExitCode(ExitStatus.failure.rawValue) }
+        }
+
+        private func unlockIfAsked() throws(KeychainError) {
+            guard unlock.given != nil else { return }
+            try unlock.unlocking(try UserKeychain.existingVault()) { () throws(KeychainError) in }
+        }
+
+        private static func repairing() -> RepairReport {
+            do throws(KeychainError) {
+                return RepairReport(repair: try UserKeychain.existingVault().repairIndex())
+            } catch {
+                return RepairReport(failure: error)
+            }
         }
 
         private static func vaultFindings(_ environment: [String: String]) -> [Finding] {
@@ -60,6 +93,40 @@ extension Keychainctl {
     }
 }
 
+/// What became of `--repair`.
+private struct RepairReport {
+    let repair: IndexRepair?
+    let findings: [Finding]
+
+    init(repair: IndexRepair) {
+        self.repair = repair
+        let done = [
+            (repair.addedCount, "entries added"), (repair.removedCount, "foreign entries removed"),
+            (repair.refiledCount, "items filed under their own key again"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let left = [
+            (repair.blockedCount, "items stay under another key, since another item has theirs"),
+            (repair.closedCount, "items do not open now, and keep the entries that they had"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let text = done.isEmpty ? ["nothing had to be changed"] : done
+        findings = [Finding("repair", .ok, "The index: " + (text + left).joined(separator: "; ") + ".")]
+    }
+
+    init(failure: KeychainError) {
+        repair = nil
+        findings = [Finding("repair", .problem, "Nothing was repaired. " + failure.message)]
+    }
+}
+
+private struct RepairJSON: Encodable {
+    let added, removed, refiled, blocked, closed: Int
+
+    init(_ repair: IndexRepair) {
+        (added, removed, refiled) = (repair.addedCount, repair.removedCount, repair.refiledCount)
+        (blocked, closed) = (repair.blockedCount, repair.closedCount)
+    }
+}
+
 private struct DoctorJSON: Encodable {
     struct Entry: Encodable {
         let check: String
@@ -70,11 +137,25 @@ private struct DoctorJSON: Encodable {
     let problems: Int
     let warnings: Int
     let findings: [Entry]
+    private let report: RepairReport?
 
-    init(findings: [Finding]) {
+    private enum Key: String, CodingKey {
+        case problems, warnings, findings, repair
+    }
+
+    init(repair: RepairReport?, findings: [Finding]) {
+        report = repair
         problems = findings.count(of: .problem)
         warnings = findings.count(of: .warning)
         self.findings = findings.map { Entry(check: $0.check, severity: $0.severity.rawValue, message: $0.message) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(problems, forKey: .problems)
+        try object.encode(warnings, forKey: .warnings)
+        try object.encode(findings, forKey: .findings)
+        if let report { try object.encode(report.repair.map(RepairJSON.init), forKey: .repair) }
     }
 }
 

@@ -68,7 +68,8 @@ extension Keychainctl {
         private func warnOfDamage(_ keychain: UserKeychain) throws(KeychainError) {
             let damaged = try keychain.vault.status().damagedCount
             guard damaged > 0 else { return }
-            Output.complain("\(damaged) damaged item(s) cannot be shown. They were left as they are; restore a backup.")
+            Output.complain(
+                "\(damaged) damaged item(s) cannot be shown. They were left as they are. See: keychainctl doctor")
         }
     }
 }

@@ -15,10 +15,13 @@ extension Keychainctl {
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
                 readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
-                (a count for each class), damaged, quarantined, keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
+                (a count for each class), damaged, misfiled, indexMissing, indexForeign, quarantined (counts), \
+                keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
+
+                Values are not opened: doctor does that.
 
                 EXAMPLES
                   keychainctl status
@@ -66,8 +69,15 @@ extension VaultStatus {
             ("format", String(formatVersion)),
             ("access", isReadOnly ? "read-only: this user cannot write the vault" : "read and write"),
             ("items", counts),
-            ("damaged", damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are: restore a backup"),
-            ("quarantined", quarantinedCount == 0 ? "none" : "\(quarantinedCount) damaged items set aside, bytes kept"),
+            (
+                "damaged",
+                damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are. See: keychainctl doctor"
+            ),
+            ("index", indexText),
+            (
+                "quarantined",
+                quarantinedCount == 0 ? "none" : "\(quarantinedCount) set aside. See: keychainctl quarantine list"
+            ),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
             (
                 "removed data",
@@ -79,6 +89,14 @@ extension VaultStatus {
             ("key memory", SecretBytes.protection.text),
             ("groups", "all: entitlements do not restrict this tool"),
         ]
+    }
+
+    private var indexText: String {
+        let faults = [
+            (misfiledCount, "items under another key"), (missingIndexCount, "entries missing"),
+            (foreignIndexCount, "foreign entries"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return faults.isEmpty ? "fits" : faults.joined(separator: ", ") + ". Run: keychainctl doctor --repair"
     }
 
     private var counts: String {

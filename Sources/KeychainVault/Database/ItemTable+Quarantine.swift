@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SQL of quarantined rows.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+extension ItemTable {
+    /// The numbers of all quarantined rows, the last one that was set aside first.
+    func quarantinedRowIDs() throws -> [Int64] {
+        try Int64.fetchAll(db, sql: "SELECT id FROM quarantine ORDER BY set_aside DESC, id DESC")
+    }
+
+    /// A quarantined row, whole, and when it was set aside, in seconds since 2001; `nil` if there is none of the number.
+    func quarantinedRow(_ rowID: Int64) throws -> (row: SealedRow, setAside: Double)? {
+        let statement = try db.cachedStatement(sql: "SELECT \(Self.columns), set_aside FROM quarantine WHERE id = ?")
+        var found: (SealedRow, Double)?
+        try RowReader.forEach(statement, [rowID], db) { row in
+            found = (SealedRow(row, .all), row.real(10) ?? 0)
+            return false
+        }
+        return found
+    }
+
+    /// Puts a quarantined row back among the items.
+    ///
+    /// - Parameter row: As it is in the quarantine, but for the key that it is to be filed under.
+    /// - Throws: SQLite's constraint error if its number or its key is taken.
+    func restoreQuarantined(_ row: SealedRow, lookups: [Data]) throws {
+        try purgeQuarantined(row.rowID)
+        try insert(row, lookups: lookups)
+    }
+
+    /// Erases a quarantined row.
+    func purgeQuarantined(_ rowID: Int64) throws {
+        try db.execute(sql: "DELETE FROM quarantine WHERE id = ?", arguments: [rowID])
+        try checkOneChanged()
+    }
+}

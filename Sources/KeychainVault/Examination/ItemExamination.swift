@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of a vault opened, as far as the keys go that are open, and counted.
+
+import KeychainEngine
+
+/// What the items of a vault are. Items that are locked or of another device are told apart from damaged ones.
+struct ItemExamination {
+    /// How much of each row is opened.
+    enum Depth {
+        case metadata
+        /// Values as well; those of constrained items as far as that can be told without asking anybody.
+        case values
+    }
+
+    /// Items that open, and are filed under their own key.
+    private(set) var byClass: [ItemClass: Int] = [:]
+    /// Items that do not open under their own key.
+    private(set) var damaged = 0
+    /// Of those, the ones whose metadata opens.
+    private(set) var damagedValues = 0
+    private(set) var locked = 0
+    private(set) var ofAnotherDevice = 0
+    /// `nil` if nothing could be opened to compare it with.
+    private(set) var index: IndexExamination?
+
+    init(_ keyState: KeyState, _ table: ItemTable, _ depth: Depth) throws {
+        guard try keyState.hasIndex else {
+            locked = try table.count()
+            return
+        }
+        let sealer = try keyState.sealer(.looking)
+        var index = IndexExamination(sealer, table)
+        try table.forEach(.all, depth == .values ? .all : .metadataAndKey) { row in
+            try add(row, sealer, depth, &index)
+            return true
+        }
+        try index.finish()
+        self.index = index
+    }
+
+    private mutating func add(
+        _ row: SealedRow, _ sealer: RowSealer, _ depth: Depth, _ index: inout IndexExamination
+    ) throws {
+        guard let item = open(row, sealer) else { return index.addClosed(row.rowID) }
+        let isFiledRight = try index.add(item, row)
+        guard depth == .metadata || valueOpens(row, item, sealer) else { return }
+        if isFiledRight { byClass[item.itemClass, default: 0] += 1 }
+    }
+
+    private mutating func open(_ row: SealedRow, _ sealer: RowSealer) -> Item? {
+        do throws(UnreadableRow) {
+            return try sealer.open(row).item
+        } catch {
+            switch error {
+            case .locked: locked += 1
+            case .ofAnotherDevice: ofAnotherDevice += 1
+            case .damaged, .unknownKey, .refused: damaged += 1
+            }
+            return nil
+        }
+    }
+
+    private mutating func valueOpens(_ row: SealedRow, _ item: Item, _ sealer: RowSealer) -> Bool {
+        do throws(UnreadableRow) {
+            try sealer.checkValue(row, item.accessControl.needs)
+            return true
+        } catch {
+            damaged += 1
+            damagedValues += 1
+            return false
+        }
+    }
+}

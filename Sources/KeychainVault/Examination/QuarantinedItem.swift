@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be told about a quarantined item.
+
+public import Foundation
+public import KeychainEngine
+
+/// An item that was moved out of the way since it did not open, bytes and all.
+public struct QuarantinedItem: Sendable {
+    /// Whether it opens now, and if not, why.
+    public enum State: String, Sendable, CaseIterable {
+        /// It opens, and can be put back.
+        case opens
+        /// It opens, and another item has its place.
+        case placeTaken
+        /// Its class is locked now.
+        case locked
+        /// It is bound to another device key than the one here.
+        case ofAnotherDevice
+        /// The keybag has no such key.
+        case unknownKey
+        /// It does not open under its own key.
+        case damaged
+    }
+
+    /// Its number, by which it is restored or purged.
+    public let id: Int64
+    /// When it was moved out of the way.
+    public let setAside: Date
+    /// `nil` for a class that this version does not know.
+    public let accessibility: Accessibility?
+    /// Of the key that it is sealed under.
+    public let generation: UInt32
+    /// Of its sealed metadata and value, in bytes.
+    public let size: Int
+    public let state: State
+    /// The item without its value, if it opens.
+    public let item: StoredItem?
+
+    init(_ row: SealedRow, setAside: Double, _ state: State, _ item: StoredItem?) {
+        id = row.rowID
+        // A damaged file may hold any number here, and calendars do not take all of them.
+        let isSensible = abs(setAside) < 100 * 365 * 86400
+        self.setAside = isSensible ? Date(timeIntervalSinceReferenceDate: setAside) : Date.distantPast
+        accessibility = Accessibility(number: row.keyClass)
+        generation = row.generation
+        size = row.metadata.count + (row.value?.count ?? 0)
+        self.state = state
+        self.item = item
+    }
+}
+
+extension QuarantinedItem {
+    /// - Parameter sealer: `nil` while nothing can be opened.
+    init(_ row: SealedRow, setAside: Double, _ sealer: RowSealer?, _ table: ItemTable) throws {
+        guard let sealer else {
+            self.init(row, setAside: setAside, .locked, nil)
+            return
+        }
+        do {
+            let stored = try sealer.checked(row)
+            let isFree = try table.rowHolding(sealer.digests.key(stored.item)) == nil && table.row(row.rowID) == nil
+            self.init(row, setAside: setAside, isFree ? .opens : .placeTaken, stored)
+        } catch let failure as UnreadableRow {
+            self.init(row, setAside: setAside, State(failure), nil)
+        }
+    }
+}
+
+extension QuarantinedItem.State {
+    fileprivate init(_ failure: UnreadableRow) {
+        self =
+            switch failure {
+            case .locked: .locked
+            case .ofAnotherDevice: .ofAnotherDevice
+            case .unknownKey: .unknownKey
+            case .damaged, .refused: .damaged
+            }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `quarantine`: what is shown, put back and erased, and what the exit codes say.
+
+import Foundation
+import Testing
+
+@Suite("quarantine", .enabled(if: Tool.hasPython, "python3 is not installed"))
+struct QuarantineVerbTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        try tool.store()
+    }
+
+    private func spoil(_ statements: String) throws {
+        try tool.python(
+            "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).executescript(sys.argv[2])",
+            statements)
+    }
+
+    private func quarantine() throws {
+        try spoil("INSERT INTO quarantine SELECT *, 7.5 FROM item; DELETE FROM item")
+    }
+
+    private func listed() throws -> [[String: Any]] {
+        let run = try tool.run("quarantine", "list", "--json")
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [[String: Any]])
+    }
+
+    @Test func emptyQuarantine_isShownAsNothing() throws {
+        let run = try tool.run("quarantine")
+        #expect(run.status == 0 && run.everything.isEmpty)
+    }
+
+    @Test func item_thatOpens_isShownByNameAndPutBack() throws {
+        try quarantine()
+        let item = try #require(try listed().first)
+        #expect(item["state"] as? String == "opens" && item["account"] as? String == "alice")
+        #expect(try tool.run("quarantine", "restore", "1").status == 0)
+        #expect(try tool.get() == secret)
+        #expect(try listed().isEmpty)
+    }
+
+    @Test func item_thatIsDamaged_isShownWithoutItsNameAndCannotBePutBack() throws {
+        try spoil("UPDATE item SET value = zeroblob(152)")
+        try quarantine()
+        #expect(try listed().first?["state"] as? String == "damaged")
+        #expect(try !tool.run("quarantine", "list").text.contains("alice"))
+        let run = try tool.run("quarantine", "restore", "--all")
+        #expect(run.status == 8)
+        #expect(run.errors.contains("1: it is damaged"))
+    }
+
+    @Test func item_whoseNameIsTaken_isAmbiguous() throws {
+        try quarantine()
+        try tool.store(otherSecret)
+        #expect(try tool.run("quarantine", "restore", "--all").status == 4)
+        #expect(try tool.get() == otherSecret)
+    }
+
+    @Test func item_thatIsNotThere_isNotFound() throws {
+        #expect(try tool.run("quarantine", "restore", "17").status == 3)
+        #expect(try tool.run("quarantine", "restore", "--all").status == 3)
+        #expect(try tool.run("quarantine", "purge", "17", "--yes").status == 3)
+    }
+
+    @Test func purge_withoutATerminal_takesYes() throws {
+        try quarantine()
+        #expect(try tool.run("quarantine", "purge", "--all").status == 64)
+        #expect(try listed().count == 1)
+        #expect(try tool.run("quarantine", "purge", "--all", "--yes").status == 0)
+        #expect(try listed().isEmpty)
+    }
+
+    @Test func purge_onATerminal_asks() throws {
+        try quarantine()
+        let refused = try tool.dialogue("quarantine", "purge", "1", steps: [("[y/N]", .type("n\n"))])
+        #expect(refused.status == 6)
+        #expect(try listed().count == 1)
+        #expect(try tool.dialogue("quarantine", "purge", "1", steps: [("[y/N]", .type("y\n"))]).status == 0)
+        #expect(try listed().isEmpty)
+    }
+}
