@@ -5,5 +5,5 @@ import KeychainEngine
 
 extension KeychainError {
     /// The last sentence of messages about damage that nothing here can mend.
-    static let restoreAdvice = "Restore a backup."
+    static let restoreAdvice = "Restore a backup: keychainctl restore FILE"
 }

@@ -90,10 +90,12 @@ final class Session: Sendable {
         lastLook.withLock { $0.moment = .now - .seconds(3600) }
     }
 
-    /// Whether the keybag is still the one that was read.
+    /// Whether the keybag and the format are still those that were read: a backup may have been restored into the file.
     func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainError) -> Bool {
         try DatabaseFailure.translating(location.databaseFile) {
-            try connection.inDatabase { try KeybagTable($0).isStill(storedKeybag) }
+            try connection.inDatabase { db in
+                try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
+            }
         }
     }
 
@@ -104,7 +106,7 @@ final class Session: Sendable {
     /// those of the keybag, or what they seal would be lost, and its file the one at the vault's place.
     func isOf(_ db: Database) throws -> Bool {
         guard identity == FileIdentity(location.databaseFile) else { return false }
-        return try KeybagTable(db).isStill(storedKeybag)
+        return try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
     }
 
     /// The connection for writing.

@@ -58,7 +58,7 @@ extension Vault {
     private static let writingAttempts = 3
 
     /// The writer lock; its file is made again if somebody removed it.
-    private func lockForWriting(_ gate: CommitGate?) throws(KeychainError) -> FileLock {
+    func lockForWriting(_ gate: CommitGate?) throws(KeychainError) -> FileLock {
         let wait = FileLock.Wait(settings.writerTimeout, gate)
         while true {
             if access(location.lockFile, F_OK) != 0 {

@@ -19,8 +19,9 @@ enum VaultMarker {
         guard try isPresent(location) else { return }
         throw KeychainError(
             .corrupt,
-            "'\(location.databaseFile)' is missing, and the folder has held a vault. Restore it from "
-                + "a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
+            "'\(location.databaseFile)' is missing, and the folder has held a vault. "
+                + "\(KeychainError.restoreAdvice). To start over and lose the old secrets, remove the folder "
+                + "'\(location.folder)'.")
     }
 
     /// Written in place, by who holds the lock: the file is locked by its inode, so it must not be replaced. If somebody has

@@ -40,7 +40,7 @@ struct Keychainctl: ParsableCommand {
             """,
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
-            Status.self, Doctor.self, Quarantine.self, WatchSession.self,
+            Status.self, Doctor.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,
         ])
 
     static func main() {

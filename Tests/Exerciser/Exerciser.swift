@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import Synchronization
 
 struct Exerciser {
     let engine: Engine
@@ -91,6 +92,20 @@ struct Exerciser {
         var query = Query(.genericPassword, [.service: .string("exerciser")])
         (query.returns, query.limit) = (.attributes, .all)
         return try engine.requests.find(query, caller: .unrestricted).count
+    }
+
+    /// Adds items until its input ends: the name and the time of each that is acknowledged.
+    func addUntilTold(_ name: String) {
+        let isToldToEnd = Mutex(false)
+        Thread.detachNewThread {
+            _ = FileHandle.standardInput.readDataToEndOfFile()
+            isToldToEnd.withLock { $0 = true }
+        }
+        var number = 0
+        while !isToldToEnd.withLock({ $0 }) {
+            report("\(name)-\(number) \(DispatchTime.now().uptimeNanoseconds)") { try add("\(name)-\(number)", "v") }
+            number += 1
+        }
     }
 
     /// Reads, tells so by a file, waits for another file, and reads again.

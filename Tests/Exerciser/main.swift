@@ -50,6 +50,11 @@ case "hold": exerciser.report { try protection.hold(rest[0]) }
 case "observe": exerciser.observe(vault)
 case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) }
 case "add-and-wait": exerciser.report { try exerciser.addAndWait(rest[0]) }
+case "backup": exerciser.report { try vault.backup(to: rest[0], replacing: true) }
+case "restore": exerciser.report { try vault.restore(from: rest[0]) }
+case "count":
+    // Adds items one after the other until it is told to end, and tells each that is acknowledged.
+    exerciser.addUntilTold(rest[0])
 case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
 default: exit(64)

@@ -13,7 +13,7 @@ struct UsageTests {
     private static let verbs = [
         "", "set", "get", "list", "delete", "init", "unlock", "lock", "protect", "protect list", "protect add",
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
-        "quarantine", "quarantine list", "quarantine restore", "quarantine purge",
+        "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore",
     ]
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ struct UsageTests {
         "unlock --recovery-key --credential", "init --passphrase-fd x", "init --no-device-key", "protect add",
         "protect add fingerprint", "protect add key-file", "protect remove", "protect remove x", "protect frobnicate",
         "protect add passphrase --new-passphrase-fd x", "protect add passphrase --new-key-fd 3",
-        "quarantine restore", "quarantine purge", "quarantine purge 1 --all",
+        "backup", "restore", "quarantine restore", "quarantine purge", "quarantine purge 1 --all",
         "quarantine restore one", "quarantine frobnicate",
     ])
     func commandLine_thatIsWrong_isUsage(line: String) throws {
@@ -45,7 +45,7 @@ struct UsageTests {
         "protect hunter2", "protect add passphrase hunter2", "protect add hunter2", "protect remove hunter2",
         "protect change passphrase --new-passphrase-fd hunter2", "doctor hunter2", "watch-session hunter2",
         "get -s s --recovery-key hunter2", "sett hunter2", "--frob hunter2", "get --server h --port hunter2",
-        "get -s s --protocol hunter2", "quarantine purge hunter2", "quarantine list hunter2",
+        "get -s s --protocol hunter2", "quarantine purge hunter2", "quarantine list hunter2", "backup f hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

@@ -31,6 +31,11 @@ enum Connection {
         return try open(uri, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
     }
 
+    /// For a file that counts only once it is whole and durable, by the work of the caller: SQLite makes no log for it.
+    static func openForCopying(_ path: String) throws(KeychainError) -> DatabaseQueue {
+        try open(path, common) { db in try (hardening + withoutLog).forEach { try apply($0, to: db) } }
+    }
+
     private static func open(
         _ path: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
     ) throws(KeychainError) -> DatabaseQueue {
@@ -101,6 +106,11 @@ enum Connection {
         // Without FULL a power cut may take back what was acknowledged.
         Setting(name: "synchronous", value: "FULL", expected: "2"),
         Setting(name: "secure_delete", value: "ON", expected: "1"),
+    ]
+
+    private static let withoutLog = [
+        Setting(name: "journal_mode", value: "OFF", expected: "off"),
+        Setting(name: "synchronous", value: "OFF", expected: "0"),
     ]
 
     private static func apply(_ setting: Setting, to db: Database) throws {

@@ -33,7 +33,8 @@ enum DatabaseFailure {
             KeychainError(.busy, "Another process keeps '\(path)' busy. Try again.")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             KeychainError(
-                .corrupt, "'\(path)' is damaged or not a vault (\(code)). It was left untouched; restore a backup.")
+                .corrupt,
+                "'\(path)' is damaged or not a vault (\(code)). It was left untouched. " + KeychainError.restoreAdvice)
         case .SQLITE_IOERR:
             KeychainError(
                 .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup."

@@ -59,7 +59,9 @@ enum VaultSchema {
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
         guard found >= 1, present == Set(statements) else {
             throw KeychainError(
-                .corrupt, "The tables in '\(path)' are not those of a vault. It was left untouched; restore a backup.")
+                .corrupt,
+                "The tables in '\(path)' are not those of a vault. It was left untouched. "
+                    + KeychainError.restoreAdvice)
         }
         return found
     }
@@ -67,6 +69,11 @@ enum VaultSchema {
     /// Makes an older vault one of this version, within the transaction that writes what the older one does not know.
     static func raise(_ db: Database) throws {
         try db.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// What the file's header says now.
+    static func storedVersion(_ db: Database) throws -> Int32 {
+        try Int32.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
     }
 
     private static func number(_ db: Database, _ pragma: String) throws -> Int32 {

@@ -87,10 +87,23 @@ extension Examination {
         return folder
     }
 
+    /// What restorations have replaced: it opens with what opened it then.
+    mutating func checkReplaced() {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: location.folder) } catch { return }
+        let kept = names.map { location.folder + "/" + $0 }.filter { $0.hasPrefix(location.replacedPrefix) }.sorted()
+        guard !kept.isEmpty else { return }
+        note(
+            "replaced", .ok,
+            "Vaults that `restore` has replaced are kept; remove them when nobody needs them: \(kept.joined(separator: ", "))"
+        )
+    }
+
     /// What a creation that was cut short leaves; the next one removes it.
     mutating func checkLeftovers() {
         let names = ["", "-wal", "-shm", "-journal"].map { location.databaseFile + ".new" + $0 }
-        let left = (names + [location.deviceKeyFile + ".new"]).filter { access($0, F_OK) == 0 }
+        let unfinished = [location.unfinishedRestoration, location.unfinishedKeeping, location.deviceKeyFile + ".new"]
+        let left = (names + unfinished).filter { access($0, F_OK) == 0 }
         guard !left.isEmpty else { return }
         note(
             "leftovers", .warning,

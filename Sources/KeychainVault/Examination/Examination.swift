@@ -41,6 +41,7 @@ struct Examination {
         checkLockFile()
         checkLockHolder()
         if filesAreSafe { checkRemovedData() }
+        checkReplaced()
         guard filesAreSafe, hasDatabase() else { return }
         findings += ContentExamination.findings(location, settings, deviceKey)
     }

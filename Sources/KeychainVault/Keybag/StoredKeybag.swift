@@ -95,7 +95,8 @@ struct StoredKeybag {
 
     private static func damaged(_ location: VaultLocation) -> KeychainError {
         KeychainError(
-            .corrupt, "'\(location.databaseFile)': both copies of the keybag are damaged. Restore a backup.")
+            .corrupt,
+            "'\(location.databaseFile)': both copies of the keybag are damaged. " + KeychainError.restoreAdvice)
     }
 
     private static func notOpened(_ surroundings: Surroundings, _ location: VaultLocation) -> KeychainError {

@@ -114,6 +114,12 @@ public struct VaultLocation: Hashable, Sendable {
     var databaseFile: String { folder + "/" + Self.databaseName }
     var lockFile: String { folder + "/" + Self.lockName }
 
+    /// What a restoration writes before it is put in place, and before what it replaces is put aside.
+    var unfinishedRestoration: String { databaseFile + ".restoring" }
+    var unfinishedKeeping: String { databaseFile + ".keeping" }
+    /// What the names of databases begin with that a restoration has replaced.
+    var replacedPrefix: String { databaseFile + ".replaced-" }
+
     static let databaseName = "vault.db"
     static let lockName = "vault.lock"
     static let reserveName = "vault.reserve"

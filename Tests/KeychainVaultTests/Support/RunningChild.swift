@@ -8,6 +8,7 @@ final class RunningChild {
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
     private var unread = Data()
+    private var isInputEnded = false
 
     init(_ test: TestVault, _ command: String..., under wrapper: [String] = []) throws {
         let words = wrapper + [ChildProcess.built("vault-exerciser")] + test.exerciserArguments(command)
@@ -29,9 +30,15 @@ final class RunningChild {
         return String(decoding: line, as: UTF8.self)
     }
 
+    func endInput() {
+        guard !isInputEnded else { return }
+        isInputEnded = true
+        input.fileHandleForWriting.closeFile()
+    }
+
     /// Ends the input and returns the last line.
     func finish() -> String? {
-        input.fileHandleForWriting.closeFile()
+        endInput()
         var last: String?
         while let line = line() { last = line }
         process.waitUntilExit()

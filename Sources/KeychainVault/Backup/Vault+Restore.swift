@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting a backup in the vault's place.
+
+import Foundation
+import GRDB
+public import KeychainEngine
+
+extension Vault {
+    /// Puts what a backup holds in the place of the vault, or makes the vault from it if there is none.
+    ///
+    /// At every moment, also after a crash, there is the old vault or the new one. What is replaced is kept, whole and with its
+    /// last changes, in a file of its own in the vault's folder. Writers of other processes wait, and go on in the new vault.
+    ///
+    /// - Parameter force: Whether to restore a backup that nothing here opens, or some of whose items are damaged.
+    /// - Throws: `corrupt`, `newerFormat` or `unsafeLocation` if the file is no whole backup, `authenticationFailed` if
+    ///   nothing here opens it, `busy` while another process restores. Then nothing was changed.
+    @discardableResult
+    public func restore(from path: String, force: Bool = false) throws(KeychainError) -> VaultRestoration {
+        let file = try BackupFile(path, of: location, isRead: true)
+        try file.checkPresent()
+        // Before a folder is made for it.
+        try check(try VaultContents(at: file.path, location, settings), force)
+        try location.checkSeparation()
+        try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
+        _ = try FileSafety.checkFolder(location.folder)
+        let copy = try UnfinishedFile(location.unfinishedRestoration)
+        try copy.fill(from: file.path)
+        // The file may have changed since; nobody else can change the copy.
+        let contents = try VaultContents(at: copy.path, location, settings)
+        try check(contents, force)
+        let lock = try lockForWriting(nil)
+        defer { lock.release() }
+        try close()
+        let replaced = try putInPlace(copy)
+        try VaultMarker.write(lock, location)
+        try close()
+        return VaultRestoration(backup: VaultBackup(file.path, contents, settings), replaced: replaced)
+    }
+
+    private func check(_ contents: VaultContents, _ force: Bool) throws(KeychainError) {
+        guard !force else { return }
+        guard contents.opening != .notHere else {
+            let names = contents.keybag.slots.compactMap { ProtectorKind(number: $0.kind)?.name }
+            throw KeychainError(
+                .authenticationFailed,
+                "Nothing here opens this backup; it opens with: \(names.joined(separator: ", ")). Nothing was changed. Put the "
+                    + "right device key at '\(location.deviceKeyFile)' first, or restore it all the same: --force")
+        }
+        let damaged = contents.items?.damaged ?? 0
+        guard damaged == 0 else {
+            throw KeychainError(
+                .corrupt,
+                "\(damaged) of the items in this backup are damaged. Nothing was changed. To restore it all the same: --force"
+            )
+        }
+    }
+
+    /// - Returns: The file that what was there before is kept in.
+    private func putInPlace(_ copy: UnfinishedFile) throws(KeychainError) -> String? {
+        try FileSafety.checkCompanions(location)
+        let residue = VaultLocation.companionNames.map { location.folder + "/" + $0 }
+        guard try FileSafety.checkFile(location.databaseFile) != nil else {
+            // The log of a database that is gone would be taken for that of the new one.
+            try Self.remove(residue)
+            try copy.put(at: location.databaseFile)
+            return nil
+        }
+        let kept = ReplacedVault(location: location)
+        try kept.keep()
+        do throws(KeychainError) {
+            let source = try Connection.openImmutable(copy.path)
+            try DatabaseCopy.overwrite(location.databaseFile, with: source)
+        } catch {
+            guard error.reason == .corrupt else {
+                kept.discard()
+                throw error
+            }
+            // No database at all: only another file can take its place. All of it is kept, the log included.
+            try Self.remove(residue)
+            try copy.put(at: location.databaseFile)
+        }
+        return kept.path
+    }
+
+    private static func remove(_ paths: [String]) throws(KeychainError) {
+        for path in paths {
+            guard unlink(path) == 0 || errno == ENOENT else { throw SystemFailure.failure("remove", path) }
+        }
+    }
+}
+
+/// The copy of a vault that is about to be replaced.
+struct ReplacedVault {
+    let location: VaultLocation
+    let path: String
+
+    init(location: VaultLocation) {
+        self.location = location
+        let moment = Date().formatted(
+            Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt))
+        var (path, number) = (location.replacedPrefix + moment, 1)
+        while access(path, F_OK) == 0 {
+            number += 1
+            path = location.replacedPrefix + moment + "-\(number)"
+        }
+        self.path = path
+    }
+
+    /// As a whole vault, or, where SQLite cannot read it, byte by byte with its log.
+    func keep() throws(KeychainError) {
+        do throws(KeychainError) {
+            let copy = try UnfinishedFile(location.unfinishedKeeping)
+            let source = try Session.Opened(location, isReadOnly: false).reader
+            try DatabaseCopy.fill(copy.path, from: source) { _ in }
+            try copy.put(at: path)
+        } catch {
+            guard error.reason == .corrupt else { throw error }
+            try keepBytes()
+        }
+    }
+
+    private func keepBytes() throws(KeychainError) {
+        for suffix in ["-wal", ""] where try FileSafety.checkFile(location.databaseFile + suffix) != nil {
+            let copy = try UnfinishedFile(location.unfinishedKeeping)
+            try copy.fill(from: location.databaseFile + suffix)
+            try copy.put(at: path + suffix)
+        }
+    }
+
+    /// When nothing was replaced after all.
+    func discard() {
+        for suffix in ["", "-wal"] { unlink(path + suffix) }
+    }
+}

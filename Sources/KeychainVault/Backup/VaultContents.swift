@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a database file holds that is no vault's own: a backup.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// A database file that was opened without changing anything or making files, and checked from end to end.
+struct VaultContents {
+    let formatVersion: Int32
+    let keybag: Keybag
+    let isKeybagCopyDamaged: Bool
+    let itemCount: Int
+    let quarantinedCount: Int
+    /// `nil` if nothing that is here opens it.
+    let items: ItemExamination?
+    let opening: VaultBackup.Opening
+
+    /// - Parameters:
+    ///   - path: Of a checked file without a log; the keys are those of the location.
+    /// - Throws: `corrupt`, `newerFormat`.
+    init(at path: String, _ location: VaultLocation, _ settings: VaultSettings) throws(KeychainError) {
+        let queue = try Connection.openImmutable(path)
+        self = try DatabaseFailure.translating(path) {
+            let contents = try queue.read { try VaultContents($0, path, location, settings) }
+            try queue.close()
+            return contents
+        }
+    }
+
+    private init(_ db: Database, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws {
+        formatVersion = try VaultSchema.check(db, path: path)
+        let told = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+        guard told == ["ok"] else {
+            throw KeychainError(.corrupt, "'\(path)' is damaged; SQLite says: \(told.joined(separator: "; ")).")
+        }
+        try Self.checkLength(db, path)
+        let copies = try KeybagTable(db).copies()
+        let whole = try StoredKeybag.whole(copies, location)
+        isKeybagCopyDamaged = copies.contains { $0 != whole[0].bytes }
+        let table = ItemTable(db)
+        itemCount = try table.count()
+        quarantinedCount = try table.quarantineCount()
+        let stored = try Self.opened(copies, location, settings)
+        keybag = stored?.keybag ?? whole[0]
+        opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
+        items = try stored.map { try ItemExamination($0.keyState, table, .values) }
+    }
+
+    /// SQLite would fill up the last page of a file that was cut short.
+    private static func checkLength(_ db: Database, _ path: String) throws {
+        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let length = pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+        guard try FileSafety.status(path).map({ Int64($0.st_size) }) == length else {
+            throw KeychainError(.corrupt, "'\(path)' is cut short, or longer than the database in it.")
+        }
+    }
+
+    /// - Returns: `nil` if nothing that is here opens it.
+    private static func opened(
+        _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
+    ) throws(KeychainError) -> StoredKeybag? {
+        do throws(KeychainError) {
+            return try StoredKeybag(copies, location, settings)
+        } catch {
+            guard [.unavailable, .authenticationFailed].contains(error.reason) else { throw error }
+            return nil
+        }
+    }
+}

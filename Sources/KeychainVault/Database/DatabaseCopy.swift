@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying whole databases through SQLite's backup interface.
+
+import GRDB
+import KeychainEngine
+
+enum DatabaseCopy {
+    /// Copies one state of the database into an empty private file; others go on reading and writing meanwhile. Nothing is
+    /// durable when this returns.
+    ///
+    /// - Parameter look: At the state that is copied.
+    static func fill<Result>(
+        _ path: String, from source: DatabaseQueue, _ look: (Database) throws -> Result
+    ) throws(KeychainError) -> Result {
+        let copy = try Connection.openForCopying(path)
+        return try DatabaseFailure.translating(path) {
+            let result = try source.read { db in
+                try copy.writeWithoutTransaction { try db.backup(to: $0) }
+                return try look(db)
+            }
+            try copy.close()
+            return result
+        }
+    }
+
+    /// Makes the database hold what another one holds, in one durable transaction: whoever reads it meanwhile sees the old
+    /// state or the new one, and so does who opens it after a crash.
+    ///
+    /// It stays the same file: if another one took its name, a process that closes the old file could remove the log of the
+    /// new one, which has the same name.
+    ///
+    /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
+    static func overwrite(_ path: String, with source: DatabaseQueue) throws(KeychainError) {
+        let target = try Connection.openForWriting(path)
+        try DatabaseFailure.translating(path) {
+            let sizes = try [source, target].map { queue in
+                try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA page_size") }
+            }
+            guard sizes[0] == sizes[1] else {
+                throw KeychainError(
+                    .unsupported,
+                    "The backup has pages of another size than '\(path)'. Nothing was changed. Move the vault's folder away, "
+                        + "then restore.")
+            }
+            try source.backup(to: target)
+            try target.close()
+        }
+    }
+}

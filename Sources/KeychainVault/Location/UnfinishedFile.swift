@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is being written beside the place where it will be put whole.
+
+import Foundation
+import KeychainEngine
+
+/// An empty private file that one process fills. It is removed unless it is put in place; what a process that was killed has
+/// left is replaced by the next one.
+final class UnfinishedFile {
+    let path: String
+    private let descriptor: Int32
+    private var isInPlace = false
+
+    /// - Throws: `busy` while another process writes it.
+    init(_ path: String) throws(KeychainError) {
+        self.path = path
+        for _ in 1...100 {
+            if let created = try Self.created(path) {
+                descriptor = created
+                return
+            }
+            try Self.removeResidue(path)
+        }
+        throw Self.inUse(path)
+    }
+
+    deinit {
+        if !isInPlace { unlink(path) }
+        close(descriptor)
+    }
+
+    /// Makes what was written durable, and gives it its name. There is no moment at which the name leads to a part of it.
+    func put(at final: String) throws(KeychainError) {
+        guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }
+        guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
+        isInPlace = true
+        try PrivateFile.syncFolder(FileSafety.parent(of: final))
+    }
+
+    /// Fills it with the bytes of another private file, which is checked by what was opened.
+    func fill(from source: String) throws(KeychainError) {
+        _ = try FileSafety.checkFile(source)
+        let input = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard input >= 0 else { throw SystemFailure.failure("open", source) }
+        defer { close(input) }
+        var status = stat()
+        guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+            throw KeychainError(.unsafeLocation, "'\(source)' changed while it was looked at. Nothing was changed.")
+        }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(input, &buffer, buffer.count)
+            if count == 0 { return }
+            guard count > 0 || errno == EINTR else { throw SystemFailure.failure("read", source) }
+            if count > 0 { try write(buffer[..<count]) }
+        }
+    }
+
+    private func write(_ bytes: ArraySlice<UInt8>) throws(KeychainError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || count < 0 && errno == EINTR else {
+                throw SystemFailure.failure("write", path, code: count == 0 ? ENOSPC : errno)
+            }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    // MARK: - The name
+
+    /// - Returns: `nil` if something of that name is there already.
+    private static func created(_ path: String) throws(KeychainError) -> Int32? {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            guard errno == EEXIST else { throw SystemFailure.failure("create", path) }
+            return nil
+        }
+        // Between creating and locking it another process may have taken it for residue.
+        guard fchmod(descriptor, 0o600) == 0, holds(descriptor, path) else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// - Throws: `busy` while a process writes it, `unsafeLocation` if it is none of ours.
+    private static func removeResidue(_ path: String) throws(KeychainError) {
+        guard try FileSafety.checkFile(path) != nil else { return }
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw SystemFailure.failure("open", path) }
+            return
+        }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw inUse(path) }
+        guard isAt(path, descriptor) else { return }
+        guard unlink(path) == 0 || errno == ENOENT else { throw SystemFailure.failure("remove", path) }
+    }
+
+    private static func holds(_ descriptor: Int32, _ path: String) -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 && isAt(path, descriptor)
+    }
+
+    private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && FileIdentity(path) == FileIdentity(status)
+    }
+
+    private static func inUse(_ path: String) -> KeychainError {
+        KeychainError(.busy, "Another process is writing '\(path)' just now. Try again when it is done.")
+    }
+}

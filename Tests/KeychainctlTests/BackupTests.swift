@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// `backup` and `restore` from the command line.
+
+import Foundation
+import Testing
+
+@Suite("backup")
+struct BackupVerbTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        try tool.store()
+    }
+
+    private func object(_ run: Tool.Run) throws -> [String: Any] {
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
+    }
+
+    @Test func backup_restored_bringsTheItemsBackAndKeepsTheOthers() throws {
+        let made = try object(try tool.run("backup", "copy", "--json"))
+        #expect(made["items"] as? Int == 1 && made["opening"] as? String == "by-itself")
+        try tool.store(otherSecret)
+        let restored = try object(try tool.run("restore", "copy", "--yes", "--json"))
+        #expect(try tool.get() == secret)
+        let kept = try #require(restored["replaced"] as? String)
+        #expect(try tool.shell("mv '\(kept)' kept").status == 0)
+        #expect(try tool.run("restore", "kept", "--yes").status == 0)
+        #expect(try tool.get() == otherSecret)
+        #expect(try tool.run("doctor").status == 0)
+    }
+
+    @Test func backup_thatOnlyTheDeviceKeyOpens_isWarnedOf() throws {
+        #expect(try tool.run("backup", "copy").errors.contains("Warning: only the device key opens it"))
+        let vault = try LockableTool()
+        let run = try vault.tool.run("backup", "copy")
+        #expect(run.status == 0 && !run.errors.contains("Warning"))
+        #expect(run.errors.contains("It opens with: recovery key. Here it starts locked."))
+    }
+
+    @Test func file_thatIsThere_takesReplace() throws {
+        #expect(try tool.run("backup", "copy").status == 0)
+        #expect(try tool.run("backup", "copy").status == 4)
+        #expect(try tool.run("backup", "copy", "--replace").status == 0)
+    }
+
+    @Test func file_inTheVaultsFolder_isUnsafe() throws {
+        #expect(try tool.run("backup", tool.vaultFolder.path + "/copy").status == 15)
+    }
+
+    @Test func restore_overAVault_takesYesOrAsks() throws {
+        #expect(try tool.run("backup", "copy").status == 0)
+        try tool.store(otherSecret)
+        #expect(try tool.run("restore", "copy").status == 64)
+        #expect(try tool.dialogue("restore", "copy", steps: [("[y/N]", .type("\n"))]).status == 6)
+        #expect(try tool.get() == otherSecret)
+        let done = try tool.dialogue("restore", "copy", steps: [("[y/N]", .type("yes\n"))])
+        #expect(done.status == 0, "\(done.screen)")
+        #expect(done.screen.contains("an older state of it"))
+        #expect(try tool.get() == secret)
+    }
+
+    @Test func restore_whereThereIsNoVault_asksNobody() throws {
+        #expect(try tool.run("backup", "copy").status == 0)
+        try FileManager.default.removeItem(at: tool.vaultFolder)
+        #expect(try tool.run("restore", "copy").status == 0)
+        #expect(try tool.get() == secret)
+    }
+
+    @Test func restore_ofNoBackup_changesNothing() throws {
+        #expect(try tool.shell("echo junk > junk; chmod 600 junk; \"$CTL\" restore junk --yes").status == 8)
+        #expect(try tool.run("restore", "nowhere", "--yes").status == 13)
+        #expect(try tool.get() == secret)
+    }
+
+    @Test func restore_ofABackupThatNothingHereOpens_isDenied() throws {
+        let other = try Tool()
+        try other.store(otherSecret)
+        #expect(try other.run("backup", "copy").status == 0)
+        let file = other.home.path + "/copy"
+        #expect(try tool.run("restore", file, "--yes").status == 7)
+        #expect(try tool.get() == secret)
+        #expect(try tool.run("restore", file, "--yes", "--force").status == 0)
+        #expect(try tool.run("get", "-s", "example.com", "-a", "alice").status == 7)
+    }
+
+    @Test func backupAndRestore_showNeitherNamesNorValues() throws {
+        let text = try tool.run("backup", "copy").everything + tool.run("restore", "copy", "--yes").everything
+        #expect(!text.contains("alice") && !text.contains("example.com") && !text.contains("correct horse"))
+    }
+}
