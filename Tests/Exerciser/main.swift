@@ -52,7 +52,7 @@ case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) 
 case "add-and-wait": exerciser.report { try exerciser.addAndWait(rest[0]) }
 case "backup": exerciser.report { try vault.backup(to: rest[0], replacing: true) }
 case "restore": exerciser.report { try vault.restore(from: rest[0]) }
-case "count":
+case "add-until-told":
     // Adds items one after the other until it is told to end, and tells each that is acknowledged.
     exerciser.addUntilTold(rest[0])
 case "leftovers": Leftovers.wait(after: rest[0])

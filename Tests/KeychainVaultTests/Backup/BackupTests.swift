@@ -135,7 +135,7 @@ struct BackupTests {
 
     @Test func backup_underWriters_isOfOneMoment() throws {
         let test = try TestVault()
-        let writers = try (0..<2).map { try RunningChild(test, "count", "writer\($0)") }
+        let writers = try (0..<2).map { try RunningChild(test, "add-until-told", "writer\($0)") }
         for writer in writers { for _ in 0..<5 { _ = writer.line() } }
         let file = test.root + "/backup"
         for _ in 0..<5 { try test.vault.backup(to: file, replacing: true) }

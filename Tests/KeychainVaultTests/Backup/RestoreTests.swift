@@ -206,7 +206,7 @@ struct RestoreTests {
 
     @Test func eightWriters_loseNothingToARestoration() throws {
         let (test, file) = try vaultWithBackup()
-        let writers = try (0..<8).map { try RunningChild(test, "count", "writer\($0)") }
+        let writers = try (0..<8).map { try RunningChild(test, "add-until-told", "writer\($0)") }
         var acknowledged = writers.map { _ in [String]() }
         for index in writers.indices {
             for _ in 0..<3 { acknowledged[index] += [writers[index].line()].compactMap { $0 } }
