@@ -98,7 +98,7 @@ struct Check {
 
     private func finishRotation(_ vault: Vault, _ state: VaultState) throws {
         guard try said("its status", { try vault.status() }).isRotating else { return }
-        try said("finishing the rotation", { try vault.rotate(authority: state.person?.secret) })
+        _ = try said("finishing the rotation", { try vault.rotate(authority: state.person?.secret) })
         guard try !vault.status().isRotating else { throw Violation("a rotation cannot be finished") }
         try unlock(vault, state)
     }
