@@ -2,13 +2,13 @@
 # What there is to run. The work is done in Scripts/; every path here is relative, so that the project may lie anywhere.
 
 SHELL := /bin/bash
-SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples
+SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
 FAULT_SUITES := KillTests|StarvationTests|FaultSampleTests
 THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults sanitize bench lint format docs clean
+.PHONY: help demo test check faults fuzz mutants sanitize bench lint format docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,14 @@ check: ## Before a commit: format, documents, build without warnings, all tests 
 faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence.md
 	@Scripts/setup.sh test
 	@Scripts/faults.sh
+
+fuzz: ## Give every decoder odd bytes, FUZZ_SECONDS each (60), with the address sanitizer
+	@Scripts/setup.sh build
+	@FUZZ_RECORD=Docs/Evidence.md Scripts/fuzz.sh
+
+mutants: ## Put sixty defects into a copy, one at a time, and see whether the tests notice
+	@Scripts/setup.sh test
+	@MUTANTS_RECORD=Docs/Evidence.md Scripts/mutants.sh
 
 sanitize: ## Run the tests of everything that many threads use under the thread sanitizer
 	@Scripts/setup.sh test

@@ -11,7 +11,17 @@ readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|l
 
 log=$(mktemp)
 readonly log
-trap 'rm -f -- "$log"' EXIT
+trap 'rm -f -- "$log" "$log".*' EXIT
+
+# The sections of other commands stay.
+for title in Fuzzing Mutants; do
+    if [[ -f Docs/Evidence.md ]]; then Scripts/evidence.py Docs/Evidence.md "$title" >"$log.$title"; fi
+done
+put_back() {
+    for title in Fuzzing Mutants; do
+        if [[ -s $log.$title ]]; then Scripts/evidence.py Docs/Evidence.md "$title" "$log.$title"; fi
+    done
+}
 
 revision=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 if [[ -n $(git status --porcelain 2>/dev/null) ]]; then revision+=" with changes"; fi
@@ -19,4 +29,5 @@ if [[ -n $(git status --porcelain 2>/dev/null) ]]; then revision+=" with changes
 # What fails is in the document.
 KEYCHAIN_FAULTS=all Scripts/test.sh --filter "$suites" 2>&1 | tee "$log" || true
 FAULTS_REVISION=$revision "$(swift build --enable-all-traits --show-bin-path)/fault-harness" \
-    all Docs/Evidence.md 1 'make faults' "$log"
+    all Docs/Evidence.md 1 'make faults' "$log" || { put_back; exit 1; }
+put_back

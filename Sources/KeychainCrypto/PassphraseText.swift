@@ -40,6 +40,30 @@ extension PassphraseDerivation {
 
     /// Taken apart first: Foundation on Linux does not add a final letter to a Hangul syllable that is composed already.
     private static func composed(_ character: Character) -> String.UTF8View {
-        String(character).decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping.utf8
+        let text = String(character).decomposedStringWithCanonicalMapping
+        let hasOldHangul = text.unicodeScalars.contains(where: isOldHangul)
+        return (hasOldHangul ? composedAroundOldHangul(text) : text.precomposedStringWithCanonicalMapping).utf8
+    }
+
+    /// Foundation on Linux composes old Hangul letters as if they were those of today, and gets other characters. They are
+    /// part of no composed character, so what stands between them is composed for itself.
+    private static func composedAroundOldHangul(_ text: String) -> String {
+        var (result, rest) = ("", String.UnicodeScalarView())
+        for scalar in text.unicodeScalars {
+            guard isOldHangul(scalar) else {
+                rest.append(scalar)
+                continue
+            }
+            result += String(rest).precomposedStringWithCanonicalMapping
+            result.unicodeScalars.append(scalar)
+            rest = String.UnicodeScalarView()
+        }
+        return result + String(rest).precomposedStringWithCanonicalMapping
+    }
+
+    /// Letters in the blocks of those that compose, beyond the last of their kind that does.
+    private static func isOldHangul(_ scalar: Unicode.Scalar) -> Bool {
+        (0x1113...0x1160).contains(scalar.value) || (0x1176...0x11A7).contains(scalar.value)
+            || (0x11C3...0x11FF).contains(scalar.value)
     }
 }

@@ -56,6 +56,16 @@ private struct ListedEntitlements: Decodable {
     let isDenied: Bool
     let team: String?
     let entries: [EntitlementEntry]
+    private let keyCount: Int
+
+    /// Any key of the list.
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
 
     private enum CodingKeys: String, CodingKey {
         case accessGroups = "keychain-access-groups"
@@ -69,6 +79,7 @@ private struct ListedEntitlements: Decodable {
 
     init(from decoder: any Decoder) throws {
         let list = try decoder.container(keyedBy: CodingKeys.self)
+        keyCount = try decoder.container(keyedBy: Key.self).allKeys.count
         isDenied = try list.value(Bool.self, .isDenied) ?? false
         team = try list.value(String.self, .team)
         entries =
@@ -96,13 +107,19 @@ private struct ListedEntitlements: Decodable {
         guard mayBeParsed(bytes) else { throw unusable(path, "holds more lists than entitlements do") }
         // Nothing but blanks is an empty list to the parser, and more likely a file that was never written to its end.
         guard bytes.contains(where: { $0 > UInt8(ascii: " ") }) else { throw unusable(path, "is empty") }
+        let listed: ListedEntitlements
         do {
-            return try PropertyListDecoder().decode(ListedEntitlements.self, from: bytes)
+            listed = try PropertyListDecoder().decode(ListedEntitlements.self, from: bytes)
         } catch is GroupNames.TooMany {
             throw unusable(path, "lists more than \(GroupNames.limit) groups in one entitlement")
         } catch {
             throw unusable(path, "is no property list with a dictionary at its top")
         }
+        // Foundation takes now one and now another of several entries of one name.
+        guard BinaryPropertyList.entryCount(bytes).map({ $0 == listed.keyCount }) ?? true else {
+            throw unusable(path, "has two entries of the same name")
+        }
+        return listed
     }
 
     /// Whether nesting stays far from where the parser of XML runs out of stack, which would end the program. Each tag that

@@ -199,7 +199,7 @@ struct LocationTests {
                 == VaultLocation(folder: "/a/b/c", deviceKeyFile: "/k"))
     }
 
-    @Test(arguments: ["/v/key", "/v/sub/key", "/v/./key", "//v/key"])
+    @Test(arguments: ["/v/key", "/v/sub/key", "/v/./key", "//v/key", "/v", "/v/."])
     func deviceKey_insideTheVaultFolder_isRefused(_ key: String) {
         #expect(reason { _ = try VaultLocation(folder: "/v", deviceKeyFile: key) } == .unsafeLocation)
     }

@@ -2,6 +2,7 @@
 // Where programs keep secrets that should be in a keychain.
 
 public import Foundation
+public import KeychainEngine
 
 /// Something that holds values by key, in the types of property lists, for everybody to read.
 public protocol PlaintextSource {
@@ -43,6 +44,8 @@ public struct PropertyListFile: PlaintextSource, Sendable {
         var (values, format) = try content()
         for key in keys { values[key] = nil }
         do {
+            // The oldest format can be read and no longer be written: Foundation would end the program.
+            let format = format == .openStep ? PropertyListSerialization.PropertyListFormat.xml : format
             let bytes = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
             try replaceFile(by: bytes)
         } catch {
@@ -84,6 +87,7 @@ public struct PropertyListFile: PlaintextSource, Sendable {
         } catch {
             throw KeychainError(.unavailable, "'\(url.path)' cannot be read. Check that it is there and readable.")
         }
+        guard BinaryPropertyList.isPlain(bytes) else { throw notAList }
         do {
             var format = PropertyListSerialization.PropertyListFormat.binary
             let root = try PropertyListSerialization.propertyList(from: bytes, format: &format)
@@ -91,7 +95,11 @@ public struct PropertyListFile: PlaintextSource, Sendable {
         } catch {
             // What the parser says of the place may quote the content.
         }
-        throw KeychainError(.undecodableInput, "'\(url.path)' is not a property list with a dictionary at its root.")
+        throw notAList
+    }
+
+    private var notAList: KeychainError {
+        KeychainError(.undecodableInput, "'\(url.path)' is not a property list with a dictionary at its root.")
     }
 }
 

@@ -21,6 +21,13 @@ public struct VaultLocation: Hashable, Sendable {
         self.folder = try Self.canonical(folder, "The vault folder")
         self.deviceKeyFile = try Self.canonical(deviceKeyFile, "The device key file")
         try checkSeparation(folder: self.folder, keyFolder: FileSafety.parent(of: self.deviceKeyFile))
+        // The key would become a file where the folder is to be.
+        guard !self.folder.utf8.elementsEqual(self.deviceKeyFile.utf8) else {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(folder)' is given for the vault folder and for the device key. Name another file (KEYCHAIN_DEVICE_KEY)."
+            )
+        }
     }
 
     /// Refuses a key beside what it opens, also where symbolic links lead there. To be asked when both folders exist.

@@ -56,6 +56,27 @@ struct AdoptionTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    /// Foundation reads the oldest format, and ends a program that writes it.
+    @Test func fileOfTheOldestFormat_afterAdoption_hasLostTheValueAndKeepsTheRest() throws {
+        try Data("token = t0ken;\nother = stays;\n".utf8).write(to: file.url)
+        try store.adopt(["token": "alice"], from: file)
+        #expect(try store.read(String.self, for: "alice") == "t0ken")
+        #expect(try file.propertyListValue(forKey: "token") == nil)
+        #expect(try file.propertyListValue(forKey: "other") as? String == "stays")
+    }
+
+    /// Foundation reads a set from a binary list, and ends the program when it is looked at.
+    @Test func fileWithASet_isNoPropertyList() throws {
+        var bytes = Data("bplist00".utf8)
+        bytes += Data([0xC1, 1, 0x51, 0x61, 8, 10])
+        bytes += Data([0, 0, 0, 0, 0, 0, 1, 1])
+        for number: UInt8 in [2, 0, 12] { bytes += Data(count: 7) + Data([number]) }
+        try bytes.write(to: file.url)
+        #expect { try file.propertyListValue(forKey: "a") } throws: {
+            ($0 as? KeychainError)?.reason == .undecodableInput
+        }
+    }
+
     @Test func numberBeyondSignedOnes_adopted_isThatNumber() throws {
         try PropertyListSerialization.data(fromPropertyList: ["big": UInt64.max], format: .xml, options: 0)
             .write(to: file.url)

@@ -22,6 +22,25 @@ struct EntitlementsFileTests {
         try Caller.ofEnvironment(environment, executable: folder.program)
     }
 
+    /// A binary list may name an entry twice, of which Foundation takes now one and now the other.
+    @Test func file_withTwoEntriesOfOneName_isRefused() throws {
+        let identifier = Data([0x5F, 0x10, 0x16]) + Data("application-identifier".utf8)
+        let objects: [Data] = [Data([0xD2, 1, 1, 2, 3]), identifier, Data([0x51, 0x61]), Data([0x51, 0x62])]
+        var (bytes, offsets) = (Data("bplist00".utf8), Data())
+        for object in objects {
+            offsets.append(UInt8(bytes.count))
+            bytes += object
+        }
+        let table = UInt8(bytes.count)
+        bytes += offsets
+        bytes += Data([0, 0, 0, 0, 0, 0, 1, 1])
+        for number in [4, 0, table] { bytes += Data(count: 7) + Data([number]) }
+        try folder.write(bytes)
+        let failure = try #require(folder.refusal([:]))
+        #expect(failure.reason == .unavailable)
+        #expect(failure.message.contains("two entries"))
+    }
+
     // MARK: Where they lie
 
     @Test func program_withoutAFile_isUnrestricted() throws {

@@ -151,6 +151,17 @@ struct PassphraseTests {
         #expect(Self.failure { _ = try PassphraseDerivation.normalised(SecretBytes(bytes: bytes)) } == .notText)
     }
 
+    /// As UnicodeData says: letters that compose beside old ones that do not.
+    @Test(arguments: [
+        ("\u{1113}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "\u{1113}\u{1161}\u{11AB}\u{AE00}"),
+        ("\u{1100}\u{1161}\u{11C3}", "\u{AC00}\u{11C3}"), ("\u{1100}\u{1176}\u{11A8}", "\u{1100}\u{1176}\u{11A8}"),
+        ("\u{115F}\u{1161}e\u{301}", "\u{115F}\u{1161}é"),
+    ])
+    func passphrase_withOldHangulLetters_isComposedAsUnicodeSays(_ text: String, _ composed: String) throws {
+        let found = try PassphraseDerivation.normalised(SecretBytes(text: text))
+        #expect(found.bytes.elementsEqual(composed.utf8))
+    }
+
     /// `String` compares by canonical equivalence, with tables of its own.
     @Test func composition_ofEveryCharacter_isEquivalentAndItsOwnComposition() throws {
         // A thousand scalars that change, and their neighbours: Latin, Greek, Hebrew, Indic, Hangul, kana, compatibility.

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// A package of its own, so that programs which use this project see nothing of it. `make fuzz` builds and runs it.
+let package = Package(
+    name: "swift-keychain-fuzz",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "swift-keychain", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "keychain-fuzz",
+            dependencies: [
+                .product(name: "KeychainServices", package: "swift-keychain"),
+                .product(name: "KeychainKit", package: "swift-keychain"),
+            ],
+            path: "Sources/Fuzz",
+            // The usual linker trips over what the sanitizer adds.
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+    ],
+    swiftLanguageModes: [.v6]
+)
