@@ -128,12 +128,12 @@ struct ItemTable {
         KeyUse(items: try counts(in: "item"), quarantined: try counts(in: "quarantine"))
     }
 
-    private func counts(in table: String) throws -> [Keybag.KeyName: Int] {
+    private func counts(in table: String) throws -> [ClassKeyName: Int] {
         let sql = "SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation"
-        var counts: [Keybag.KeyName: Int] = [:]
+        var counts: [ClassKeyName: Int] = [:]
         try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
             // As rows are read: a damaged number becomes one that no key has.
-            let name = Keybag.KeyName(
+            let name = ClassKeyName(
                 keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
             counts[name, default: 0] += Int(row.number(2) ?? 0)
             return true

@@ -31,9 +31,9 @@ struct ClassKeys: Sendable {
     let index: BlindIndex
     /// Makes item identities out of row numbers.
     let references: BlockPermutation
-    private let pairs: [Keybag.KeyName: Pair]
+    private let pairs: [ClassKeyName: Pair]
     /// Of all keys in the keybag, open or not.
-    private let names: Set<Keybag.KeyName>
+    private let names: Set<ClassKeyName>
     private let newest: [UInt8: UInt32]
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool
@@ -52,7 +52,7 @@ struct ClassKeys: Sendable {
         newest = keybag.newestGenerations
         let entries = keybag.classKeys + keybag.keysOfOtherDevices
         names = Set(entries.map(\.name))
-        var pairs: [Keybag.KeyName: Pair] = [:]
+        var pairs: [ClassKeyName: Pair] = [:]
         for entry in entries {
             if let key = try keys.unwrap(entry) { pairs[entry.name] = Pair(key, entry, keybag.vaultID) }
         }
@@ -60,7 +60,7 @@ struct ClassKeys: Sendable {
     }
 
     func availability(_ keyClass: UInt8, _ generation: UInt32) -> Availability {
-        let name = Keybag.KeyName(keyClass: keyClass, generation: generation)
+        let name = ClassKeyName(keyClass: keyClass, generation: generation)
         if let pair = pairs[name] { return .open(pair) }
         guard names.contains(name) else { return .unknown }
         return Keybag.state(opening: keyClass) > state ? .locked : .ofAnotherDevice

@@ -4,13 +4,6 @@
 import KeychainEngine
 
 extension Keybag {
-    /// The key that a row says it is sealed under.
-    struct KeyName: Hashable, Sendable {
-        /// Of an accessibility class.
-        let keyClass: UInt8
-        let generation: UInt32
-    }
-
     /// Added to the number of a class: a key of that class which is bound to another device key than the vault's. It is kept
     /// for the rows under it, which open again once that device key is back.
     static let otherDeviceOffset: UInt8 = 64
@@ -26,15 +19,7 @@ extension Keybag.WrappedKey {
     /// The class of the rows that are sealed under it.
     var rowClass: UInt8 { isOfAnotherDevice ? keyClass - Keybag.otherDeviceOffset : keyClass }
 
-    var name: Keybag.KeyName { Keybag.KeyName(keyClass: rowClass, generation: generation) }
-}
-
-/// How many rows are sealed under each key.
-struct KeyUse {
-    var items: [Keybag.KeyName: Int] = [:]
-    var quarantined: [Keybag.KeyName: Int] = [:]
-
-    func needs(_ name: Keybag.KeyName) -> Bool { items[name] != nil || quarantined[name] != nil }
+    var name: ClassKeyName { ClassKeyName(keyClass: rowClass, generation: generation) }
 }
 
 extension Keybag {
@@ -79,7 +64,7 @@ extension Keybag {
     }
 
     /// The keys that no row needs and no new row will be sealed under.
-    func droppableKeys(_ use: KeyUse) -> Set<KeyName> {
+    func droppableKeys(_ use: KeyUse) -> Set<ClassKeyName> {
         let newest = newestGenerations
         let dispensable = keys.filter { entry in
             guard !use.needs(entry.name) else { return false }
@@ -88,7 +73,7 @@ extension Keybag {
         return Set(dispensable.map(\.name))
     }
 
-    func dropping(_ names: Set<KeyName>) -> Keybag {
+    func dropping(_ names: Set<ClassKeyName>) -> Keybag {
         var next = self
         next.keys.removeAll { $0.keyClass != Self.indexKeyClass && names.contains($0.name) }
         return next
