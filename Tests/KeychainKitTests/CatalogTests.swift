@@ -69,6 +69,18 @@ struct CatalogTests {
         #expect(asked.withLock { $0 } == 0)
     }
 
+    @Test(arguments: StoreKind.allCases) func list_afterTheContextHasProvenTheUser_hasAllAttributes(kind: StoreKind)
+        throws
+    {
+        var catalog = KeychainCatalog(store: try guarded(kind))
+        catalog.context = AuthenticationContext { Answering("p") }
+        let filter = ItemFilter(account: "user")
+        let item = try #require(try catalog.items(matching: filter).first)
+        #expect(item.label == nil)
+        _ = try catalog.value(of: item)
+        #expect(try catalog.items(matching: filter).map(\.label) == ["Work"])
+    }
+
     @Test(arguments: StoreKind.allCases) func list_thatSkipsProtectedItems_doesNotNameThem(kind: StoreKind) throws {
         var filter = ItemFilter.all
         filter.skipsProtected = true

@@ -106,6 +106,11 @@ extension SecretStore {
         try call { (requests) throws(KeychainError) in try requests.items(filter) }
     }
 
+    /// The same with all attributes of items that ask for the user or a password, for which it asks.
+    package func itemsByAsking() throws(KeychainError) -> [KeychainItem] {
+        try call { (requests) throws(KeychainError) in try requests.items(.all, isAsking: true) }
+    }
+
     /// Removes every item of this service or server, also while they are locked, and tells how many there were.
     ///
     /// ```swift

@@ -82,7 +82,8 @@ struct StoreRequests {
         }
     }
 
-    func items(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
+    /// - Parameter isAsking: Whether the user is asked for items that want it, and all of their attributes are shown.
+    func items(_ filter: ItemFilter, isAsking: Bool = false) throws(KeychainError) -> [KeychainItem] {
         guard store.mayHold(filter), var query = filter.withoutPlace.query(store.place.itemClass) else { return [] }
         let own = self.query()
         for (attribute, value) in own.attributes { query.attributes[attribute] = value }
@@ -90,7 +91,7 @@ struct StoreRequests {
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
         if !store.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
-        query.namesProtected = true
+        query.namesProtected = !isAsking
         return try requests.find(query, caller: caller).map { KeychainItem($0) }
     }
 

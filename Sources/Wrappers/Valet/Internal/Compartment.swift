@@ -74,7 +74,9 @@ struct Compartment: Sendable {
     }
 
     func allKeys(_ asking: SecretStore? = nil) throws -> Set<String> {
-        let items = try recording { () throws(KeychainKit.KeychainError) in try (asking ?? secrets).items() }
+        let items = try recording { () throws(KeychainKit.KeychainError) in
+            if let asking { try asking.itemsByAsking() } else { try secrets.items() }
+        }
         return Set(items.compactMap(\.account)).subtracting([Self.canaryKey])
     }
 
