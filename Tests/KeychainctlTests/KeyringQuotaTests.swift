@@ -55,7 +55,8 @@ struct KeyringQuotaTests {
         let run = try OtherUser().run(
             """
             echo secret | ./keychainctl set -s example.com -a alice
-            ./keychainctl protect add recovery-key > key && ./keychainctl protect remove device-key
+            ./keychainctl protect add recovery-key > key
+            ./keychainctl protect remove device-key --recovery-key-fd 3 3< key
             \(Self.fillingTheQuota)
             cat filled
             ./keychainctl unlock --recovery-key-fd 3 3< key; echo "unlock $?"

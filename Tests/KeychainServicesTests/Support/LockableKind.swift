@@ -54,13 +54,13 @@ enum LockableKind: String, CaseIterable, Sendable {
         let location = try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/key/device.key")
         let vault = Vault(location, settings)
         let secret = try Self.secret
-        // No slow derivation: these tests unlock hundreds of times.
-        let key = ProtectorSecret(try kind("key-file"), .random(count: 32))
-        try vault.addProtector(key)
         try vault.addProtector(secret)
         for slot in try vault.status().slots where slot.kind?.word == "device-key" {
             try vault.removeProtector(slot.id, authority: secret)
         }
+        // No slow derivation: these tests unlock hundreds of times.
+        let key = ProtectorSecret(try kind("key-file"), .random(count: 32))
+        try vault.addProtector(key, authority: secret)
         try vault.unlock(key)
         return LockableKeychain(
             vault, groups,

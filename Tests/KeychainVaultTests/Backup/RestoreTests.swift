@@ -255,7 +255,7 @@ struct RestoreTests {
     @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
     func restoration_killedOrFailingAtAnyWriteCall_leavesTheOldVaultOrTheNew() throws {
         let strace = try #require(ChildProcess.installed("strace"))
-        let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
+        let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let (template, _) = try vaultWithBackup()
         try template.vault.close()
         var points = 0
