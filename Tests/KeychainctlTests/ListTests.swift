@@ -41,7 +41,7 @@ struct ListTests {
         #expect(
             keys == [
                 "accessGroup", "accessibility", "account", "class", "created", "label", "modified", "path", "port",
-                "protocol", "server", "service", "synchronizable",
+                "protocol", "requiresAuthentication", "server", "service", "synchronizable",
             ])
     }
 
