@@ -62,8 +62,12 @@ static const char *path_of(int descriptor, char *buffer) {
     return buffer;
 }
 
+// The root, which ends in a slash, and what lies below it: syncing the root is what makes the folders in it durable.
 static int is_below_root(const char *path) {
-    return path != NULL && plan.root != NULL && strncmp(path, plan.root, strlen(plan.root)) == 0;
+    if (path == NULL || plan.root == NULL) return 0;
+    size_t length = strlen(plan.root);
+    return strncmp(path, plan.root, length) == 0
+           || (strncmp(path, plan.root, length - 1) == 0 && path[length - 1] == '\0');
 }
 
 enum { PROCEED, FAILED, HALF };

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized)
 struct FaultSampleTests {
     @Test func vault_withFaultsAtSomeCalls_keepsWhatWasAcknowledged() throws {
-        // A vault that was closed cannot be read on a full disk (issue 11, 1.7).
+        // A writer that is stopped where SQLite makes a new WAL keeps the others waiting for SQLite's lock.
         withKnownIssue(isIntermittent: true) { try expectNoViolation(["faults", "40"]) }
     }
 
@@ -17,13 +17,11 @@ struct FaultSampleTests {
     }
 
     @Test func vault_afterSomePowerCuts_keepsWhatWasAcknowledged() throws {
-        // The folders that the first write makes are not synced yet (issue 11, 1.16).
-        withKnownIssue(isIntermittent: true) { try expectNoViolation(["cuts", "5"]) }
+        try expectNoViolation(["cuts", "5"])
     }
 
     @Test func vault_usedByProcessesInSomeOrders_losesNothing() throws {
-        // A write that timed out may still happen (issue 11, 1.2).
-        withKnownIssue(isIntermittent: true) { try expectNoViolation(["schedules", "8"]) }
+        try expectNoViolation(["schedules", "8"])
     }
 
     private func expectNoViolation(_ arguments: [String]) throws {
