@@ -144,7 +144,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [kit|writers]]
+// keychain-benchmarks [FOLDER [kit|writers|head]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -159,6 +159,8 @@ if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
     exit(0)
 }
+try measureHead(parent: parent)
+if CommandLine.arguments.contains("head") { exit(0) }
 try await measureKit(size: 1000, parent: parent)
 try measureWrappers(size: 1000, parent: parent)
 try await measureObservation(parent: parent)

@@ -20,6 +20,7 @@ main() {
     build WrapperDemo
     PATH="$(swift build --show-bin-path):$PATH"
     export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
+    export XDG_STATE_HOME="$folder/state" KEYCHAIN_ANCHORS=file
     echo
     echo "A throw-away vault: $KEYCHAIN_VAULT"
 

@@ -17,7 +17,8 @@ main() {
     "${build[@]}" --build-tests
     local tests
     tests=$("${build[@]}" --show-bin-path)/swift-keychainPackageTests.xctest
-    export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings"
+    export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state"
+    export KEYCHAIN_ANCHORS=file
     "$(clang_of_swift)" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$scratch/annotations.so" \
         Tests/Sanitizer/MutexAnnotations.c -ldl
     LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \

@@ -28,7 +28,7 @@ set_environment() {
     # Tests make vaults of their own. Should one ever forget to, it must not meet the user's.
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
     # The same goes for their settings.
-    export XDG_CONFIG_HOME="$scratch/settings"
+    export XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state" KEYCHAIN_ANCHORS=file
     # Else what fails could not be found in the log.
     export NO_COLOR=1
     local python="$PWD/.build/test-venv/bin/python"

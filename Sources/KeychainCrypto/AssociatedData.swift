@@ -16,6 +16,8 @@ public struct AssociatedData: Sendable {
         case keybagKey = 4
         /// The locks of a constrained item around its value's one-time key.
         case constrainedValueKey = 5
+        /// The head over all rows.
+        case head = 6
     }
 
     private var writer: ByteWriter
@@ -24,7 +26,7 @@ public struct AssociatedData: Sendable {
     public var bytes: [UInt8] { writer.bytes }
 
     /// - Parameters:
-    ///   - itemID: Zero in the keybag.
+    ///   - itemID: Zero in the keybag and in the head, like all that follows but the class of a key in the keybag.
     ///   - keyClass: Apple's number of the accessibility class, or the keybag's number of another key.
     public init(
         vaultID: UUID, role: Role, itemID: UUID, itemVersion: UInt64, keyClass: UInt8, generation: UInt32

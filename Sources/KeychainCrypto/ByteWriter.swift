@@ -27,6 +27,8 @@ public struct ByteWriter: Sendable {
 
     public mutating func append(_ array: [UInt8]) { bytes.append(contentsOf: array) }
 
+    public mutating func append(_ buffer: UnsafeRawBufferPointer) { bytes.append(contentsOf: buffer) }
+
     public mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     public mutating func append(_ uuid: UUID) {

@@ -23,6 +23,12 @@ public enum Derivation {
         case alwaysSection = "always section"
         /// Of the key that scrypt makes of an application's password.
         case applicationPassword = "application password"
+        /// Of the index key: seals the head.
+        case head = "head"
+        /// Of the index key: digests the rows that the head adds up.
+        case headRows = "head rows"
+        /// Of the index key: vouches for the anchors of the head, outside the vault.
+        case headAnchor = "head anchor"
     }
 
     /// - Parameters:

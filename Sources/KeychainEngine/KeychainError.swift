@@ -24,7 +24,8 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
         // The caller may not
         case missingEntitlement, locked, interactionNotAllowed, cancelled, authenticationFailed
         // The store cannot
-        case corrupt, diskFull, readOnly, busy, timedOut, unavailable, unsafeLocation, newerFormat, inputOutput
+        case corrupt, rolledBack, diskFull, readOnly, busy, timedOut, unavailable, unsafeLocation, newerFormat,
+            inputOutput
     }
 
     public let reason: Reason
@@ -63,6 +64,7 @@ extension KeychainError.Reason {
         case .locked, .interactionNotAllowed: -25308  // errSecInteractionNotAllowed
         case .cancelled: -128  // errSecUserCanceled
         case .authenticationFailed: -25293  // errSecAuthFailed
+        case .rolledBack: -25317  // errSecDataNotModifiable
         case .diskFull: -34  // errSecDiskFull
         case .readOnly: -25292  // errSecReadOnly
         case .busy, .timedOut, .unavailable, .unsafeLocation: -25291  // errSecNotAvailable

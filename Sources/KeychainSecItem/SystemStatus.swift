@@ -28,7 +28,8 @@ extension KeychainError.Reason {
         errSecRestrictedAPI: .missingEntitlement, errSecInteractionNotAllowed: .locked,
         errSecInteractionRequired: .interactionNotAllowed, errSecUserCanceled: .cancelled,
         errSecAuthFailed: .authenticationFailed, errSecDecode: .corrupt, errSecInvalidKeychain: .corrupt,
-        errSecDiskFull: .diskFull, errSecReadOnly: .readOnly, errSecReadOnlyAttr: .invalidParameter,
+        errSecDataNotModifiable: .rolledBack, errSecDiskFull: .diskFull, errSecReadOnly: .readOnly,
+        errSecReadOnlyAttr: .invalidParameter,
         errSecWrPerm: .readOnly, errSecWrongSecVersion: .newerFormat, errSecIO: .inputOutput,
         errSecNotAvailable: .unavailable, errSecNoSuchKeychain: .unavailable, errSecAllocate: .unavailable,
     ]

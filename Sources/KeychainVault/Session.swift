@@ -27,6 +27,8 @@ final class Session: Sendable {
     private let frozenState: FilesState?
     let reader: DatabaseQueue
     private let writer = Mutex<DatabaseQueue?>(nil)
+    let knownHead = KnownHead()
+    let anchors: AnchorStore
     private let identity: FileIdentity
     private let process = getpid()
     private let lastLook: Mutex<Look>
@@ -56,6 +58,7 @@ final class Session: Sendable {
         keybag = stored.keybag
         keybags = stored.keybags
         keyState = stored.keyState
+        anchors = AnchorStore(location, settings, vaultID: stored.keybag.vaultID)
         storedKeybag = copies.first ?? nil
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
         lastLook = Mutex(Look(moment: .now, log: logBefore))

@@ -65,8 +65,8 @@ extension Vault {
                     try write(
                         emptyingLog: transaction?.hasRemoved ?? false,
                         usingReserve: { isDeletion || transaction?.hasOnlyRemoved ?? false }, gate: authorization.gate
-                    ) { sealer, table in
-                        let current = VaultTransaction(location.databaseFile, sealer, table, proofs)
+                    ) { sealer, items in
+                        let current = VaultTransaction(location.databaseFile, sealer, items, proofs)
                         transaction = current
                         let result = try body(current)
                         if let damage = current.damage { throw damage }

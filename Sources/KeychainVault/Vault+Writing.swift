@@ -16,17 +16,28 @@ extension Vault {
     ///   - gate: What decides, directly before the commit, whether the call has ended.
     func write<Result>(
         emptyingLog: @autoclosure () -> Bool = false, usingReserve: (() -> Bool)? = nil, gate: CommitGate? = nil,
-        _ body: (RowSealer, ItemTable) throws -> Result
+        _ body: (RowSealer, WriteTransaction) throws -> Result
     ) throws(KeychainError) -> Result {
-        try writeAnything(emptyingLog: emptyingLog(), usingReserve: usingReserve, gate: gate) { session, db in
-            try body(session.keyState.sealer(), ItemTable(db))
+        try writeAnything(emptyingLog: emptyingLog(), usingReserve: usingReserve, gate: gate) { session, transaction in
+            try body(session.keyState.sealer(), transaction)
         }
     }
 
     /// The same without needing any keys.
     func writeAnything<Result>(
         emptyingLog: @autoclosure () -> Bool = false, usingReserve: (() -> Bool)? = nil, gate: CommitGate? = nil,
-        _ body: (Session, Database) throws -> Result
+        _ body: (Session, WriteTransaction) throws -> Result
+    ) throws(KeychainError) -> Result {
+        try change(emptyingLog: emptyingLog(), usingReserve: usingReserve, gate: gate) { session, keeper in
+            try Self.complete(session, keeper.transaction)
+            return try body(session, keeper.transaction)
+        }
+    }
+
+    /// The same for what decides by itself how the head goes on.
+    func change<Result>(
+        emptyingLog: @autoclosure () -> Bool = false, usingReserve: (() -> Bool)? = nil, gate: CommitGate? = nil,
+        _ body: (Session, HeadKeeper) throws -> Result
     ) throws(KeychainError) -> Result {
         // Before the lock, which on such a medium could not even be opened.
         if let session = try openSession(), session.isReadOnly { throw .vaultIsReadOnly(location) }
@@ -80,9 +91,9 @@ extension Vault {
     /// One transaction.
     ///
     /// - Returns: `nil`, and nothing has changed, if the session does not stand for what is in the file any more.
-    private func commit<Result>(
+    func commit<Result>(
         _ session: Session, _ lock: FileLock, _ gate: CommitGate?, _ emptyingLog: () -> Bool,
-        _ body: (Session, Database) throws -> Result
+        _ body: (Session, HeadKeeper) throws -> Result
     ) throws(KeychainError) -> Result? {
         // A vault that was copied without its lock file, or lost it, has lost the marker with it.
         if lock.isEmpty { try VaultMarker.write(lock, location) }
@@ -90,6 +101,7 @@ extension Vault {
         do throws(KeychainError) {
             return try DatabaseFailure.translating(location.databaseFile) {
                 try connection.writeWithoutTransaction { db in
+                    let keeper = HeadKeeper(session, db)
                     PausePoint.beforeBegin.reached()
                     try Connection.begin(db)
                     PausePoint.begun.reached()
@@ -100,14 +112,15 @@ extension Vault {
                             return nil
                         }
                         PausePoint.keybagLooked.reached()
-                        try Self.complete(session, db)
-                        let result = try body(session, db)
+                        let result = try body(session, keeper)
                         let truncation = LogTruncation(lock, isNeeded: emptyingLog())
                         // What belongs to every change and covers all of it is written here.
+                        try keeper.finish()
                         PausePoint.beforeCommit.reached()
                         try gate?.enter()
                         try Connection.commit(db)
                         PausePoint.committed.reached()
+                        keeper.committed()
                         truncation.run(db)
                         // The session's view of the format, or of the files, is a thing of the past.
                         if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
@@ -125,10 +138,10 @@ extension Vault {
         }
     }
 
-    /// What the first write to an older or damaged vault adds.
-    private static func complete(_ session: Session, _ db: Database) throws {
-        if !session.hasTwoKeybags, let keybag = session.keyState.authentic { try KeybagTable(db).write(keybag.bytes) }
-        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(db) }
+    /// What the first write to a damaged vault adds. The head raises the format of an older one.
+    private static func complete(_ session: Session, _ transaction: WriteTransaction) throws {
+        guard !session.hasTwoKeybags, let keybag = session.keyState.authentic else { return }
+        try transaction.write(keybag: keybag.bytes)
     }
 }
 

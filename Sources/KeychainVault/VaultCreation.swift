@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import KeychainCrypto
 import KeychainEngine
 
 /// The steps that make a vault. All but the first run under the writer lock.
@@ -31,7 +32,7 @@ struct VaultCreation {
         try removeRemains()
         // Created by us, closed to others, before SQLite sees it: SQLite would use the umask of the moment.
         try PrivateFile.createEmpty(unfinishedFile)
-        try fill(unfinishedFile, keybag)
+        try fill(unfinishedFile, keybag, try Self.headKeys(keybag, deviceKey))
         guard rename(unfinishedFile, location.databaseFile) == 0 else {
             throw SystemFailure.failure("rename", unfinishedFile)
         }
@@ -52,6 +53,13 @@ struct VaultCreation {
                 + "from a backup. To start over and lose the old secrets, remove the folder '\(location.folder)'.")
     }
 
+    private static func headKeys(_ keybag: Keybag, _ deviceKey: DeviceKey) throws(KeychainError) -> HeadKeys {
+        guard let authority = try keybag.authority(DeviceKeyProtector(deviceKey: deviceKey), deviceKey) else {
+            throw KeychainError(.unavailable, "The new keybag does not open with the device key.")
+        }
+        return try ClassKeys(keybag, authority.wrappingKeys, .unlocked).head
+    }
+
     private var unfinishedFile: String { location.databaseFile + ".new" }
 
     /// What a creation that was cut short has left.
@@ -64,13 +72,14 @@ struct VaultCreation {
     }
 
     /// Closing the connection moves all of the log into the file, so that the file alone is the vault.
-    private func fill(_ path: String, _ keybag: Keybag) throws(KeychainError) {
+    private func fill(_ path: String, _ keybag: Keybag, _ keys: HeadKeys) throws(KeychainError) {
         let connection = try Connection.openForWriting(path)
         try DatabaseFailure.translating(path) {
             try connection.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     try VaultSchema.create(db)
                     try KeybagTable(db).write(keybag.bytes)
+                    try HeadTable(db).write(keys.seal(Head(keybag: keybag.bytes).bytes))
                     return .commit
                 }
                 _ = try db.checkpoint(.truncate)

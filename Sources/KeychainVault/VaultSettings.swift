@@ -19,9 +19,20 @@ public struct VaultSettings: Sendable {
         case process
     }
 
+    /// What remembers the newest state of a vault that was seen, outside of the vault.
+    public enum AnchorKind: String, Sendable, CaseIterable {
+        /// A file in ``VaultLocation/stateFolder``.
+        case file
+        /// A key in the kernel's keyring of the user, until the machine goes down.
+        case kernel
+    }
+
     /// The folder in which a service manager has put credentials for this process; `nil` if there is none.
     public var credentialsFolder: String?
     public var unlockCache = UnlockCacheKind.kernel
+    /// Where this machine remembers the newest state of the vault. A program that wants the kernel to remember as well, as the
+    /// environment's settings do, adds it: each vault then takes one of the keys that the kernel lets a user have.
+    public var anchors: Set<AnchorKind> = [.file]
     /// How long a writer waits for another process before it fails as `busy`.
     public var writerTimeout = Duration.seconds(30)
 
@@ -39,11 +50,13 @@ public struct VaultSettings: Sendable {
     /// |---|---|
     /// | `CREDENTIALS_DIRECTORY` | where systemd puts a service's credentials; a vault may open with one of them |
     /// | `KEYCHAIN_UNLOCK_CACHE` | `kernel` (also without it) or `process` |
+    /// | `KEYCHAIN_ANCHORS` | what remembers the newest state of the vault: `kernel` (also without it) the state folder and the kernel, `file` the state folder alone |
     ///
     /// - Throws: `invalidParameter` for another word.
     public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultSettings {
         var settings = VaultSettings()
         settings.credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
+        settings.anchors = try anchors(environment["KEYCHAIN_ANCHORS"])
         if let word = environment["KEYCHAIN_UNLOCK_CACHE"] {
             guard let kind = UnlockCacheKind(rawValue: word) else {
                 throw KeychainError(
@@ -52,6 +65,16 @@ public struct VaultSettings: Sendable {
             settings.unlockCache = kind
         }
         return settings
+    }
+
+    private static func anchors(_ word: String?) throws(KeychainError) -> Set<AnchorKind> {
+        switch word.map(AnchorKind.init(rawValue:)) {
+        case .none, .some(.kernel): return [.file, .kernel]
+        case .some(.file): return [.file]
+        case .some(nil):
+            throw KeychainError(
+                .invalidParameter, "KEYCHAIN_ANCHORS takes 'kernel' or 'file'. Correct it or unset it.")
+        }
     }
 }
 

@@ -62,6 +62,9 @@ public struct VaultStatus: Sendable {
     /// Whether what was removed may still be in the WAL, because a process reads there that has not gone on since. The next
     /// write after it has takes it out.
     public let walHoldsRemovedData: Bool
+    /// In what the vault is not as it was left; nothing can then be written until it is accepted. `nil` if that cannot be told
+    /// because not even the index is open.
+    public let headFindings: [HeadFinding]?
     /// Whether the memory that holds the vault's keys is kept out of swap.
     public let isKeyMemoryLocked: Bool
 }
@@ -95,15 +98,22 @@ extension Vault {
     public func status() throws(KeychainError) -> VaultStatus {
         guard let session = try openSession() else { return VaultStatus(absentAt: location, unlockCacheInUse) }
         let deviceKey = try surroundings().deviceKey
+        let seen = session.anchors.read()
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
                 let table = ItemTable(db)
                 let items = try ItemExamination(session.keyState, table, .metadata)
                 return try VaultStatus(
                     session, items, deviceKey, quarantined: table.quarantineCount(),
-                    rotation: session.keybag.pendingRotation(table.keyUse()), settings)
+                    rotation: session.keybag.pendingRotation(table.keyUse()),
+                    Self.headFindings(session, db, seen), settings)
             }
         }
+    }
+
+    private static func headFindings(_ session: Session, _ db: Database, _ seen: SeenAnchors) throws -> [HeadFinding]? {
+        guard try session.keyState.hasIndex else { return nil }
+        return try HeadExamination(session, db, seen, .wholeVault).findings
     }
 }
 
@@ -115,12 +125,13 @@ extension VaultStatus {
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
             lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, misfiledCount: 0, missingIndexCount: 0,
             foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
+            headFindings: [],
             isKeyMemoryLocked: true)
     }
 
     fileprivate init(
         _ session: Session, _ items: ItemExamination, _ deviceKey: DeviceKey?, quarantined: Int,
-        rotation: [UInt8: Int],
+        rotation: [UInt8: Int], _ headFindings: [HeadFinding]?,
         _ settings: VaultSettings
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
@@ -139,7 +150,7 @@ extension VaultStatus {
             foreignIndexCount: items.index?.foreign.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,
-            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location),
+            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location), headFindings: headFindings,
             isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }
 }

@@ -23,6 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
     case newerFormat = 16
     case inputOutput = 17
     case tooLarge = 18
+    case rolledBack = 19
     /// The number that the argument parser uses (EX_USAGE).
     case usage = 64
 
@@ -46,6 +47,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .newerFormat: "the vault was written by a newer version"
         case .inputOutput: "reading or writing failed"
         case .tooLarge: "the value is too large"
+        case .rolledBack: "the vault is older than before or was changed behind its back; see: keychainctl accept"
         case .usage: "a mistake in the command line or its input"
         }
     }
@@ -73,6 +75,7 @@ extension KeychainError.Reason {
         case .locked, .interactionNotAllowed: .locked
         case .cancelled: .cancelled
         case .corrupt: .corrupt
+        case .rolledBack: .rolledBack
         case .diskFull: .diskFull
         case .readOnly: .readOnly
         case .busy: .busy

@@ -58,7 +58,7 @@ struct StatusJSON: Encodable {
         case lockState, opensByItself, openedBy, wrongCredential, strength, unlockCache, deviceKeyFits, rotationPending,
             notRotated, locked,
             ofAnotherDevice
-        case memoryProtection
+        case memoryProtection, differences
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -94,6 +94,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.unrotatedCount, forKey: .notRotated)
         try object.encode(status.lockedCount, forKey: .locked)
         try object.encode(status.ofAnotherDeviceCount, forKey: .ofAnotherDevice)
+        try object.encode(status.headFindings?.map(\.message), forKey: .differences)
     }
 
     /// Every class, those without items included.

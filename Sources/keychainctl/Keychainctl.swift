@@ -28,7 +28,9 @@ struct Keychainctl: ParsableCommand {
             FILES
               The vault lies in $KEYCHAIN_VAULT, else $XDG_DATA_HOME/swift-keychain, else
               ~/.local/share/swift-keychain. Its device key is $KEYCHAIN_DEVICE_KEY, else
-              $XDG_CONFIG_HOME/swift-keychain/device.key, else below ~/.config.
+              $XDG_CONFIG_HOME/swift-keychain/device.key, else below ~/.config. The newest state
+              of the vault that was seen is remembered in $XDG_STATE_HOME/swift-keychain, else
+              below ~/.local/state, and in the kernel (KEYCHAIN_ANCHORS=file: not there).
 
             ACCESS GROUPS
               This tool reaches the items of all groups, and adds to 'default' unless told
@@ -40,7 +42,7 @@ struct Keychainctl: ParsableCommand {
             """,
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
-            Status.self, Doctor.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,
+            Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,
         ])
 
     static func main() {

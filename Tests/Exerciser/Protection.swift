@@ -16,6 +16,7 @@ func exerciserSettings(_ environment: [String: String]) throws -> VaultSettings 
     if let seconds = environment["EXERCISER_WRITER_TIMEOUT"].flatMap({ Int($0) }) {
         settings.writerTimeout = .seconds(seconds)
     }
+    if environment["KEYCHAIN_ANCHORS"] == nil { settings.anchors = [.file] }
     if let path = environment["EXERCISER_BOOT_ID"] { settings.bootIDFile = path }
     return settings
 }

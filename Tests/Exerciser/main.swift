@@ -57,5 +57,8 @@ case "add-until-told":
     exerciser.addUntilTold(rest[0])
 case "leftovers": Leftovers.wait(after: rest[0])
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
+case "crash-runs":
+    CrashRuns(location: vault.location, settings: vault.settings).run(
+        count: Int(rest[0]) ?? 0, seed: UInt64(rest[1]) ?? 0)
 default: exit(64)
 }

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-METADATA, VALUE, VALUE_KEY, KEYBAG_KEY, CONSTRAINED_KEY = 1, 2, 3, 4, 5
+METADATA, VALUE, VALUE_KEY, KEYBAG_KEY, CONSTRAINED_KEY, HEAD = 1, 2, 3, 4, 5, 6
 
 
 class Damaged(Exception):

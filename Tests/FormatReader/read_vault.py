@@ -15,6 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # The folder of the sources stays as it is.
 
 import keybag
+from head import check_head
 from items import digests
 from primitives import Damaged, Refused, need
 from rows import PASSWORD, USER, Closed, Wrong, open_row
@@ -32,6 +33,8 @@ TABLES = {
     "STRICT, WITHOUT ROWID",
     f"CREATE TABLE quarantine ({ROW_COLUMNS}, set_aside REAL NOT NULL) STRICT",
 }
+TABLES_WITH_HEAD = TABLES | {
+    "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"}
 COLUMNS = "id uuid version class generation major minor scope metadata value".split()
 
 
@@ -48,11 +51,12 @@ def check_schema(database):
     if database.execute("PRAGMA application_id").fetchone()[0] != 0x4B564C54:
         raise Refused("the database is not a vault")
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > 2:
-        raise Refused(f"the vault has format {version}, and this program knows formats 1 and 2")
+    if version > 3:
+        raise Refused(f"the vault has format {version}, and this program knows formats 1 to 3")
     statements = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if version not in (1, 2) or statements != TABLES:
+    if version < 1 or statements != (TABLES_WITH_HEAD if version == 3 else TABLES):
         raise Refused("the tables are not those of a vault")
+    return version
 
 
 def keybag_copies(database):
@@ -120,6 +124,15 @@ def read_items(database, bag, proofs):
     return {"items": items, "damaged": damaged, "locked": locked}
 
 
+def read_head(database, bag):
+    """What the head says, and in what the vault differs from it."""
+    row = database.execute("SELECT bytes FROM head WHERE id = 1").fetchone()
+    rows = [dict(zip(COLUMNS, values)) for values in database.execute(f"SELECT {', '.join(COLUMNS)} FROM item")]
+    lookups = database.execute("SELECT digest, item FROM lookup").fetchall()
+    quarantined = database.execute("SELECT count(*) FROM quarantine").fetchone()[0]
+    return check_head(row[0] if row else None, bag, rows, lookups, quarantined)
+
+
 def plain(value):
     """What JSON can hold: bytes as base64, typed values as objects."""
     if isinstance(value, bytes):
@@ -180,7 +193,7 @@ def given_secret(options):
 
 def read_vault(options):
     database = connect(options.folder)
-    check_schema(database)
+    version = check_schema(database)
     device = None if options.device_key == "-" else load_device_key(options.device_key)
     bag, states = open_best(list(keybag_copies(database)), given_secret(options), device)
     proofs = {USER: bag["user"]}
@@ -189,7 +202,8 @@ def read_vault(options):
     found = read_items(database, bag, proofs)
     slots = [{"kind": slot["kind"], "id": slot["id"].hex(), "created": slot["created"]} for slot in bag["slots"]]
     quarantined = database.execute("SELECT count(*) FROM quarantine").fetchone()[0]
-    return {"vault": bag["vault"].hex(), "slots": slots, "keybag": states, "quarantined": quarantined,
+    head = read_head(database, bag) if version >= 3 else None
+    return {"vault": bag["vault"].hex(), "head": head, "slots": slots, "keybag": states, "quarantined": quarantined,
             **found, "items": [printable(item) for item in found["items"]]}
 
 
@@ -217,7 +231,8 @@ def main(arguments):
         print(f"cannot open: {failure}", file=sys.stderr)
         return 2
     print(json.dumps(found))
-    return 1 if found["damaged"] or found["keybag"] != ["good", "good"] else 0
+    has_other_head = found["head"] is not None and found["head"]["differs"]
+    return 1 if found["damaged"] or has_other_head or found["keybag"] != ["good", "good"] else 0
 
 
 if __name__ == "__main__":

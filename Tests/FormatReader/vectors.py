@@ -3,6 +3,7 @@
 
 import json
 
+import head as h
 import hpke
 import items as i
 import keybag as k
@@ -13,7 +14,7 @@ import user_secrets as u
 PLACE = ("vault", "role", "item", "version", "keyClass", "generation")
 HEX_INPUTS = {"vault", "item", "secret", "salt", "context", "key", "sealed", "encoding", "random", "identity",
               "padded", "bytes", "keybag", "deviceKey", "publicKey", "wrapped", "userKey", "applicationKey", "valueKey",
-              "password"}
+              "password", "index", "digest"}
 
 
 def plain(value):
@@ -111,6 +112,19 @@ def row(given):
     return r.open_row(opened_keybag(given), columns, proofs)
 
 
+def item_digest(given):
+    columns = {name: bytes.fromhex(part) if isinstance(part, str) else part for name, part in given["row"].items()}
+    return h.row_digest(h.row_key(given["index"], given["vault"]), h.item_message(columns))
+
+
+def lookup_digest(given):
+    return h.row_digest(h.row_key(given["index"], given["vault"]), h.lookup_message(given["row"], given["digest"]))
+
+
+def set_sum(given):
+    return h.total(*([bytes.fromhex(part) for part in given[name]] for name in ("of", "without")))
+
+
 PRIMITIVES = {
     "associatedData": place,
     "derive": lambda g: f.derive(g["secret"], g["salt"], g["purpose"], g["context"]),
@@ -128,6 +142,10 @@ PRIMITIVES = {
     "open": lambda g: f.open_sealed(g["sealed"], g["key"], place(g)),
     "openOneTime": lambda g: r.open_value(g["sealed"], g["key"], lambda role: place(g, role)),
     "row": row,
+    "itemDigest": item_digest,
+    "lookupDigest": lookup_digest,
+    "setSum": set_sum,
+    "head": lambda g: h.open_head(g["sealed"], g["index"], g["vault"]),
     "unlock": unlock,
     "always": always,
     "userRoot": user_root,

@@ -32,7 +32,7 @@ struct AskingProgramTests {
         process.arguments = ["-c", limits + #"; exec "$0" "$1""#, app, command]
         process.environment = [
             "HOME": folder.path, "KEYCHAIN_VAULT": folder.path + "/vault", "PATH": "/usr/bin:/bin",
-            "KEYCHAIN_DEVICE_KEY": folder.path + "/key/device.key",
+            "KEYCHAIN_DEVICE_KEY": folder.path + "/key/device.key", "KEYCHAIN_ANCHORS": "file",
             // No terminal of whoever runs the tests is asked.
             "KEYCHAIN_AUTHENTICATOR": askpass == nil ? "none" : "askpass",
         ]

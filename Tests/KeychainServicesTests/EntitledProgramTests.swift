@@ -144,6 +144,7 @@ private struct Program {
         let others = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("KEYCHAIN_") }
         let ours = [
             "KEYCHAIN_VAULT": home + "/vault", "KEYCHAIN_DEVICE_KEY": home + "/device.key",
+            "KEYCHAIN_ANCHORS": "file", "XDG_STATE_HOME": home + "/state",
             "KEYCHAIN_TEAM_ID": "A1B2C3D4E5",
         ]
         process.environment = others.merging(ours) { $1 }.merging(environment) { $1 }

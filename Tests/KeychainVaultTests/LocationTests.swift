@@ -66,7 +66,7 @@ struct LocationTests {
                 try FileManager.default.removeItem(atPath: $0)
             },
             Spoiling("the database has a newer format", "vault.db", reason: .newerFormat) {
-                try sqlite($0, "PRAGMA user_version = 3")
+                try sqlite($0, "PRAGMA user_version = 4")
             },
             Spoiling("the database has a trigger", "vault.db", reason: .corrupt) {
                 try sqlite($0, "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM item; END")
@@ -230,7 +230,7 @@ struct LocationTests {
         _ environment: [String: String], _ folder: String, _ deviceKeyFile: String
     ) throws {
         let location = try VaultLocation.fromEnvironment(environment)
-        #expect(location == (try VaultLocation(folder: folder, deviceKeyFile: deviceKeyFile)))
+        #expect((location.folder, location.deviceKeyFile) == (folder, deviceKeyFile))
     }
 
     @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["KEYCHAIN_VAULT": "/v"]])

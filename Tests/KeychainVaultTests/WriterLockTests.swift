@@ -106,7 +106,7 @@ struct WriterLockTests {
             try db.execute(sql: "BEGIN IMMEDIATE")
             let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
             while try !HeldLock.isHeld(test.location.lockFile) { sched_yield() }
-            for table in ["keybag", "keybag_copy", "item", "lookup"] {
+            for table in ["keybag", "keybag_copy", "item", "lookup", "head"] {
                 try db.execute(
                     sql: "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM rotated.\(table)")
             }

@@ -21,6 +21,7 @@ struct QuarantineVerbTests {
 
     private func quarantine() throws {
         try spoil("INSERT INTO quarantine SELECT *, 7.5 FROM item; DELETE FROM item")
+        try tool.run("accept", "--yes")
     }
 
     private func listed() throws -> [[String: Any]] {

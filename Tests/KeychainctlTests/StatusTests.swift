@@ -35,10 +35,10 @@ struct StatusTests {
         try tool.store()
         #expect(
             try tool.status().keys.sorted() == [
-                "damaged", "deviceKeyFile", "deviceKeyFits", "exists", "formatVersion", "indexForeign", "indexMissing",
-                "items", "keyMemoryLocked", "keybagCopyDamaged", "lockState", "locked", "memoryProtection", "misfiled",
-                "notRotated", "ofAnotherDevice", "openedBy", "opensByItself", "protectors", "quarantined", "readOnly",
-                "rotationPending", "strength", "unlockCache", "vaultFolder",
+                "damaged", "deviceKeyFile", "deviceKeyFits", "differences", "exists", "formatVersion",
+                "indexForeign", "indexMissing", "items", "keyMemoryLocked", "keybagCopyDamaged", "lockState", "locked",
+                "memoryProtection", "misfiled", "notRotated", "ofAnotherDevice", "openedBy", "opensByItself",
+                "protectors", "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",
                 "walHoldsRemovedData", "wrongCredential",
             ])
     }

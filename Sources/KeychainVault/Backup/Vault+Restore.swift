@@ -11,7 +11,11 @@ extension Vault {
     /// At every moment, also after a crash, there is the old vault or the new one. What is replaced is kept, whole and with its
     /// last changes, in a file of its own in the vault's folder. Writers of other processes wait, and go on in the new vault.
     ///
-    /// - Parameter force: Whether to restore a backup that nothing here opens, or some of whose items are damaged.
+    /// The restored state is accepted at once, as by ``accept()``, although it is older than what was there. If its index is not
+    /// open here, or that was interrupted, it can be read, and written after it was accepted.
+    ///
+    /// - Parameter force: Whether to restore a backup that nothing here opens, some of whose items are damaged, or that is not
+    ///   as it was made.
     /// - Throws: `corrupt`, `newerFormat` or `unsafeLocation` if the file is no whole backup, `authenticationFailed` if
     ///   nothing here opens it, `busy` while another process restores. Then nothing was changed.
     @discardableResult
@@ -34,7 +38,20 @@ extension Vault {
         let replaced = try putInPlace(copy)
         try VaultMarker.write(lock, location)
         try close()
-        return VaultRestoration(backup: VaultBackup(file.path, contents, settings), replaced: replaced)
+        return VaultRestoration(
+            backup: VaultBackup(file.path, contents, settings), replaced: replaced, isAccepted: acceptRestored(lock))
+    }
+
+    /// A vault that was restored stays so whether or not this succeeds.
+    private func acceptRestored(_ lock: FileLock) -> Bool {
+        do throws(KeychainError) {
+            guard let session = try openSession() else { return false }
+            return try commit(session, lock, nil, { false }) { _, keeper in
+                try keeper.accept(isRestored: true)
+            } != nil
+        } catch {
+            return false
+        }
     }
 
     private func check(_ contents: VaultContents, _ force: Bool) throws(KeychainError) {
@@ -52,6 +69,12 @@ extension Vault {
                 .corrupt,
                 "\(damaged) of the items in this backup are damaged. Nothing was changed. To restore it all the same: --force"
             )
+        }
+        guard contents.differences.isEmpty else {
+            throw KeychainError(
+                .corrupt,
+                "This backup is not as it was made: \(contents.differences.sentence). Nothing was changed. To restore it all the "
+                    + "same: --force")
         }
     }
 

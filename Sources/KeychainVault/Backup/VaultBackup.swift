@@ -54,4 +54,6 @@ public struct VaultRestoration: Sendable {
     public let backup: VaultBackup
     /// The file that holds the vault that was there before, until somebody removes it; `nil` if there was none.
     public let replaced: String?
+    /// Whether it can be written at once; else only after ``Vault/accept()``, for which its index has to be open.
+    public let isAccepted: Bool
 }

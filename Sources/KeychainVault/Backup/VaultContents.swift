@@ -15,6 +15,8 @@ struct VaultContents {
     /// `nil` if nothing that is here opens it.
     let items: ItemExamination?
     let opening: VaultBackup.Opening
+    /// In what it is not as its own head says, as far as it opens. That this machine has seen later states is no difference.
+    let differences: [HeadFinding]
 
     /// - Parameters:
     ///   - path: Of a checked file without a log; the keys are those of the location.
@@ -45,6 +47,13 @@ struct VaultContents {
         keybag = stored?.keybag ?? whole[0]
         opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
         items = try stored.map { try ItemExamination($0.keyState, table, .values) }
+        differences = try stored.map { try Self.differences(db, $0.keyState) } ?? []
+    }
+
+    private static func differences(_ db: Database, _ keyState: KeyState) throws -> [HeadFinding] {
+        guard try keyState.hasIndex else { return [] }
+        let keys = try keyState.sealer(.looking).keys.head
+        return try HeadExamination(db, keys, authentic: keyState.authentic, anchor: nil, .wholeVault).findings
     }
 
     /// SQLite would fill up the last page of a file that was cut short.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL of quarantined rows.
+// The SQL that reads quarantined rows.
 
 import Foundation
 import GRDB
@@ -20,20 +20,5 @@ extension ItemTable {
             return false
         }
         return found
-    }
-
-    /// Puts a quarantined row back among the items.
-    ///
-    /// - Parameter row: As it is in the quarantine, but for the key that it is to be filed under.
-    /// - Throws: SQLite's constraint error if its number or its key is taken.
-    func restoreQuarantined(_ row: SealedRow, lookups: [Data]) throws {
-        try purgeQuarantined(row.rowID)
-        try insert(row, lookups: lookups)
-    }
-
-    /// Erases a quarantined row.
-    func purgeQuarantined(_ rowID: Int64) throws {
-        try db.execute(sql: "DELETE FROM quarantine WHERE id = ?", arguments: [rowID])
-        try checkOneChanged()
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL of items: everything that reads or writes the tables `item`, `lookup` and `quarantine`.
+// The SQL of items: everything that reads the tables `item`, `lookup` and `quarantine`.
 
 import Foundation
 import GRDB
 import KeychainEngine
 
-/// The statements on items. SQLite prepares each once for its connection.
+/// The statements that read items. SQLite prepares each once for its connection.
 struct ItemTable {
     /// Which rows a search looks at before they are opened.
     enum Candidates {
@@ -17,6 +17,7 @@ struct ItemTable {
         /// Found by going through the key's index from end to end: quick per row, but not without end.
         case minor(Data)
         case lookup(Data)
+        case keyClass(UInt8)
     }
 
     let db: Database
@@ -54,6 +55,24 @@ struct ItemTable {
         }
     }
 
+    /// Hands to `body` what stands for each candidate in the head.
+    func forEachTrace(_ candidates: Candidates, _ body: (RowTrace) -> Void) throws {
+        let (sql, arguments) = Self.narrow("SELECT \(RowTrace.columns) FROM item", to: candidates)
+        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { row in
+            body(RowTrace(item: row))
+            return true
+        }
+    }
+
+    /// The same for each entry of the lookup table.
+    func forEachLookupTrace(_ body: (RowTrace) -> Void) throws {
+        let statement = try db.cachedStatement(sql: "SELECT digest, item FROM lookup")
+        try RowReader.forEach(statement, [], db) { row in
+            body(RowTrace(lookup: row.blob(0), of: row.number(1) ?? -1))
+            return true
+        }
+    }
+
     private static func narrow(_ select: String, to candidates: Candidates) -> (String, StatementArguments) {
         switch candidates {
         case .all: (select, [])
@@ -62,6 +81,7 @@ struct ItemTable {
         case .major(let digest): (select + " WHERE major = ?", [digest])
         case .minor(let digest):
             (select + " WHERE id IN (SELECT id FROM item INDEXED BY item_key WHERE minor = ?)", [digest])
+        case .keyClass(let number): (select + " WHERE class = ?", [Int64(number)])
         case .lookup(let digest): (select + " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)", [digest])
         }
     }
@@ -157,15 +177,17 @@ struct ItemTable {
         switch candidates {
         case .major(let major): (source, digest) = ("item WHERE major = ?", major)
         case .lookup(let lookup): (source, digest) = ("lookup WHERE digest = ?", lookup)
-        case .all, .row, .key, .minor: return .max
+        case .all, .row, .key, .minor, .keyClass: return .max
         }
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(source) LIMIT 256)"
         return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
     }
 
+    func lookupCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM lookup") ?? 0 }
+
     func quarantineCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM quarantine") ?? 0 }
 
-    // MARK: - Writing
+    // MARK: - For writing
 
     /// The number of the next row: above all in use, those set aside included, whose numbers must stay theirs. Numbers of
     /// deleted rows at the end come again; identities do not.
@@ -183,71 +205,6 @@ struct ItemTable {
         return highest + 1
     }
 
-    /// - Throws: SQLite's constraint error if the primary key is taken.
-    func insert(_ row: SealedRow, lookups: [Data]) throws {
-        let sql = "INSERT INTO item (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments)
-        try file(row.rowID, under: lookups)
-    }
-
-    /// - Throws: SQLite's constraint error if the new primary key is taken.
-    func replace(_ row: SealedRow, lookups: [Data], previous: [Data]) throws {
-        let sql = """
-            UPDATE item SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
-            """
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.rowID])
-        try checkOneChanged()
-        let kept = Set(previous).intersection(lookups)
-        try unfile(row.rowID, from: previous.filter { !kept.contains($0) })
-        try file(row.rowID, under: lookups.filter { !kept.contains($0) })
-    }
-
-    func delete(_ rowID: Int64, lookups: [Data]) throws {
-        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
-        try checkOneChanged()
-        try unfile(rowID, from: lookups)
-    }
-
-    /// Without knowing what the row is filed under, since it is closed: all of `lookup` is gone through.
-    func deleteClosed(_ rowID: Int64) throws {
-        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
-        try checkOneChanged()
-        try db.cachedStatement(sql: "DELETE FROM lookup WHERE item = ?").execute(arguments: [rowID])
-    }
-
-    /// The same item version under another key: what it is filed under stays.
-    func reseal(_ row: SealedRow) throws {
-        try db.cachedStatement(sql: "UPDATE item SET generation = ?, metadata = ?, value = ? WHERE id = ?")
-            .execute(arguments: [Int64(row.generation), row.metadata, row.value, row.rowID])
-        try checkOneChanged()
-    }
-
-    func deleteAll(of keyClass: UInt8) throws {
-        let arguments: StatementArguments = [Int64(keyClass)]
-        try db.execute(
-            sql: "DELETE FROM lookup WHERE item IN (SELECT id FROM item WHERE class = ?)", arguments: arguments)
-        try db.execute(sql: "DELETE FROM item WHERE class = ?", arguments: arguments)
-        try db.execute(sql: "DELETE FROM quarantine WHERE class = ?", arguments: arguments)
-    }
-
-    func checkOneChanged() throws {
-        guard db.changesCount == 1 else {
-            throw KeychainError(.corrupt, "A row was not where its identity says. Nothing was changed.")
-        }
-    }
-
-    /// Moves a row that does not open out of the way, bytes and all.
-    func setAside(_ rowID: Int64, at date: Date) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO quarantine (\(Self.columns), set_aside) SELECT \(Self.columns), ? FROM item WHERE id = ?
-                """,
-            arguments: [date.timeIntervalSinceReferenceDate, rowID])
-        try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [rowID])
-        // What the row was filed under is sealed in it, so its entries must be looked for.
-        try db.execute(sql: "DELETE FROM lookup WHERE item = ?", arguments: [rowID])
-    }
-
     /// The row that has this primary key, with its value.
     func rowHolding(_ key: KeyDigests) throws -> SealedRow? {
         var found: SealedRow?
@@ -257,30 +214,9 @@ struct ItemTable {
         }
         return found
     }
-
-    func file(_ rowID: Int64, under digests: [Data]) throws {
-        for digest in digests {
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO lookup (digest, item) VALUES (?, ?)")
-                .execute(arguments: [digest, rowID])
-        }
-    }
-
-    func unfile(_ rowID: Int64, from digests: [Data]) throws {
-        for digest in digests {
-            try db.cachedStatement(sql: "DELETE FROM lookup WHERE digest = ? AND item = ?")
-                .execute(arguments: [digest, rowID])
-        }
-    }
 }
 
 extension SealedRow {
-    var arguments: StatementArguments {
-        [
-            rowID, id.bytes, version, Int64(keyClass), Int64(generation), metadata, value, key?.major, key?.minor,
-            key?.scope,
-        ]
-    }
-
     /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
     /// becomes a value under which the row will not open.
     init(_ row: RowReader, _ parts: ItemTable.Parts) {

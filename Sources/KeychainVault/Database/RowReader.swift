@@ -37,6 +37,14 @@ struct RowReader {
         sqlite3_column_type(statement, column) == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : nil
     }
 
+    /// Hands the bytes to `body` where SQLite keeps them, without a copy; none for a value of another type.
+    func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard sqlite3_column_type(statement, column) == SQLITE_BLOB,
+            let bytes = sqlite3_column_blob(statement, column)
+        else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return body(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
     /// A copy of the bytes; empty for a value of another type.
     func blob(_ column: Int32) -> Data {
         guard sqlite3_column_type(statement, column) == SQLITE_BLOB,

@@ -9,11 +9,18 @@ enum VaultSchema {
     /// "KVLT": in SQLite's `application_id`.
     static let applicationID: Int32 = 0x4B56_4C54
     /// In SQLite's `user_version`; one more whenever the tables or what they hold change. 2 knows passphrases, constrained
-    /// items and the class that needs a passcode; its tables are those of 1.
-    static let version: Int32 = 2
+    /// items and the class that needs a passcode; its tables are those of 1. 3 has the head.
+    static let version: Int32 = 3
+    static let firstVersionWithHead: Int32 = 3
 
     /// The statements that make an empty vault. SQLite keeps each as it is spelled, and opening compares them.
-    static let statements = [
+    static let statements = statementsWithoutHead + [headStatement]
+
+    private static let headStatement =
+        "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"
+
+    /// Of formats 1 and 2.
+    private static let statementsWithoutHead = [
         "CREATE TABLE keybag (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
         // A table of its own lies on a page of its own: damage to one page leaves the other copy.
         "CREATE TABLE keybag_copy (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
@@ -49,7 +56,7 @@ enum VaultSchema {
                 "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
                     + "or name another vault folder (KEYCHAIN_VAULT).")
         }
-        let found = try number(db, "user_version")
+        let found = try version(db)
         guard found <= version else {
             throw KeychainError(
                 .newerFormat,
@@ -57,7 +64,8 @@ enum VaultSchema {
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        guard found >= 1, present == Set(statements) else {
+        // Tables that do not fit the number are safe to read; what is made of them is for the head's check.
+        guard found >= 1, [Set(statements), Set(statementsWithoutHead)].contains(present) else {
             throw KeychainError(
                 .corrupt,
                 "The tables in '\(path)' are not those of a vault. It was left untouched. "
@@ -66,8 +74,15 @@ enum VaultSchema {
         return found
     }
 
-    /// Makes an older vault one of this version, within the transaction that writes what the older one does not know.
+    static func version(_ db: Database) throws -> Int32 { try number(db, "user_version") }
+
+    static func hasHead(_ db: Database) throws -> Bool {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE sql = ?", arguments: [headStatement]) == 1
+    }
+
+    /// Makes a vault one of this version, within the transaction that writes its head.
     static func raise(_ db: Database) throws {
+        if try !hasHead(db) { try db.execute(sql: headStatement) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 

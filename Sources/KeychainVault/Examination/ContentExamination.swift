@@ -11,6 +11,9 @@ struct ContentExamination {
     let settings: VaultSettings
     let deviceKey: DeviceKey?
     var findings: [Finding] = []
+    /// `nil` if the database is read without the changes in its log.
+    private var seen: SeenAnchors?
+    private var isWithoutLog = false
 
     /// Looks again if somebody was writing meanwhile: a file that is read without its log may then seem damaged.
     static func findings(
@@ -20,6 +23,7 @@ struct ContentExamination {
         for _ in 1...3 {
             let before = FileMoment(location)
             examination.findings = []
+            examination.isWithoutLog = false
             examination.run()
             if before == FileMoment(location) { break }
         }
@@ -40,12 +44,23 @@ struct ContentExamination {
         do throws(KeychainError) {
             let reader = try open()
             try DatabaseFailure.translating(location.databaseFile) {
+                // Before the look: what another process commits meanwhile must not make the vault seem old.
+                seen = try seenAnchors(reader)
                 try reader.read { db in try look(db) }
                 try reader.close()
             }
         } catch {
             note("database", .problem, error.message)
         }
+    }
+
+    private func seenAnchors(_ reader: DatabaseQueue) throws -> SeenAnchors? {
+        guard !isWithoutLog else { return nil }
+        let vaultID = try reader.read { db in
+            _ = try VaultSchema.check(db, path: location.databaseFile)
+            return StoredKeybag.newest(try KeybagTable(db).copies())?.vaultID
+        }
+        return vaultID.map { AnchorStore(location, settings, vaultID: $0).read() }
     }
 
     // MARK: - Opening
@@ -57,6 +72,7 @@ struct ContentExamination {
         guard hasLog else { return try Connection.openImmutable(location.databaseFile) }
         if access(companions[1], R_OK) == 0 { return try Connection.openForReading(location.databaseFile) }
         let isStuck = access(location.folder, W_OK) != 0
+        isWithoutLog = true
         note(
             "log", isStuck ? .problem : .ok,
             "The last changes are in the log '\(companions[0])', without the index that goes with it. "
@@ -82,7 +98,7 @@ struct ContentExamination {
         checkSetUp(keybag)
         checkBinding(keybag)
         try checkRotation(keybag, ItemTable(db))
-        try checkItems(copies, ItemTable(db))
+        try checkItems(copies, db)
     }
 
     private mutating func checkIntegrity(_ db: Database) throws {
@@ -111,7 +127,8 @@ struct ContentExamination {
         }
     }
 
-    private mutating func checkItems(_ copies: [Data?], _ table: ItemTable) throws {
+    private mutating func checkItems(_ copies: [Data?], _ db: Database) throws {
+        let table = ItemTable(db)
         let quarantined = try table.quarantineCount()
         if quarantined > 0 {
             note(
@@ -129,6 +146,24 @@ struct ContentExamination {
         let items = try ItemExamination(stored.keyState, table, .values)
         note(items)
         if let index = items.index { note(index) }
+        try checkHead(stored.keyState, db)
+    }
+
+    private mutating func checkHead(_ keyState: KeyState, _ db: Database) throws {
+        guard try keyState.hasIndex else {
+            return note("head", .ok, "Whether the vault is as it was left can be told once it is unlocked.")
+        }
+        let keys = try keyState.sealer(.looking).keys.head
+        let look = try HeadExamination(
+            db, keys, authentic: keyState.authentic, anchor: seen?.newest(keys), .wholeVault)
+        guard look.findings.isEmpty else {
+            return note("head", .problem, KeychainError.rolledBack(look.findings, location).message)
+        }
+        note(
+            "head", .ok,
+            look.isOfFormerFormat
+                ? "The vault has no head yet, which would tell whether rows are missing; the next write makes it."
+                : "The vault is as it was left: no row is missing, and none was put back.")
     }
 
     private mutating func noteState(_ keyState: KeyState) {

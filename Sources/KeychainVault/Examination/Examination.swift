@@ -12,7 +12,7 @@ extension Vault {
     /// for finding in Vault.examine(location) where finding.severity == .problem { report(finding.message) }
     /// ```
     ///
-    /// Does not protect against a vault that somebody put back from an older copy: it is whole.
+    /// Does not protect against somebody who puts back the vault together with the state folder, after the machine was restarted.
     public static func examine(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> [Finding] {
         var examination = Examination(location: location, settings: settings)
         examination.run()

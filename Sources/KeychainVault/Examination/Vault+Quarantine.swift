@@ -28,14 +28,15 @@ extension Vault {
     /// - Throws: `itemNotFound` if one is not there, and nothing is changed; `locked` if nothing can be opened.
     public func restoreQuarantined(_ ids: [Int64]? = nil) throws(KeychainError) -> [QuarantinedItem] {
         guard try openSession() != nil else { throw .notQuarantined }
-        return try write { sealer, table in
-            try Self.chosen(ids, table).map { id in
+        return try write { sealer, transaction in
+            let table = transaction.table
+            return try Self.chosen(ids, table).map { id in
                 guard let (row, setAside) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
                 let quarantined = try QuarantinedItem(row, setAside: setAside, sealer, table)
                 if quarantined.state == .opens, let item = quarantined.item?.item {
                     var restored = row
                     restored.key = sealer.digests.key(item)
-                    try table.restoreQuarantined(restored, lookups: sealer.digests.lookups(item))
+                    try transaction.items.restoreQuarantined(restored, lookups: sealer.digests.lookups(item))
                 }
                 return quarantined
             }
@@ -43,17 +44,16 @@ extension Vault {
     }
 
     /// Erases quarantined items for good, in one transaction: their bytes are overwritten in the file, and SQLite's log is
-    /// emptied of them. Takes no key.
+    /// emptied of them. Takes no key but the index's.
     ///
     /// - Parameter ids: `nil`: all.
     /// - Returns: How many were erased.
-    /// - Throws: `itemNotFound` if one is not there, and nothing is changed.
+    /// - Throws: `itemNotFound` if one is not there, and nothing is changed; `locked` if not even the index is open.
     public func purgeQuarantined(_ ids: [Int64]? = nil) throws(KeychainError) -> Int {
         guard try openSession() != nil else { throw .notQuarantined }
-        return try writeAnything(emptyingLog: true) { _, db in
-            let table = ItemTable(db)
-            let chosen = try Self.chosen(ids, table)
-            for id in chosen { try table.purgeQuarantined(id) }
+        return try writeAnything(emptyingLog: true) { _, transaction in
+            let chosen = try Self.chosen(ids, transaction.table)
+            for id in chosen { try transaction.items.purgeQuarantined(id) }
             return chosen.count
         }
     }

@@ -23,17 +23,22 @@ extension Vault {
     /// another item, and files items under their own keys. Values are neither read nor written, and what does not open keeps
     /// its entries.
     ///
+    /// Where the vault is not as it was left, its head stays as it is: entries that come back with this fit it again, and what
+    /// differs otherwise is still refused as `rolledBack` afterwards.
+    ///
     /// - Throws: `locked` if nothing can be opened, `unavailable` if there is no vault.
     public func repairIndex() throws(KeychainError) -> IndexRepair {
         _ = try currentSession()
-        return try write { sealer, table in
+        return try change { session, keeper in
+            let (sealer, transaction) = (try session.keyState.sealer(), try keeper.repairingTransaction())
+            let table = transaction.table
             var index = IndexExamination(sealer, table)
             try table.forEach(.all, .metadataAndKey) { row in
                 try Self.add(row, to: &index, sealer)
                 return true
             }
             try index.finish()
-            return try Self.apply(index, table)
+            return try Self.apply(index, transaction)
         }
     }
 
@@ -47,11 +52,11 @@ extension Vault {
         _ = try index.add(item, row)
     }
 
-    private static func apply(_ index: IndexExamination, _ table: ItemTable) throws -> IndexRepair {
-        let movable = try movable(index.misfiled, table)
-        try table.refile(movable)
-        for entry in index.foreign { try table.removeLookup(entry) }
-        for entry in index.missing { try table.addLookup(entry) }
+    private static func apply(_ index: IndexExamination, _ transaction: WriteTransaction) throws -> IndexRepair {
+        let (movable, items) = (try movable(index.misfiled, transaction.table), transaction.items)
+        try items.refile(movable)
+        for entry in index.foreign { try items.removeLookup(entry) }
+        for entry in index.missing { try items.addLookup(entry) }
         return IndexRepair(
             addedCount: index.missing.count, removedCount: index.foreign.count, refiledCount: movable.count,
             blockedCount: index.misfiled.count - movable.count, closedCount: index.closedCount)

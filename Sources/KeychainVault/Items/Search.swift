@@ -122,7 +122,7 @@ struct Search {
         let key = sealer.digests.key(stored.item)
         let isFiledRight: Bool =
             switch candidates {
-            case .all, .row, .lookup: true
+            case .all, .row, .lookup, .keyClass: true
             case .key(let major, let minor): key.major == major && key.minor == minor
             case .major(let digest): key.major == digest
             case .minor(let digest): key.minor == digest
@@ -135,7 +135,7 @@ struct Search {
         var conditions = selection.conditions
         conditions[.synchronizable] = nil
         return switch candidates {
-        case .all: false
+        case .all, .keyClass: false
         case .row: conditions.isEmpty
         case .key: conditions.count == 2
         case .major, .minor, .lookup: conditions.count == 1

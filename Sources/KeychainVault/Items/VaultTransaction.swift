@@ -19,13 +19,15 @@ final class VaultTransaction: ItemOperations {
     private let path: String
     private let sealer: RowSealer
     private let table: ItemTable
+    private let items: ItemWriter
     private let proofs: Proofs
 
     /// - Parameter path: Of the database, for messages.
-    init(_ path: String, _ sealer: RowSealer, _ table: ItemTable, _ proofs: Proofs) {
+    init(_ path: String, _ sealer: RowSealer, _ transaction: WriteTransaction, _ proofs: Proofs) {
         self.path = path
         self.sealer = sealer
-        self.table = table
+        table = transaction.table
+        items = transaction.items
         self.proofs = proofs
     }
 
@@ -49,7 +51,7 @@ final class VaultTransaction: ItemOperations {
             let id = sealer.makeID(rowID: rowID)
             let row = try sealer.seal(item, rowID: rowID, id: id, version: 1, proofs)
             let lookups = sealer.digests.lookups(item)
-            try replacingDamaged(row) { try table.insert(row, lookups: lookups) }
+            try replacingDamaged(row) { try items.insert(row, lookups: lookups) }
             return StoredItem(id: id, version: 1, item: item)
         }
     }
@@ -75,10 +77,10 @@ final class VaultTransaction: ItemOperations {
             var search = Search(selection, sealer, .deleting)
             try search.run(table)
             for stored in search.found.items {
-                try table.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
+                try items.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
             }
-            for rowID in search.locked { try table.deleteClosed(rowID) }
-            for rowID in search.damagedByKey { try table.setAside(rowID, at: Date()) }
+            for rowID in search.locked { try items.deleteClosed(rowID) }
+            for rowID in search.damagedByKey { try items.setAside(rowID, at: Date()) }
             let count = search.found.items.count + search.locked.count + search.damagedByKey.count
             guard count > 0 || search.found.damaged == 0 else { throw KeychainError.damagedItem }
             return count
@@ -92,7 +94,7 @@ final class VaultTransaction: ItemOperations {
         let row = try sealer.seal(item, rowID: rowID, id: stored.id, version: stored.version + 1, proofs)
         let (lookups, previous) = (sealer.digests.lookups(item), sealer.digests.lookups(stored.item))
         try replacingDamaged(row) {
-            try table.replace(row, lookups: lookups, previous: previous)
+            try items.replace(row, lookups: lookups, previous: previous)
         }
     }
 
@@ -106,7 +108,7 @@ final class VaultTransaction: ItemOperations {
             guard !sealer.holds(holder) else {
                 throw KeychainError(.duplicateItem, "An item with the same primary key exists. Update it instead.")
             }
-            try table.setAside(holder.rowID, at: Date())
+            try items.setAside(holder.rowID, at: Date())
             try write()
         }
     }

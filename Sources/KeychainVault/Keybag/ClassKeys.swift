@@ -31,6 +31,7 @@ struct ClassKeys: Sendable {
     let index: BlindIndex
     /// Makes item identities out of row numbers.
     let references: BlockPermutation
+    let head: HeadKeys
     private let pairs: [ClassKeyName: Pair]
     /// Of all keys in the keybag, open or not.
     private let names: Set<ClassKeyName>
@@ -49,6 +50,7 @@ struct ClassKeys: Sendable {
         hasPassphrase = keybag.hasPassphrase
         index = BlindIndex(key: indexKey)
         references = BlockPermutation(key: Derivation.key(from: indexKey, salt: vaultID.bytes, .reference))
+        head = HeadKeys(indexKey: indexKey, vaultID: vaultID)
         newest = keybag.newestGenerations
         let entries = keybag.classKeys + keybag.keysOfOtherDevices
         names = Set(entries.map(\.name))

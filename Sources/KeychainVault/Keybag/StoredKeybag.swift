@@ -42,6 +42,20 @@ struct StoredKeybag {
 
     /// The copies that decode, the newest first; of equal ones the first.
     static func whole(_ copies: [Data?], _ location: VaultLocation) throws(KeychainError) -> [Keybag] {
+        let keybags = decoded(copies)
+        guard !keybags.isEmpty else {
+            guard !copies.contains(where: { $0.map(Keybag.isOfNewerFormat) ?? false }) else {
+                throw KeychainError(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
+            }
+            throw damaged(location)
+        }
+        return keybags
+    }
+
+    /// The one that counts while no secret says otherwise; `nil` if none decodes.
+    static func newest(_ copies: [Data?]) -> Keybag? { decoded(copies).first }
+
+    private static func decoded(_ copies: [Data?]) -> [Keybag] {
         var keybags: [Keybag] = []
         for bytes in copies {
             do throws(MalformedBytes) {
@@ -50,12 +64,6 @@ struct StoredKeybag {
             } catch {
                 continue  // The other copy is there for this.
             }
-        }
-        guard !keybags.isEmpty else {
-            guard !copies.contains(where: { $0.map(Keybag.isOfNewerFormat) ?? false }) else {
-                throw KeychainError(.newerFormat, "The keybag was written by a newer version of swift-keychain.")
-            }
-            throw damaged(location)
         }
         return keybags.enumerated().sorted {
             ($0.element.sequence, $1.offset) > ($1.element.sequence, $0.offset)

@@ -136,6 +136,7 @@ extension Vault {
     private func forgetUnlocking() throws(KeychainError) {
         guard let session = try openSession() else { return }
         session.keyState.forget()
+        session.knownHead.forgetKeys()
         try session.keyState.removeEntries([.unlocked, .locked])
     }
 
@@ -177,18 +178,20 @@ extension Vault {
     /// - Parameter step: What belongs into the same transaction; gets the old keybag and the new.
     @discardableResult
     func changeKeybag(
-        _ authority: Authority, within step: (Keybag, Keybag, ItemTable) throws -> Void = { _, _, _ in },
+        _ authority: Authority, within step: (Keybag, Keybag, WriteTransaction) throws -> Void = { _, _, _ in },
         _ edit: (Keybag, Authority) throws(KeychainError) -> Keybag
     ) throws(KeychainError) -> Keybag {
         for _ in 1...3 {
             let (keybags, base) = try currentSession().keybags(vouchedForBy: authority)
             let next = try edit(base, authority)
             PausePoint.keybagRead.reached()
-            let isWritten = try writeAnything(emptyingLog: true) { session, db in
+            let isWritten = try writeAnything(emptyingLog: true) { session, transaction in
                 guard session.keybags == keybags else { return false }
-                try step(base, next, ItemTable(db))
-                try base.checkNothingIsLost(in: next) { try ItemTable(db).keyUse() }
-                try KeybagTable(db).write(next.bytes)
+                // Who may change the keybag opens the index, also while the vault is locked.
+                session.learnHeadKeys(try ClassKeys(base, authority.wrappingKeys, .unlocked).head)
+                try step(base, next, transaction)
+                try base.checkNothingIsLost(in: next) { try transaction.table.keyUse() }
+                try transaction.write(keybag: next.bytes)
                 return true
             }
             guard isWritten else { continue }
@@ -207,10 +210,11 @@ extension Vault {
         private static let passcodeClass = Accessibility.whenPasscodeSetThisDeviceOnly.number
 
         /// - Throws: `unsupported` if something would go and must not.
-        func perform(from old: Keybag, to new: Keybag, _ table: ItemTable) throws {
+        func perform(from old: Keybag, to new: Keybag, _ transaction: WriteTransaction) throws {
+            let (table, items) = (transaction.table, transaction.items)
             try check(from: old, to: new, table)
-            if old.hasPassphrase, !new.hasPassphrase { try table.deleteAll(of: Self.passcodeClass) }
-            for rowID in try doomedByUserKey(old, new, table) { try table.deleteClosed(rowID) }
+            if old.hasPassphrase, !new.hasPassphrase { try items.deleteAll(of: Self.passcodeClass) }
+            for rowID in try doomedByUserKey(old, new, table) { try items.deleteClosed(rowID) }
         }
 
         /// - Throws: The same, and nothing is erased.

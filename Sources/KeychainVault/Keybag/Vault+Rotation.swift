@@ -67,25 +67,26 @@ extension Vault {
     private func rotateBatch(
         after rowID: Int64, _ authority: Authority
     ) throws(KeychainError) -> (last: Int64, moved: Int)? {
-        try writeAnything { session, db in
+        try writeAnything { session, transaction in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
             let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
-            let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), ItemTable(db))
+            session.learnHeadKeys(keys.head)
+            let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), transaction.table)
             let rows = try table.rows(
                 sealedOtherwiseThan: keybag.rotatingGenerations(authority), after: rowID, limit: settings.rotationBatch)
-            let moved = try rows.filter { try Self.rotate($0, sealer, table) }.count
+            let moved = try rows.filter { try Self.rotate($0, sealer, transaction.items) }.count
             return rows.last.map { ($0.rowID, moved) }
         }
     }
 
     /// - Returns: `false` for a row whose key is not here: that is no damage, and it stays.
-    private static func rotate(_ row: SealedRow, _ sealer: RowSealer, _ table: ItemTable) throws -> Bool {
+    private static func rotate(_ row: SealedRow, _ sealer: RowSealer, _ items: ItemWriter) throws -> Bool {
         do {
-            try table.reseal(try sealer.rotated(row))
+            try items.reseal(try sealer.rotated(row))
         } catch let failure as UnreadableRow {
             switch failure {
             case .locked, .ofAnotherDevice, .refused: return false
-            case .damaged, .unknownKey: try table.setAside(row.rowID, at: Date())
+            case .damaged, .unknownKey: try items.setAside(row.rowID, at: Date())
             }
         }
         return true
@@ -106,12 +107,13 @@ extension Vault {
     /// drops the keys, so that none can be left behind.
     private func finishRotation(_ authority: Authority) throws(KeychainError) -> RotationEnd {
         var hasDropped = false
-        let end = try writeAnything(emptyingLog: hasDropped) { session, db in
+        let end = try writeAnything(emptyingLog: hasDropped) { session, transaction in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
-            let use = try ItemTable(db).keyUse()
+            session.learnHeadKeys(try ClassKeys(keybag, authority.wrappingKeys, .unlocked).head)
+            let use = try transaction.table.keyUse()
             let dropped = keybag.droppableKeys(use)
             if !dropped.isEmpty {
-                try KeybagTable(db).write(keybag.dropping(dropped).signed(authority).bytes)
+                try transaction.write(keybag: keybag.dropping(dropped).signed(authority).bytes)
                 hasDropped = true
             }
             return Self.end(keybag, use, authority)

@@ -15,11 +15,17 @@ public struct VaultLocation: Hashable, Sendable {
     public let folder: String
     /// The file that holds the device key, mode 0600, outside the vault's folder so that a copy of one lacks the other.
     public let deviceKeyFile: String
+    /// The folder, mode 0700, in which this machine remembers the newest state of the vault that it has seen, to notice if an older
+    /// one is put back. A machine that may not write it does without.
+    public let stateFolder: String
 
+    /// - Parameter stateFolder: `nil`: `seen` beside the device key file.
     /// - Throws: `unsafeLocation` if a path is not absolute, or if the key would lie beside what it opens.
-    public init(folder: String, deviceKeyFile: String) throws(KeychainError) {
+    public init(folder: String, deviceKeyFile: String, stateFolder: String? = nil) throws(KeychainError) {
         self.folder = try Self.canonical(folder, "The vault folder")
         self.deviceKeyFile = try Self.canonical(deviceKeyFile, "The device key file")
+        let besideKey = FileSafety.parent(of: self.deviceKeyFile) + "/seen"
+        self.stateFolder = try Self.canonical(stateFolder ?? besideKey, "The state folder")
         try checkSeparation(folder: self.folder, keyFolder: FileSafety.parent(of: self.deviceKeyFile))
         // The key would become a file where the folder is to be.
         guard !self.folder.utf8.elementsEqual(self.deviceKeyFile.utf8) else {
@@ -51,6 +57,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// |---|---|---|
     /// | `KEYCHAIN_VAULT` | the vault folder | `$XDG_DATA_HOME/swift-keychain`, else `$HOME/.local/share/swift-keychain` |
     /// | `KEYCHAIN_DEVICE_KEY` | the device key file | `$XDG_CONFIG_HOME/swift-keychain/device.key`, else under `$HOME/.config` |
+    /// | `XDG_STATE_HOME` | what holds the state folder `swift-keychain` | `$HOME/.local/state`, else ``stateFolder`` is `seen` beside the device key file |
     ///
     /// To be called with ``SecretMemory/ProcessEnvironment/current``, which is empty where the variables are not to be trusted.
     ///
@@ -59,7 +66,14 @@ public struct VaultLocation: Hashable, Sendable {
         try VaultLocation(
             folder: path(environment, "KEYCHAIN_VAULT", "XDG_DATA_HOME", ".local/share", "swift-keychain"),
             deviceKeyFile: path(
-                environment, "KEYCHAIN_DEVICE_KEY", "XDG_CONFIG_HOME", ".config", "swift-keychain/device.key"))
+                environment, "KEYCHAIN_DEVICE_KEY", "XDG_CONFIG_HOME", ".config", "swift-keychain/device.key"),
+            stateFolder: stateFolder(environment))
+    }
+
+    private static func stateFolder(_ environment: [String: String]) -> String? {
+        if let path = environment["XDG_STATE_HOME"], isAbsolute(path) { return path + "/swift-keychain" }
+        guard let home = environment["HOME"], isAbsolute(home) else { return nil }
+        return home + "/.local/state/swift-keychain"
     }
 
     /// The XDG base directory rule: a relative path in the XDG variable counts as not set.
@@ -112,6 +126,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// By bytes: names that look alike to Swift are different files.
     public static func == (lhs: VaultLocation, rhs: VaultLocation) -> Bool {
         lhs.folder.utf8.elementsEqual(rhs.folder.utf8) && lhs.deviceKeyFile.utf8.elementsEqual(rhs.deviceKeyFile.utf8)
+            && lhs.stateFolder.utf8.elementsEqual(rhs.stateFolder.utf8)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -65,6 +65,7 @@ extension Vault {
         // Those of this process go even if the cache cannot be reached, and what was cached earlier goes even if the vault
         // opens by itself now.
         session?.keyState.forget()
+        session?.knownHead.forgetKeys()
         RecentProof.forget(self)
         PausePoint.beforeCacheRemoval.reached()
         try session?.keyState.removeEntries(forgettingFirstUnlock ? [.unlocked, .locked] : [.unlocked])

@@ -52,8 +52,8 @@ extension Keychainctl {
                 vault. On a terminal you are asked before a vault is replaced; elsewhere --yes is \
                 needed.
 
-                With --json: the object that `backup` prints, and the key replaced, the file that the \
-                vault of before is kept in, or null.
+                With --json: the object that `backup` prints, and the keys replaced, the file that the \
+                vault of before is kept in, or null, and accepted, whether it can be written at once.
 
                 EXAMPLES
                   keychainctl restore /media/stick/vault.backup
@@ -79,6 +79,9 @@ extension Keychainctl {
             let done = try vault.restore(from: file, force: force)
             if json { try Output.write(JSONOutput.line(BackupJSON(backup: done.backup, restoration: done))) }
             Output.note("It is the vault in '\(vault.location.folder)' now.")
+            if !done.isAccepted {
+                Output.note("It can be read. To write it, unlock it and run: keychainctl accept")
+            }
             if let replaced = done.replaced {
                 Output.note("The vault of before is kept in '\(replaced)'. Remove it when nobody needs it any more.")
             }
@@ -139,7 +142,7 @@ private struct BackupJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
-        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced
+        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, accepted
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -156,7 +159,10 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.opensWithDeviceKeyAlone, forKey: .opensWithDeviceKeyAlone)
         try object.encode(backup.isKeybagCopyDamaged, forKey: .keybagCopyDamaged)
         try object.encode(backup.protectors.map(ProtectorJSON.init), forKey: .protectors)
-        if let restoration { try object.encode(restoration.replaced, forKey: .replaced) }
+        if let restoration {
+            try object.encode(restoration.replaced, forKey: .replaced)
+            try object.encode(restoration.isAccepted, forKey: .accepted)
+        }
     }
 }
 

@@ -23,7 +23,8 @@ extension Keychainctl {
                 a repair; warnings do not count.
 
                 With --repair the index is made again from the items that open, before the look. Items \
-                are neither changed nor removed, and what does not open keeps its entries.
+                are neither changed nor removed, and what does not open keeps its entries. What else is not as \
+                it was left stays so: see accept.
 
                 With --json: an object with the keys problems and warnings (counts) and findings, an \
                 array of objects with the keys check, severity (ok, warning, problem) and message; with \

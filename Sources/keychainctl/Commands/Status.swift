@@ -19,7 +19,8 @@ extension Keychainctl {
                 keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
-                rotationPending, notRotated, locked and ofAnotherDevice (counts) and memoryProtection (secretMemory, locked, swappable).
+                rotationPending, notRotated, locked and ofAnotherDevice (counts), differences (an array of sentences; \
+                null while the vault is locked) and memoryProtection (secretMemory, locked, swappable).
 
                 Values are not opened: doctor does that.
 
@@ -79,6 +80,7 @@ extension VaultStatus {
                 quarantinedCount == 0 ? "none" : "\(quarantinedCount) set aside. See: keychainctl quarantine list"
             ),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
+            ("completeness", completeness),
             (
                 "removed data",
                 walHoldsRemovedData
@@ -97,6 +99,12 @@ extension VaultStatus {
             (foreignIndexCount, "foreign entries"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return faults.isEmpty ? "fits" : faults.joined(separator: ", ") + ". Run: keychainctl doctor --repair"
+    }
+
+    private var completeness: String {
+        guard let headFindings else { return "unknown until the vault is unlocked" }
+        return headFindings.isEmpty
+            ? "as it was left" : headFindings.sentence + "; nothing can be written: see keychainctl accept --help"
     }
 
     private var counts: String {

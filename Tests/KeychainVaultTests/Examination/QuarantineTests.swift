@@ -23,6 +23,7 @@ struct QuarantineTests {
             return bytes
         }
         try queue.close()
+        try test.vault.accept()
         try test.engine.add(.genericPassword("s", "b", value: "value of b"))
         if column != "metadata" {
             // As a write or a rotation does that finds it damaged; deleting takes only what does not open at all.
@@ -32,6 +33,7 @@ struct QuarantineTests {
                 INSERT INTO quarantine SELECT *, unixepoch() - 978307200.5 FROM item WHERE id = 1;
                 DELETE FROM item WHERE id = 1; DELETE FROM lookup WHERE item = 1
                 """)
+            try test.vault.accept()
         } else {
             try test.engine.delete(.genericPassword("s", "a"))
         }
@@ -90,6 +92,7 @@ struct QuarantineTests {
             INSERT INTO quarantine SELECT *, 1e9 FROM item WHERE id <> 2;
             DELETE FROM item WHERE id <> 2
             """)
+        try test.vault.accept()
         let found = try test.vault.restoreQuarantined()
         #expect(found.map(\.state) == [.opens, .placeTaken])
         #expect(found.last?.id == first)
@@ -106,6 +109,7 @@ struct QuarantineTests {
             DELETE FROM item WHERE id IN (SELECT id FROM quarantine)
             """)
         let vault = test.another()
+        try vault.accept()
         #expect(try vault.quarantinedItems().map(\.state) == [.locked])
         try FileManager.default.moveItem(atPath: test.location.deviceKeyFile, toPath: kept)
         let without = test.another()

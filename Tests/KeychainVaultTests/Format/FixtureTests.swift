@@ -60,12 +60,12 @@ struct FormatFixtureTests {
             try test.files()[test.databaseFile] == Data(contentsOf: URL(fileURLWithPath: Self.folder + "/vault.db")))
     }
 
-    @Test func frozenVault_writtenTo_isRaisedToFormat2AndKeepsItsKeybag() throws {
+    @Test func frozenVault_writtenTo_isRaisedToTheNewestFormatAndKeepsItsKeybag() throws {
         let test = try Self.copy()
         #expect(try Self.version(test) == 1)
         try test.engine.add(.genericPassword("s", "a", value: "new"))
         try test.vault.close()
-        #expect(try Self.version(test) == 2)
+        #expect(try Self.version(test) == 3)
         #expect(try test.vault.currentSession().keybag.format == 1)
     }
 

@@ -152,8 +152,8 @@ struct FormatTamperTests {
 
     @Test func format_thatIsNewer_isRefusedByBoth() throws {
         let test = try Self.vaultWithThreeItems()
-        try Self.change(test, "PRAGMA user_version = 3")
-        #expect(try FormatReader.read(test.location).errors.contains("formats 1 and 2"))
+        try Self.change(test, "PRAGMA user_version = 4")
+        #expect(try FormatReader.read(test.location).errors.contains("formats 1 to 3"))
         #expect(Self.refusalByThePackage(test) == .newerFormat)
     }
 

@@ -82,7 +82,8 @@ extension FormatVector {
     ///
     /// - Throws: only for a vector that makes no sense; a refusal is `null`.
     func evaluate() throws -> JSON {
-        guard let primitive = Self.primitives[primitive] ?? Self.primitivesOfFormat2[primitive] else {
+        let known = [Self.primitives, Self.primitivesOfFormat2, Self.primitivesOfFormat3]
+        guard let primitive = known.lazy.compactMap({ $0[primitive] }).first else {
             throw BadVector(what: primitive)
         }
         do {
@@ -245,7 +246,7 @@ extension FormatVector {
 }
 
 extension SealedRow {
-    fileprivate init(_ input: VectorInput) throws {
+    init(_ input: VectorInput) throws {
         self.init(
             rowID: try input.number("id"), id: UUID(bytes: try input.bytes("uuid")),
             version: try input.number("version"), keyClass: try input.number("class"),

@@ -29,7 +29,8 @@ struct FormatVectorTests {
         }
 
         static let all = [
-            "application-key", "associated-data", "constrained", "derivation", "device-key", "digests", "identity",
+            "application-key", "associated-data", "constrained", "derivation", "device-key", "digests", "head",
+            "identity",
             "items", "keybag", "keybag-2", "opening", "padding", "passphrase", "recovery-key", "rows", "rows-2",
             "sealed", "sections", "unlocking", "user-key",
         ].map { File(name: $0) }

@@ -195,7 +195,7 @@ import Testing
         let test = try Self.vault()
         let vault = test.another()
         try vault.engine.add(.item(.whenPasscodeSetThisDeviceOnly))
-        try vault.writeAnything { _, db in try ItemTable(db).setAside(22, at: Date()) }
+        try vault.writeAnything { _, transaction in try transaction.items.setAside(22, at: Date()) }
         let slot = try vault.slot(PassphraseProtector.kind)
         #expect(reason { try vault.removeProtector(slot) } == .unsupported)
         try vault.removeProtector(slot, erasingItems: true)

@@ -120,6 +120,7 @@ import Testing
         try test.vault.close()
         try DatabaseQueueForTests(test.databaseFile).run(
             "UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = 2 OR class = 9")
+        try test.another().accept()
         let elsewhere = try test.withoutDeviceKey()
         #expect(reason { try elsewhere.rotate(authority: .old) } == .unavailable)
         // What the key of class 9 would say of its row cannot be known here.
@@ -132,7 +133,7 @@ import Testing
     @Test func quarantinedRow_afterRotations_stillOpens() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.writeAnything { _, db in try ItemTable(db).setAside(3, at: Date()) }
+        try vault.writeAnything { _, transaction in try transaction.items.setAside(3, at: Date()) }
         try vault.rotate()
         try vault.rotate()
         #expect(try !vault.status().isRotating)
@@ -149,11 +150,12 @@ import Testing
     @Test func keyOfAQuarantinedRow_afterTheRowHasGone_isDroppedByTheNextRotation() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.writeAnything { _, db in try ItemTable(db).setAside(3, at: Date()) }
+        try vault.writeAnything { _, transaction in try transaction.items.setAside(3, at: Date()) }
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6) == [1, 2])
         try vault.close()
         try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM quarantine")
+        try vault.accept()
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6).count == 1)
     }

@@ -83,6 +83,7 @@ import Testing
         try DatabaseQueueForTests(test.databaseFile).run(
             "UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = 2")
         let vault = test.another()
+        try vault.accept()
         try vault.rotate()
         #expect(try vault.status().quarantinedCount == 1)
         #expect(try test.reopened().text(.genericPassword("s", "2")) == "value 2")

@@ -12,8 +12,11 @@ final class TestVault: Sendable {
     let location: VaultLocation
     let vault: Vault
 
-    init(_ settings: VaultSettings = VaultSettings(), keyFolder: String = "config") throws {
-        root = NSTemporaryDirectory() + "keychain-test-" + UUID().uuidString
+    init(
+        _ settings: VaultSettings = VaultSettings(), keyFolder: String = "config",
+        under parent: String = NSTemporaryDirectory()
+    ) throws {
+        root = parent + "keychain-test-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         location = try VaultLocation(folder: root + "/vault", deviceKeyFile: "\(root)/\(keyFolder)/device.key")

@@ -40,7 +40,7 @@ final class Tool {
     /// Nothing but this: no XDG folders, no KEYCHAIN_… of whoever runs the tests.
     var environment: [String: String] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return ["HOME": home.path, "PATH": path, "CTL": Self.executable]
+        return ["HOME": home.path, "PATH": path, "CTL": Self.executable, "KEYCHAIN_ANCHORS": "file"]
     }
 
     // MARK: - Running

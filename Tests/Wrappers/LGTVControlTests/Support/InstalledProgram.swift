@@ -74,6 +74,8 @@ struct InstalledProgram: Sendable {
         environment["KEYCHAIN_VAULT"] = home + "/vault"
         environment["KEYCHAIN_DEVICE_KEY"] = home + "/device.key"
         environment["KEYCHAIN_TEAM_ID"] = team
+        environment["KEYCHAIN_ANCHORS"] = "file"
+        environment["XDG_STATE_HOME"] = home + "/state"
         // Where the defaults of the app group lie.
         environment["XDG_CONFIG_HOME"] = home + "/config"
         return environment

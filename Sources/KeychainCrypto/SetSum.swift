@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of keyed digests: what a set of rows comes to, whatever their order.
+
+public import Foundation
+
+/// A sum modulo 2^256. Adding an element to a set, or taking one out, costs the same however large the set is.
+///
+/// Whoever sees such sums can look for other sets with the same one, so they are only ever stored sealed.
+public struct SetSum: Equatable, Sendable {
+    /// The most significant word first.
+    private var words: (UInt64, UInt64, UInt64, UInt64)
+
+    public static let zero = SetSum(words: (0, 0, 0, 0))
+    public static let length = 32
+
+    private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
+    /// - Parameter bytes: A number of 32 bytes, the most significant first; of any other length it counts as zero.
+    public init(bytes: some ContiguousBytes) {
+        self = bytes.withUnsafeBytes { bytes in
+            guard bytes.count == Self.length else { return .zero }
+            let word = { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) }
+            return SetSum(words: (word(0), word(1), word(2), word(3)))
+        }
+    }
+
+    public var bytes: Data {
+        var writer = ByteWriter(capacity: Self.length)
+        for word in [words.0, words.1, words.2, words.3] { writer.append(bigEndian: word) }
+        return writer.data
+    }
+
+    public static func == (lhs: SetSum, rhs: SetSum) -> Bool { lhs.words == rhs.words }
+
+    public static func + (lhs: SetSum, rhs: SetSum) -> SetSum {
+        let (a, b) = (lhs.words, rhs.words)
+        var carry = false
+        let last = add(a.3, b.3, &carry)
+        let third = add(a.2, b.2, &carry)
+        let second = add(a.1, b.1, &carry)
+        return SetSum(words: (add(a.0, b.0, &carry), second, third, last))
+    }
+
+    /// What has to be added to come back to zero.
+    public static prefix func - (sum: SetSum) -> SetSum {
+        let words = sum.words
+        let one = SetSum(words: (0, 0, 0, 1))
+        return SetSum(words: (~words.0, ~words.1, ~words.2, ~words.3)) + one
+    }
+
+    public static func - (lhs: SetSum, rhs: SetSum) -> SetSum { lhs + -rhs }
+
+    private static func add(_ a: UInt64, _ b: UInt64, _ carry: inout Bool) -> UInt64 {
+        let (partial, first) = a.addingReportingOverflow(b)
+        let (sum, second) = partial.addingReportingOverflow(carry ? 1 : 0)
+        carry = first || second
+        return sum
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vault made by format 3 stays readable for good, and as it was left.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+struct FormatFixture3Tests {
+    private static let folder = FormatReader.testsFolder + "/Fixtures/vault-3"
+
+    private static func copy() throws -> TestVault {
+        let test = try TestVault()
+        for (name, path) in [("vault.db", test.databaseFile), ("device.key", test.location.deviceKeyFile)] {
+            try test.place(Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), at: path)
+        }
+        return test
+    }
+
+    private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
+
+    @Test func frozenVault_opened_hasTheItemsOfThen() throws {
+        let test = try Self.copy()
+        let sealer = try #require(try test.vault.openSession()).keyState.sealer()
+        let items = try test.vault.select(Selection(itemClass: nil), limit: nil, includingValues: true).items
+        #expect(try items.map { $0.printed(row: sealer.rowID(of: $0.id)) } == Self.expectedItems())
+    }
+
+    @Test func frozenVault_opened_isAsItsHeadSays() throws {
+        let test = try Self.copy()
+        #expect(try test.vault.headFindings(wholeVault: true) == [])
+        try test.engine.add(.genericPassword("s", "a", value: "new"))
+        #expect(try test.another().headFindings(wholeVault: true) == [])
+    }
+
+    @Test(.enabled(if: FormatReader.isAvailable, FormatReader.requirement))
+    func frozenVault_readByTheReader_isAsItsHeadSaysAndHasTheItemsOfThen() throws {
+        let test = try Self.copy()
+        let reading = try FormatReader.read(test.location)
+        #expect(try reading.items == Self.expectedItems())
+        #expect(reading.found["head"]?["sequence"] == .number(18))
+        #expect(reading.found["head"]?["differs"] == .list([]))
+        #expect(reading.status == 0)
+    }
+
+    @Test(
+        .enabled(if: FormatReader.isAvailable, FormatReader.requirement),
+        arguments: [
+            ("DELETE FROM item WHERE id = 1", ["items", "itemSum"]),
+            ("DELETE FROM lookup", ["lookups", "lookupSum"]), ("DELETE FROM quarantine", ["quarantined"]),
+            ("UPDATE item SET scope = zeroblob(16) WHERE id = 1", ["itemSum"]), ("DELETE FROM head", ["head"]),
+        ])
+    func frozenVault_changed_isNotAsTheReaderExpectsIt(_ statement: String, _ differences: [String]) throws {
+        let test = try Self.copy()
+        try DatabaseQueueForTests(test.databaseFile).run(statement)
+        let reading = try FormatReader.read(test.location)
+        #expect(reading.found["head"]?["differs"] == .list(differences.map { .text($0) }))
+        #expect(reading.status == 1)
+    }
+}
