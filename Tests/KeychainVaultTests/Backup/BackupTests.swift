@@ -166,7 +166,11 @@ struct BackupTests {
                 let child = try test.exercise(
                     ["backup", file], injecting: fault + ":when=\(occurrence)", strace: strace)
                 #expect([Self.items, Self.items + 1].contains(try Self.state(of: file, test).count))
-                guard child.wasSignalled || child.lines != ["done"] else { break }
+                guard child.wasSignalled || child.lines != ["done"] else {
+                    // The first calls are those of the reader, which does without them on a full disk.
+                    if occurrence < 16 { continue }
+                    break
+                }
                 points += 1
             }
         }
