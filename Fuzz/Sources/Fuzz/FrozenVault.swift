@@ -42,6 +42,8 @@ struct FrozenVault {
         var settings = VaultSettings()
         settings.credentialsFolder = folder + "/credentials"
         settings.unlockCache = .process
+        // Each run puts the vault back.
+        settings.anchors = []
         self.settings = settings
         Self.lay(bytes, place)
         items = Self.read(Vault(place, settings))
@@ -131,6 +133,7 @@ struct FrozenVault {
 
     /// Whether it may be written is the vault's business; what was there is not changed by it.
     private func write(_ vault: Vault) {
+        _ = try? vault.accept()
         let engine = Engine(store: vault)
         let query = Query(.genericPassword, [.service: .string("fuzz"), .account: .string("fuzz")])
         var new = query
