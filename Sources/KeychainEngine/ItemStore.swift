@@ -106,7 +106,7 @@ public protocol ItemOperations {
     /// Removes every selected item and returns how many there were. Works without opening values, without proofs, and
     /// while items are locked.
     ///
-    /// - Parameter authorization: Asks nobody; its ``Authorization/gate`` counts.
+    /// - Parameter authorization: Asks nobody; its `Authorization.gate` counts.
     /// - Throws: `corrupt` if there was none, but one that cannot be opened and so may have been meant; `locked` if whether
     ///   an item is meant cannot be told while it is closed.
     func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int
@@ -119,7 +119,7 @@ extension ItemOperations {
 
 /// A place that keeps items. Each call is one transaction: all of it is durable when it returns, or none of it happened.
 ///
-/// A store asks ``Authorization/gate`` directly before it commits, so that nothing happens after the call has ended.
+/// A store asks `Authorization.gate` directly before it commits, so that nothing happens after the call has ended.
 public protocol ItemStore: ItemOperations, Sendable {
     /// Whether several calls can be made one transaction.
     var hasTransactions: Bool { get }

@@ -69,6 +69,8 @@ struct WriterLockTests {
         try test.engine.add(.genericPassword("s", "before", value: "v"))
         let old = try HeldLock(test.location.lockFile)
         let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
+        // It waits for the file that is there now, so that is the one it has to have opened.
+        while try Self.openings(of: test.location.lockFile) < 2 { sched_yield() }
         #expect(unlink(test.location.lockFile) == 0)
         try Vault(test.location).engine.add(.genericPassword("s", "other", value: "v"))
         let new = try HeldLock(test.location.lockFile)
@@ -76,6 +78,15 @@ struct WriterLockTests {
         #expect(writer.reason() == .busy)
         new.release()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
+    }
+
+    /// The descriptors of this process that lead to the file.
+    private static func openings(of path: String) throws -> Int {
+        let identity = try #require(FileIdentity(path))
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { name in
+            var status = stat()
+            return Int32(name).map { fstat($0, &status) == 0 && FileIdentity(status) == identity } ?? false
+        }.count
     }
 
     @Test func lockFile_thatWasRemoved_isMadeAgainWithTheMarker() throws {
