@@ -32,7 +32,7 @@ struct PrivilegedProgramTests {
     @Test func program_withTheRightsOfItsCaller_heedsItsVariables() throws {
         let app = try programs.install("entitled-app", nil)
         #expect(try programs.run([app, "add"], environment: environment()) == "0\n")
-        #expect(try made == ["KEYCHAIN_DEVICE_KEY", "KEYCHAIN_VAULT"])
+        #expect(try made == ["KEYCHAIN_DEVICE_KEY", "KEYCHAIN_VAULT", "XDG_STATE_HOME"])
     }
 
     @Test(arguments: PrivilegedProgram.rights)

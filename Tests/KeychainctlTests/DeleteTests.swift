@@ -71,6 +71,7 @@ struct DeleteTests {
     {
         try tool.store()
         try tool.damageItems()
+        try tool.run("accept", "--yes")
         #expect(try tool.run("delete", "-s", "example.com", "-a", "alice", "--all").status == 0)
         #expect(try tool.status()["quarantined"] as? Int == 1)
     }

@@ -163,6 +163,7 @@ struct ListTests {
     {
         try tool.store()
         try tool.damageItems()
+        try tool.run("accept", "--yes")
         try tool.store(service: "whole", account: "a")
         let run = try tool.run("list")
         #expect(run.status == 0)

@@ -72,6 +72,7 @@ struct UpdateTests {
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func set_ofADamagedItem_makesItWholeAgain() throws {
         try tool.store()
         try tool.damageItems()
+        try tool.run("accept", "--yes")
         try tool.store(otherSecret)
         #expect(try tool.get() == otherSecret)
     }

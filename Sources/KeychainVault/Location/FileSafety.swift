@@ -42,7 +42,8 @@ enum FileSafety {
 
     /// The file at `path` is a regular file of ours with one name that nobody else can read; `nil` if nothing is there.
     static func checkFile(_ path: String, allowingRoot: Bool = false) throws(KeychainError) -> stat? {
-        guard let status = try status(path) else { return nil }
+        // A file without a name was removed just now.
+        guard let status = try status(path), status.st_nlink > 0 else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw unsafe(path, "is \(kind(status)), not a regular file", "Move it away.")
         }

@@ -126,7 +126,7 @@ extension Keychainctl {
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "Let a secret open the vault no longer.",
-                usage: "keychainctl protect remove <protector> [--erase-items] [--keep-keys] [<options>]",
+                usage: "keychainctl protect remove <protector> [<options>]",
                 discussion: """
                     The last one cannot be removed. Items that nothing else could open would be lost with \
                     the last passphrase or recovery key: they are erased with --erase-items only.
