@@ -186,6 +186,7 @@ var targets: [Target] = [
         name: "fault-harness",
         dependencies: [
             "FaultShim", "KeychainKit", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+            .product(name: "GRDB", package: "GRDB.swift"),
         ],
         path: "Tests/FaultHarness"),
     .testTarget(

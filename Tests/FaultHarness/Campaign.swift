@@ -55,7 +55,7 @@ struct Campaign {
         var number = 0
         for operation in operations {
             let calls = try calls(of: operation)
-            for fault in faults {
+            for fault in faults where fault.concerns(operation) {
                 // Counted on from one operation to the next, so that a sample has other calls in each.
                 for (index, kind) in calls.enumerated() where fault.kinds & kind != 0 {
                     number += 1
@@ -118,7 +118,7 @@ struct Campaign {
         let child = try Child(["subject", operation.name, fault.name, "\(point.call)", place.root])
         var peerWrote = false
         if fault.isStop {
-            guard try meetStopped(child, place, &peerWrote) else {
+            guard try meetStopped(child, operation, place, &peerWrote) else {
                 server.forget()
                 return false
             }
@@ -127,8 +127,8 @@ struct Campaign {
         guard run.wasKilled || run.hits > 0 else { return false }
         try judge(run, fault, operation)
         fault.change?.undo(in: place)
-        let companion = peerWrote ? "peer" : fault.expectation == .noLies ? "maimed" : "alone"
-        try check(operation, allowed(run, fault, operation), place, companion)
+        let situation = peerWrote ? Situation.peer : fault.situation
+        try check(operation, allowed(run, fault, operation), place, situation)
         try scratch.remove(place)
         return true
     }
@@ -151,10 +151,10 @@ struct Campaign {
     }
 
     func check(
-        _ operation: Operation, _ steps: ClosedRange<Int>, _ place: Place, _ situation: String = "alone"
+        _ operation: Operation, _ steps: ClosedRange<Int>, _ place: Place, _ situation: Situation = .alone
     ) throws {
         let words = [
-            "check", operation.name, "\(steps.lowerBound)", "\(steps.upperBound)", situation, place.root,
+            "check", operation.name, "\(steps.lowerBound)", "\(steps.upperBound)", situation.rawValue, place.root,
         ]
         guard let answer = try server.ask(words.joined(separator: "\t"), within: Self.patience) else {
             throw Violation("the process that looked at the vault died or hung")
@@ -173,6 +173,8 @@ struct Campaign {
 
     // MARK: - Beside a stopped process
 
+    private static let refusals = ["busy", "timedOut", "locked", "interactionNotAllowed"]
+
     private func openPeer(_ operation: Operation, _ place: Place) throws {
         let opener = operation.template.state.person ?? .deviceKey
         let answer = try server.ask("open\t\(opener.rawValue)\t\(place.root)")
@@ -182,13 +184,17 @@ struct Campaign {
     /// While the process is stopped, another one writes: it succeeds, or is told soon that it cannot.
     ///
     /// - Returns: `false` if the process never stopped.
-    private func meetStopped(_ child: Child, _ place: Place, _ peerWrote: inout Bool) throws -> Bool {
+    private func meetStopped(
+        _ child: Child, _ operation: Operation, _ place: Place, _ peerWrote: inout Bool
+    ) throws -> Bool {
         guard child.end(within: Self.patience) == .stopped else { return false }
         let answer = try server.ask("act\t\(place.root)", within: 3)
+        let isEverRolledBack = operation.allowed(0...operation.steps.count).contains { $0.head != .asLeft }
+        let refusals = Self.refusals + (isEverRolledBack ? ["rolledBack"] : [])
         kill(child.pid, SIGCONT)
         guard let answer else { throw Violation("a writer beside the stopped process waited for more than 3 s") }
         peerWrote = answer == "ok"
-        let isRefused = ["busy", "timedOut", "locked", "interactionNotAllowed"].contains { answer.hasPrefix($0) }
+        let isRefused = refusals.contains { answer.hasPrefix($0) }
         guard peerWrote || isRefused else { throw Violation("a writer beside the stopped process: \(answer)") }
         return true
     }

@@ -12,20 +12,26 @@ struct Check {
     let allowed: [VaultState]
     /// Whether there may be no vault at all.
     let mayBeAbsent: Bool
+    /// Whether nobody but the operation had its hands on the files.
+    var isUntouched = true
 
     /// - Throws: What does not hold.
     func run() throws {
-        try examine("at first")
+        let problem = try problem()
         let vault = try place.another()
-        guard try said("its status", { try vault.status() }).exists else { return try checkAbsent(vault) }
+        guard try said("its status", { try vault.status() }).exists else { return try checkAbsent(vault, problem) }
         defer { forget(vault) }
-        let found = try look(vault)
-        guard let state = allowed.first(where: { $0 == found }) else { throw Violation(differing(found)) }
+        let found = try said("looking at it") { try Look(place: place, expectsVaults: isUntouched).found(vault) }
+        guard let state = allowed.first(where: { found.fits($0) }) else { throw Violation(differing(found)) }
+        // What a vault that is not as it was left tells of itself is a problem.
+        if found.isAsLeft, let problem { throw Violation("the examination at first: \(problem)") }
         try checkCounts(vault)
+        try bringInOrder(vault, found, state)
         try finishRotation(vault, state)
         try checkItems(vault, state, "after a rotation was finished")
         try writeAndRead(state)
-        try examine("at the end")
+        if let problem = try self.problem() { throw Violation("the examination at the end: \(problem)") }
+        if let backup = found.backup { try restore(backup, state) }
     }
 
     /// The same for a vault that has lost a file: it may lack items, or refuse to be used, and shows nothing that never was.
@@ -35,14 +41,15 @@ struct Check {
             let vault = try place.another()
             guard try vault.status().exists else { return }
             defer { forget(vault) }
-            for opener in Opener.allCases where try opens(opener, vault) {
+            for opener in Opener.allCases where try Look.opens(opener, vault) {
                 let items = try Items.all(vault)
                 guard known.isSuperset(of: items.map { "\($0) \($1)" }) else {
                     throw Violation("items that never were: \(items.keys.sorted())")
                 }
             }
             let status = try vault.status()
-            guard status.damagedCount == 0, status.quarantinedCount == 0 else {
+            let quarantined = allowed.map(\.quarantined).max() ?? 0
+            guard status.damagedCount == 0, status.quarantinedCount <= quarantined else {
                 throw Violation("\(status.damagedCount) damaged, \(status.quarantinedCount) in quarantine")
             }
         } catch is KeychainError {
@@ -59,39 +66,47 @@ struct Check {
         }
     }
 
-    private func checkAbsent(_ vault: Vault) throws {
+    private func checkAbsent(_ vault: Vault, _ problem: String?) throws {
+        if let problem { throw Violation("the examination at first: \(problem)") }
         guard mayBeAbsent else { throw Violation("the vault is gone") }
         try said("making the vault", { try vault.add("afterwards", "written") })
         guard try Items.all(try place.another()) == ["afterwards": "written"] else {
             throw Violation("a vault that was made afterwards does not hold what was stored in it")
         }
+        if let backup = allowed.first?.backup { try restore(backup, nil) }
     }
 
-    /// What is in the vault, and what opens it.
-    private func look(_ vault: Vault) throws -> VaultState {
-        var openers: Set<Opener> = []
-        for opener in Opener.allCases where try opens(opener, vault) { openers.insert(opener) }
-        guard !openers.isEmpty else { throw Violation("nothing opens the vault") }
-        return VaultState(items: try said("reading", { try Items.all(vault) }), openers: openers)
-    }
-
-    private func opens(_ opener: Opener, _ vault: Vault) throws -> Bool {
-        if opener == .deviceKey { return try said("its openers", { try vault.opensByItself }) }
+    /// A vault that is not as it was left refuses changes until the remedy was used that it names.
+    private func bringInOrder(_ vault: Vault, _ found: Look.Found, _ state: VaultState) throws {
+        guard !found.isAsLeft else { return }
         do {
-            try vault.unlock(opener.secret)
-            return true
-        } catch  where error.reason == .authenticationFailed || error.reason == .itemNotFound {
-            return false
-        } catch {
-            throw Violation("unlocking with \(opener.rawValue): \(error.reason.rawValue): \(error.message)")
+            try vault.add("refused", "written")
+            throw Violation("a vault that is not as it was left took a change")
+        } catch let error as KeychainError {
+            guard error.reason == .rolledBack else { throw Violation("\(error.reason.rawValue): \(error.message)") }
         }
+        try said("bringing it in order") {
+            if state.head == .needsRepair { _ = try vault.repairIndex() } else { _ = try vault.accept() }
+        }
+        let findings = try said("its head") { try vault.headFindings(wholeVault: true) }
+        guard findings.isEmpty else { throw Violation("still not as it was left: \(findings.sentence)") }
+    }
+
+    /// What a backup is there for.
+    private func restore(_ backup: [String: String], _ state: VaultState?) throws {
+        let vault = try place.another()
+        if let state { try unlock(vault, state) }
+        let done = try said("restoring") { try vault.restore(from: place.backupFile) }
+        guard done.isAccepted else { throw Violation("the restored vault was not accepted") }
+        guard try Items.all(vault) == backup else { throw Violation("the restored vault is not the backup") }
+        if let problem = try problem() { throw Violation("the examination after restoring: \(problem)") }
     }
 
     private func checkCounts(_ vault: Vault) throws {
         let status = try said("its status", { try vault.status() })
         let counts = [
-            ("damaged", status.damagedCount), ("in quarantine", status.quarantinedCount),
-            ("closed", status.lockedCount), ("of another device", status.ofAnotherDeviceCount),
+            ("damaged", status.damagedCount), ("closed", status.lockedCount),
+            ("of another device", status.ofAnotherDeviceCount),
         ]
         for (what, count) in counts where count > 0 { throw Violation("\(count) items are \(what)") }
     }
@@ -126,28 +141,20 @@ struct Check {
         try said("unlocking", { try vault.unlock(person.secret) })
     }
 
-    private func examine(_ when: String) throws {
-        let problems = Vault.examine(try place.location(), Place.settings()).filter { $0.severity == .problem }
-        guard let problem = problems.first else { return }
-        throw Violation("the examination \(when): \(problem.check): \(problem.message)")
+    /// The first problem that the examination finds. Without the index of the WAL it sees the state before the last changes, and
+    /// says so.
+    private func problem() throws -> String? {
+        let findings = Vault.examine(try place.location(), Place.settings())
+        let isWithoutLog = findings.contains { $0.check == "log" }
+        return findings.first { $0.severity == .problem && !(isWithoutLog && ["head", "index"].contains($0.check)) }
+            .map { "\($0.check): \($0.message)" }
     }
 
     // MARK: - Words
 
-    @discardableResult
-    private func said<Result>(_ what: String, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as KeychainError {
-            throw Violation("\(what): \(error.reason.rawValue): \(error.message)")
-        }
-    }
-
-    private func differing(_ found: VaultState) -> String {
+    private func differing(_ found: Look.Found) -> String {
         allowed.map { state in
-            let openers = found.openers.map(\.rawValue).sorted().joined(separator: "+")
-            return state.items == found.items
-                ? "opens with \(openers)" : Self.difference(state.items, found.items)
+            state.items == found.items ? found.description : Self.difference(state.items, found.items)
         }.joined(separator: "; or: ")
     }
 
@@ -157,11 +164,6 @@ struct Check {
         let changed = expected.keys.filter { found[$0] != nil && found[$0] != expected[$0] }.sorted()
         return "missing \(lost), unexpected \(added), with another value \(changed)"
     }
-}
-
-extension VaultState {
-    /// What unlocks it and may vouch for changes; `nil` if it opens with the device key alone.
-    var person: Opener? { [.recovery, .newRecovery].first { openers.contains($0) } }
 }
 
 /// Something that has to hold and does not.

@@ -32,7 +32,9 @@ struct Evidence {
             A process does an operation on a copy of a prepared vault. At the n-th of its system calls one thing goes wrong, \
             for every n (for some faults every second to sixth n). Then another process looks at the vault: it opens with the \
             old secret or the new one; what was acknowledged is there, and at most the next step besides; nothing is damaged \
-            or in quarantine; the examination finds no problem; a rotation can be finished; the vault can be written.
+            or in quarantine; the examination finds no problem; a rotation can be finished; the vault can be written. A restoration leaves the old \
+            vault or the restored one; what it replaced is kept, and whole. If it was ended before it accepted the restored \
+            vault, changes are refused until `accept`. A backup is the old one or the new one, and can be restored.
 
             Each cell holds the points that were tried, and in brackets the violations if there are any.
 
@@ -46,8 +48,8 @@ struct Evidence {
             within three seconds that it cannot; the first one goes on and succeeds.
             - *clock jumps*: 13 years forward, 51 years back. The operation succeeds.
             - The other columns: somebody removes or replaces that file, or moves the folder. Without the WAL the vault may \
-            lack items or refuse to be used; what it shows is true. A database, device key or folder that is put back \
-            afterwards is whole.
+            lack items or refuse to be used; what it shows is true. A database, device key, folder or backup that is put \
+            back afterwards is whole. The operation does not notice that the anchors are gone.
 
             The calls are failed by a shim (`Tests/FaultShim`) that the process links in place of the C library's functions. \
             Locks of ranges (`fcntl`) are not failed: on a local file system unlocking does not fail.
@@ -72,7 +74,8 @@ struct Evidence {
             until it is let go; one runs at a time. Beginning with each of the processes, all schedules with one switch are tried, \
             and of those with two up to 1,400 for each row; \(differentSchedules) of the schedules passed the points in different orders. What the processes were told \
             must have an order in which it is true, and end in what the vault then holds. A call that timed out may have \
-            changed something before it was answered, and nothing later.
+            changed something before it was answered, and nothing later. Where the kernel's keyring can be used, some rows \
+            share an unlocking by it: after a lock no process reads or writes.
 
             \(table(schedules, "Processes"))
 

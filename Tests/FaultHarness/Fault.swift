@@ -37,6 +37,17 @@ struct Fault: Sendable {
 
     var isStop: Bool { action == FAULT_STOP.signed }
 
+    /// In which situation the vault is looked at afterwards, if nobody else wrote.
+    var situation: Situation {
+        switch expectation {
+        case .whole, .unharmed: .alone
+        case .anyState, .noHarm: .changed
+        case .noLies: .maimed
+        }
+    }
+
+    func concerns(_ operation: Operation) -> Bool { change?.concerns(operation) ?? true }
+
     static let changing = [
         FAULT_CREATE, FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE, FAULT_RENAME, FAULT_UNLINK, FAULT_MKDIR, FAULT_LOCK,
         FAULT_MODE,
@@ -98,7 +109,7 @@ struct Fault: Sendable {
 /// What somebody else does to the vault's files.
 enum FileChange: String, CaseIterable, Sendable {
     case lockRemoved, lockReplaced, walRemoved, shmRemoved, databaseRemoved, databaseReplaced, deviceKeyRemoved
-    case deviceKeyReplaced, folderMoved
+    case deviceKeyReplaced, folderMoved, anchorsRemoved, anchorsReplaced, backupRemoved, backupReplaced
 
     fileprivate var fault: Fault {
         Fault(
@@ -110,7 +121,18 @@ enum FileChange: String, CaseIterable, Sendable {
         switch self {
         case .lockRemoved, .lockReplaced, .shmRemoved: .whole
         case .walRemoved: .noLies
-        case .databaseRemoved, .databaseReplaced, .deviceKeyRemoved, .deviceKeyReplaced, .folderMoved: .noHarm
+        case .anchorsRemoved, .anchorsReplaced: .unharmed
+        case .databaseRemoved, .databaseReplaced, .deviceKeyRemoved, .deviceKeyReplaced, .folderMoved, .backupRemoved,
+            .backupReplaced:
+            .noHarm
+        }
+    }
+
+    /// Most operations know of no backup.
+    fileprivate func concerns(_ operation: Operation) -> Bool {
+        switch self {
+        case .backupRemoved, .backupReplaced: operation.states.contains { $0.backup != nil }
+        default: true
         }
     }
 
@@ -122,13 +144,15 @@ enum FileChange: String, CaseIterable, Sendable {
         case .databaseRemoved, .databaseReplaced: place.folder + "/vault.db"
         case .deviceKeyRemoved, .deviceKeyReplaced: place.deviceKeyFile
         case .folderMoved: place.folder
+        case .anchorsRemoved, .anchorsReplaced: place.anchorFolder
+        case .backupRemoved, .backupReplaced: place.backupFile
         }
     }
 
     private var replacement: Data? {
         switch self {
         case .lockReplaced: Data()
-        case .databaseReplaced, .deviceKeyReplaced: Data(repeating: 0x55, count: 64)
+        case .databaseReplaced, .deviceKeyReplaced, .anchorsReplaced, .backupReplaced: Data(repeating: 0x55, count: 64)
         default: nil
         }
     }
@@ -147,6 +171,10 @@ enum FileChange: String, CaseIterable, Sendable {
     func undo(in place: Place) {
         guard expectation == .noHarm, access(aside(place), F_OK) == 0 else { return }
         let path = path(in: place)
+        if isDatabase, hasOther(at: path) {
+            // A database that was made meanwhile takes its WAL along, which SQLite would apply to this one.
+            for suffix in ["-wal", "-shm"] { _ = rename(path + suffix, aside(place) + "-made-meanwhile" + suffix) }
+        }
         _ = rename(path, aside(place) + "-made-meanwhile")
         _ = rename(aside(place), path)
         // SQLite takes the mode of its files from the database. Where there was none, they are open to others, which the
@@ -155,6 +183,14 @@ enum FileChange: String, CaseIterable, Sendable {
     }
 
     private func aside(_ place: Place) -> String { place.root + "/aside" }
+
+    private var isDatabase: Bool { [.databaseRemoved, .databaseReplaced].contains(self) }
+
+    /// Whether something is there that is not what was put there.
+    private func hasOther(at path: String) -> Bool {
+        guard let bytes = FileManager.default.contents(atPath: path) else { return false }
+        return bytes != replacement
+    }
 }
 
 /// C enumerators, which have the type that their compiler chose.

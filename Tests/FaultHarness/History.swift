@@ -16,7 +16,13 @@ struct History {
     }
 
     private(set) var calls: [Call] = []
+    /// What a restoration puts in the vault.
+    private let backup: [String: String]
+    /// Stands among the items of a vault that is locked for all.
+    static let lock = "(locked)"
     private var moment = 0
+
+    init(backup: [String: String]) { self.backup = backup }
 
     mutating func begin(_ words: [String]) -> Int {
         moment += 1
@@ -53,14 +59,14 @@ struct History {
         // Next may come whatever began before any of the others was over.
         for next in left where calls[next].start <= firstEnd {
             let isRefused = refusals.contains(calls[next].reason)
-            for after in isRefused ? [items] : Self.effects(calls[next], items) {
+            for after in isRefused ? [items] : effects(calls[next], items) {
                 explore(after, refusals, left.filter { $0 != next }, &found)
             }
         }
     }
 
     /// What the items may be after a call that ended as it did; nothing if it cannot have ended so.
-    private static func effects(_ call: Call, _ items: [String: String]) -> [[String: String]] {
+    private func effects(_ call: Call, _ items: [String: String]) -> [[String: String]] {
         let done = effect(call.words, items)
         if call.isOpen { return [items] + (done.outcome == "ok" ? [done.items] : []) }
         // What the error says besides does not matter.
@@ -68,11 +74,15 @@ struct History {
         return outcome == done.outcome ? [done.items] : []
     }
 
-    private static func effect(
+    private func effect(
         _ words: [String], _ items: [String: String]
     ) -> (outcome: String, items: [String: String]) {
         var after = items
+        guard items[Self.lock] == nil || ["lock", "unlock"].contains(words[0]) else { return ("locked", items) }
         switch words[0] {
+        case "lock": after[Self.lock] = ""
+        case "unlock": after[Self.lock] = nil
+        case "restore": after = backup
         case "save", "timed-save": after[words[1]] = words[2]
         case "add":
             guard items[words[1]] == nil else { return ("duplicateItem", items) }

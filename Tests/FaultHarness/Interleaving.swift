@@ -37,7 +37,7 @@ private struct Player {
 struct Interleaving {
     let schedule: Schedule
     private var players: [Player]
-    private var history = History()
+    private var history: History
     private var decision = 0
     private var trace: [String] = []
     private let place: Place
@@ -47,13 +47,16 @@ struct Interleaving {
 
     init(_ schedule: Schedule, _ place: Place, _ children: [Child]) throws {
         (self.schedule, self.place) = (schedule, place)
+        let scenario = schedule.scenario
+        history = History(backup: scenario.template.state.backup ?? [:])
         var children = children[...]
         players = try schedule.scenario.processes.map { calls in
             let isOutsider = calls == [Scenario.removal]
             guard let child = isOutsider ? nil : children.popFirst() else {
                 return Player(child: nil, calls: [[Scenario.removal]])
             }
-            child.send("open\t\((schedule.scenario.template.state.person ?? .deviceKey).rawValue)\t\(place.root)")
+            let opener = scenario.template.state.person ?? .deviceKey
+            child.send("open\t\(scenario.isSharedByKernel ? "kernel" : opener.rawValue)\t\(place.root)")
             try Self.awaitOpening(child)
             return Player(child: child, calls: calls.map { $0.split(separator: " ").map(String.init) })
         }
@@ -85,8 +88,10 @@ struct Interleaving {
     }
 
     var finalStates: [[String: String]] {
-        history.finalStates(
-            from: schedule.scenario.template.state.items, refusals: schedule.scenario.refusals)
+        var items = schedule.scenario.template.state.items
+        if schedule.scenario.isSharedByKernel { items[History.lock] = "" }
+        return history.finalStates(from: items, refusals: schedule.scenario.refusals)
+            .map { $0.filter { $0.key != History.lock } }
     }
     var description: String { history.description }
 
@@ -230,8 +235,12 @@ final class Interleavings {
     private func check(_ interleaving: Interleaving, _ scenario: Scenario, _ place: Place) throws {
         let states = interleaving.finalStates
         guard !states.isEmpty else { throw Violation("no order explains: \(interleaving.description)") }
-        let openers = scenario.openers ?? [scenario.template.state.openers]
-        let allowed = openers.flatMap { openers in states.map { VaultState(items: $0, openers: openers) } }
+        let before = scenario.template.state
+        let openers = scenario.openers ?? [before.openers]
+        let allowed = openers.flatMap { openers in
+            states.map { VaultState(items: $0, openers: openers, backup: before.backup) }
+        }
+        if scenario.isSharedByKernel { try place.lockForAll() }
         do {
             try campaign.check(allowed, place)
         } catch let violation as Violation {

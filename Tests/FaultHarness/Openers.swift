@@ -31,6 +31,9 @@ struct Place {
 
     var folder: String { root + "/vault" }
     var deviceKeyFile: String { root + "/config/device.key" }
+    var anchorFolder: String { root + "/config/seen" }
+    /// Where operations put a backup, and find one.
+    var backupFile: String { root + "/backup" }
 
     func location() throws(KeychainError) -> VaultLocation {
         try VaultLocation(folder: folder, deviceKeyFile: deviceKeyFile)
@@ -45,8 +48,26 @@ struct Place {
         return settings
     }
 
+    /// For processes that unlocking one of them unlocks, where the kernel allows it.
+    static var sharingSettings: VaultSettings {
+        var settings = settings()
+        settings.unlockCache = .kernel
+        return settings
+    }
+
     /// The object that the program under test has.
     func shared() throws(KeychainError) -> Vault { Vault.at(try location(), Self.settings()) }
+
+    /// Whether the kernel allows that here.
+    static var canShare: Bool {
+        do { return try Place(root: "/nowhere").sharing().unlockCacheInUse == .kernel } catch { return false }
+    }
+
+    /// As one of several processes that share an unlocking would open it.
+    func sharing() throws(KeychainError) -> Vault { Vault(try location(), Self.sharingSettings) }
+
+    /// Leaves nothing in the kernel: copies of a vault have the same name there.
+    func lockForAll() throws { try sharing().lock(forgettingFirstUnlock: true) }
 
     /// As another process would open it.
     func another(writerTimeout: Duration = .seconds(10)) throws(KeychainError) -> Vault {

@@ -4,23 +4,19 @@
 import KeychainEngine
 import KeychainVault
 
-/// What can be told of a vault from outside: what is in it, and what opens it.
-struct VaultState: Equatable, Sendable, Codable {
-    var items: [String: String]
-    var openers: Set<Opener>
-}
-
 /// One call, which the process acknowledges when it returns.
 struct Step: Sendable {
     let run: @Sendable (Vault) throws -> Void
     let effect: @Sendable (inout VaultState) -> Void
+    /// The vault between the two transactions of a call that has two; `nil` for a call that has one.
+    let between: (@Sendable (inout VaultState) -> Void)?
 
     init(
         _ run: @escaping @Sendable (Vault) throws -> Void,
-        _ effect: @escaping @Sendable (inout VaultState) -> Void = { _ in }
+        _ effect: @escaping @Sendable (inout VaultState) -> Void = { _ in },
+        between: (@Sendable (inout VaultState) -> Void)? = nil
     ) {
-        self.run = run
-        self.effect = effect
+        (self.run, self.effect, self.between) = (run, effect, between)
     }
 }
 
@@ -41,6 +37,20 @@ struct Operation: Sendable {
         }
     }
 
+    /// The states that the vault may be in while the steps of the range are done, or after one of them.
+    func allowed(_ steps: ClosedRange<Int>) -> [VaultState] {
+        let between = (steps.lowerBound..<steps.upperBound).compactMap { number -> VaultState? in
+            guard let change = self.steps[number].between else { return nil }
+            var state = states[number]
+            change(&state)
+            return state
+        }
+        return states[steps] + between
+    }
+
+    /// Whether it puts another vault in the place of the one that is there.
+    var restores: Bool { states.contains { $0.kept != nil } }
+
     /// Unlocks, before faults begin, what the steps need unlocked.
     func prepare(_ vault: Vault) throws {
         guard isWarm else { return }
@@ -52,32 +62,33 @@ struct Operation: Sendable {
 extension Operation {
     static func named(_ name: String) -> Operation? { all.first { $0.name == name } }
 
-    static let all: [Operation] = [
-        Operation(name: "create", template: .none, steps: [create, add(100)]),
-        Operation(name: "add", template: .plain, steps: [add(100)]),
-        Operation(name: "add after a crash", template: .unclosed, steps: [add(100)]),
-        Operation(name: "update", template: .plain, steps: [update(3)], isWarm: true),
-        Operation(name: "delete", template: .plain, steps: [delete(4)], isWarm: true),
-        Operation(name: "transaction", template: .unclosed, steps: [transaction], isWarm: true),
-        Operation(
-            name: "several", template: .plain,
-            steps: [add(100), update(100), add(101), delete(3), update(4), delete(100), close, add(102)]),
-        Operation(name: "read and close", template: .unclosed, steps: [read, close]),
-        Operation(name: "unlock, add, lock", template: .protected, steps: [unlock, add(100), lock]),
-        Operation(name: "add protector", template: .removable, steps: [addKeyFile]),
-        Operation(name: "change protector", template: .protected, steps: [changeRecoveryKey]),
-        Operation(name: "remove key file", template: .protected, steps: [removeKeyFile]),
-        Operation(name: "remove device key", template: .removable, steps: [removeDeviceKey]),
-        Operation(name: "rotate", template: .protected, steps: [rotate], isWarm: true),
-        Operation(name: "finish rotation", template: .rotating, steps: [rotate]),
-        Operation(name: "adopt", template: .foreign, steps: [adopt, close]),
-    ]
+    static let all: [Operation] =
+        [
+            Operation(name: "create", template: .none, steps: [create, add(100)]),
+            Operation(name: "add", template: .plain, steps: [add(100)]),
+            Operation(name: "add after a crash", template: .unclosed, steps: [add(100)]),
+            Operation(name: "update", template: .plain, steps: [update(3)], isWarm: true),
+            Operation(name: "delete", template: .plain, steps: [delete(4)], isWarm: true),
+            Operation(name: "transaction", template: .unclosed, steps: [transaction], isWarm: true),
+            Operation(
+                name: "several", template: .plain,
+                steps: [add(100), update(100), add(101), delete(3), update(4), delete(100), close, add(102)]),
+            Operation(name: "read and close", template: .unclosed, steps: [read, close]),
+            Operation(name: "unlock, add, lock", template: .protected, steps: [unlock, add(100), lock]),
+            Operation(name: "add protector", template: .removable, steps: [addKeyFile]),
+            Operation(name: "change protector", template: .protected, steps: [changeRecoveryKey]),
+            Operation(name: "remove key file", template: .protected, steps: [removeKeyFile]),
+            Operation(name: "remove device key", template: .removable, steps: [removeDeviceKey]),
+            Operation(name: "rotate", template: .protected, steps: [rotate], isWarm: true),
+            Operation(name: "finish rotation", template: .rotating, steps: [rotate]),
+            Operation(name: "adopt", template: .foreign, steps: [adopt, close]),
+        ] + copying + repairing
 
     // MARK: - Items
 
     private static let create = Step({ try $0.create() }, { $0.openers = [.deviceKey] })
 
-    private static func add(_ number: Int) -> Step {
+    static func add(_ number: Int) -> Step {
         Step({ try $0.add("item-\(number)", "added") }, { $0.items["item-\(number)"] = "added" })
     }
 
@@ -119,8 +130,8 @@ extension Operation {
 
     // MARK: - Keys
 
-    private static let unlock = Step({ try $0.unlock(Opener.recovery.secret) })
-    private static let lock = Step({ try $0.lock(forgettingFirstUnlock: true) })
+    static let unlock = Step({ try $0.unlock(Opener.recovery.secret) })
+    static let lock = Step({ try $0.lock(forgettingFirstUnlock: true) })
 
     private static let addKeyFile = Step(
         { try $0.addProtector(Opener.keyFile.secret, authority: Opener.recovery.secret) },

@@ -68,6 +68,10 @@ final class Performer: Sendable {
     }
 
     private static func opened(_ words: [String]) throws -> Vault {
+        if words.count == 2, words[0] == "kernel" {
+            try Place(root: words[1]).lockForAll()
+            return try Place(root: words[1]).sharing()
+        }
         guard words.count == 2, let opener = Opener(rawValue: words[0]) else { throw HarnessError("open what?") }
         let vault = try Place(root: words[1]).another()
         guard try vault.status().exists else { return vault }
@@ -90,6 +94,10 @@ final class Performer: Sendable {
             store.deadline = Deadline(silent: timeout)
             return try store.remove(words[1]) ? "ok" : "itemNotFound"
         case ("read", 2): return try Items.all(vault)[words[1]].map { "value \($0)" } ?? "itemNotFound"
+        case ("unlock", 1): try vault.unlock(Opener.recovery.secret)
+        case ("lock", 1): try vault.lock()
+        case ("restore", 1):
+            guard try vault.restore(from: vault.backupFile).isAccepted else { throw HarnessError("not accepted") }
         case ("rotate", 1): try vault.rotate(authority: Opener.recovery.secret)
         case ("remove-key-file", 1):
             try vault.removeProtector(vault.slot(.keyFile), authority: Opener.recovery.secret)

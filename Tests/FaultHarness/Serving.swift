@@ -43,19 +43,15 @@ struct Serving {
 
     private func check(_ words: [String], _ place: Place) throws {
         guard words.count == 6, let operation = Operation.named(words[1]), let first = Int(words[2]),
-            let last = Int(words[3])
+            let last = Int(words[3]), let situation = Situation(rawValue: words[4])
         else { throw HarnessError("a request that is not understood: \(words)") }
-        var allowed = Array(operation.states[first...last])
-        // Where another program wrote as well, its item is there too.
-        if words[4] == "peer" {
-            allowed = allowed.map { state in
-                var state = state
-                state.items["peer"] = "written"
-                return state
-            }
-        }
-        let check = Check(place: place, allowed: allowed, mayBeAbsent: operation.template == .none && first == 0)
-        try words[4] == "maimed" ? check.runMaimed() : check.run()
+        var allowed = operation.allowed(first...last)
+        if situation == .peer { allowed = allowed.flatMap(\.withPeer) }
+        if situation == .changed, operation.restores { allowed = allowed.map(\.thatMayBeOlder) }
+        let check = Check(
+            place: place, allowed: allowed, mayBeAbsent: !operation.template.hasVault && first == 0,
+            isUntouched: situation != .changed)
+        try situation == .maimed ? check.runMaimed() : check.run()
     }
 
     private func checkState(_ text: String, _ place: Place) throws {

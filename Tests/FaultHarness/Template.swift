@@ -21,6 +21,18 @@ enum Template: String, CaseIterable {
     case rotating
     /// Opens with a recovery key; came from a device whose key is not here.
     case foreign
+    /// Has a backup, and has changed since.
+    case backedUp
+    /// The same, and does not open with the device key.
+    case backedUpProtected
+    /// A backup and the device key; no folder for a vault.
+    case backupAlone
+    /// Two items more are quarantined, and open.
+    case quarantined
+    /// Lacks an item that its head counts.
+    case robbed
+    /// Has entries of the index that lead to the wrong items, and lacks others.
+    case misindexed
 
     static let count = 12
 
@@ -33,13 +45,35 @@ enum Template: String, CaseIterable {
         case .protected, .rotating: VaultState(items: items, openers: [.recovery, .keyFile])
         case .removable: VaultState(items: items, openers: [.deviceKey, .recovery])
         case .foreign: VaultState(items: items, openers: [.recovery])
+        case .backedUp: VaultState(items: Self.changed(items), openers: [.deviceKey], backup: items)
+        case .backedUpProtected:
+            VaultState(items: Self.changed(items), openers: [.recovery, .keyFile], backup: items)
+        case .backupAlone: VaultState(items: [:], openers: [], backup: items)
+        case .quarantined: VaultState(items: items, openers: [.deviceKey], quarantined: Self.quarantinedItems.count)
+        case .robbed: VaultState(items: items, openers: [.deviceKey], head: .needsAcceptance)
+        case .misindexed:
+            VaultState(
+                items: items.merging(["labelled": "value"]) { first, _ in first }, openers: [.deviceKey],
+                head: .needsRepair)
         }
+    }
+
+    var hasVault: Bool { ![.none, .backupAlone].contains(self) }
+
+    /// What is quarantined where something is.
+    static let quarantinedItems = ["quarantined-0": "value", "quarantined-1": "value"]
+
+    private static func changed(_ items: [String: String]) -> [String: String] {
+        items.filter { $0.key != "item-11" }.merging(["later": "added"]) { first, _ in first }
     }
 
     /// Makes it; ends the process.
     func make(at place: Place) throws -> Never {
         guard self != .none else { exit(0) }
         let vault = try place.shared()
+        let spoiling = Spoiling(place: place, vault: vault)
+        if self == .quarantined { try spoiling.quarantine(Self.quarantinedItems) }
+        let robbed = self == .robbed ? try spoiling.addOne() : 0
         for (index, accessibility) in zip(0..<Self.count, accessibilities) {
             try vault.add("item-\(index)", "value \(index)", accessibility)
         }
@@ -56,9 +90,26 @@ enum Template: String, CaseIterable {
             try vault.removeProtector(vault.slot(.keyFile), authority: Opener.recovery.secret)
             try Vault.closeAll()
             try FileManager.default.removeItem(atPath: place.deviceKeyFile)
+        case .backedUp: try backUpAndChange(vault, place)
+        case .backedUpProtected:
+            try protect(vault)
+            try backUpAndChange(vault, place)
+        case .backupAlone:
+            try vault.backup(to: place.backupFile)
+            try Vault.closeAll()
+            for path in [place.folder, place.anchorFolder] { try FileManager.default.removeItem(atPath: path) }
+        case .quarantined: break
+        case .robbed: try spoiling.remove(robbed)
+        case .misindexed: try spoiling.spoilIndex()
         }
         try Vault.closeAll()
         exit(0)
+    }
+
+    private func backUpAndChange(_ vault: Vault, _ place: Place) throws {
+        try vault.backup(to: place.backupFile)
+        try vault.add("later", "added")
+        try vault.delete("item-11")
     }
 
     private func protect(_ vault: Vault) throws {

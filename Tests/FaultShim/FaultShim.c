@@ -81,7 +81,9 @@ static int meet(unsigned kind, const char *name, int descriptor, const char *pat
     long number = atomic_fetch_add(&counted, 1) + 1;
     if (plan.trace >= 0) {
         char line[PATH_MAX + 64];
-        int length = snprintf(line, sizeof line, "%ld %s %s\n", number, name, path + strlen(plan.root));
+        // The root itself comes without its slash.
+        const char *below = strlen(path) < strlen(plan.root) ? "." : path + strlen(plan.root);
+        int length = snprintf(line, sizeof line, "%ld %s %s\n", number, name, below);
         put(plan.trace, line, (size_t)length);
     }
     if (plan.at == 0 || number < plan.at || (number > plan.at && !plan.is_sticky)) return PROCEED;
@@ -138,9 +140,10 @@ void fault_record_acknowledgement(void) {
 // MARK: - Opening
 
 static int open_at(int folder, const char *path, int flags, mode_t mode) {
-    int creates = (flags & O_CREAT) != 0;
+    // A file without a name takes an inode as well.
+    int creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
     if (meet(creates ? FAULT_CREATE : FAULT_OPEN, creates ? "create" : "open", -1, path) == FAILED) return -1;
-    int is_new = creates && is_recording(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
+    int is_new = (flags & O_CREAT) != 0 && is_recording(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
     int descriptor = (int)syscall(SYS_openat, folder, path, flags, mode);
     if (descriptor >= 0 && is_new) {
         record(FAULT_RECORD_CREATE, path, strlen(path), inode_of(descriptor), 0, NULL, 0);
