@@ -16,6 +16,10 @@ struct FaultSampleTests {
         try expectNoViolation(["faults", "1", "add after a crash", "databaseRemoved"])
     }
 
+    @Test func backup_besideAWriterAtAnyRead_isOneStateOfTheVault() throws {
+        try expectNoViolation(["faults", "1", "back up", "stop-at-read"])
+    }
+
     @Test func vault_afterSomePowerCuts_keepsWhatWasAcknowledged() throws {
         try expectNoViolation(["cuts", "5"])
     }

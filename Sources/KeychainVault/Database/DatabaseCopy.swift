@@ -8,15 +8,17 @@ enum DatabaseCopy {
     /// Copies one state of the database into an empty private file; others go on reading and writing meanwhile. Nothing is
     /// durable when this returns.
     ///
-    /// - Parameter look: At the state that is copied.
+    /// - Parameter look: At the state that is copied. It comes first: SQLite settles which state a transaction reads with the first
+    ///   row, and a copy alone lets go of it again.
     static func fill<Result>(
         _ path: String, from source: DatabaseQueue, _ look: (Database) throws -> Result
     ) throws(KeychainError) -> Result {
         let copy = try Connection.openForCopying(path)
         return try DatabaseFailure.translating(path) {
             let result = try source.read { db in
+                let result = try look(db)
                 try copy.writeWithoutTransaction { try db.backup(to: $0) }
-                return try look(db)
+                return result
             }
             try copy.close()
             return result
