@@ -20,6 +20,11 @@ struct FaultSampleTests {
         try expectNoViolation(["faults", "1", "back up", "stop-at-read"])
     }
 
+    /// SQLite does not say why it could not make a file, and a quota does not show in the free space.
+    @Test func vault_withoutRoomForAnotherFile_isRead() throws {
+        try expectNoViolation(["faults", "1", "add", "EDQUOT-on"])
+    }
+
     @Test func vault_afterSomePowerCuts_keepsWhatWasAcknowledged() throws {
         try expectNoViolation(["cuts", "5"])
     }

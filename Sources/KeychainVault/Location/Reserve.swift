@@ -42,9 +42,25 @@ struct Reserve {
     /// Whether an operation failed for want of space. Where not even an empty file can be made, SQLite only says that it could
     /// not open one.
     func isWanted(after error: KeychainError) -> Bool {
-        if error.reason == .diskFull { return true }
+        error.reason == .diskFull || error.reason == .unavailable && (refusesFiles || isDiskFull)
+    }
+
+    /// Whether the file system has no room for a file, asked by making one without a name: a quota may be used up while there
+    /// is space for others. Not every file system can make such a file.
+    private var refusesFiles: Bool {
+        #if os(Linux)
+            // O_TMPFILE, which Swift does not import.
+            let unnamed = 0o20000000 | O_DIRECTORY
+            let descriptor = open(folder, unnamed | O_RDWR | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return errno == ENOSPC || errno == EDQUOT }
+            close(descriptor)
+        #endif
+        return false
+    }
+
+    private var isDiskFull: Bool {
         var status = statvfs()
-        guard error.reason == .unavailable, statvfs(folder, &status) == 0 else { return false }
+        guard statvfs(folder, &status) == 0 else { return false }
         return status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
     }
 
