@@ -2,6 +2,7 @@
 // Processes of this same program in another role, which may die, stop and hang without the harness doing so.
 
 import Foundation
+import Synchronization
 
 /// A running child. Its standard output is read line by line, each with a limit on the time.
 final class Child {
@@ -26,15 +27,22 @@ final class Child {
 
     /// - Parameter arguments: The role and what it takes.
     init(_ arguments: [String]) throws {
+        (pid, input, output) = try Self.starting.withLock { _ in try Self.start(arguments) }
+    }
+
+    /// One at a time, or a child would keep the pipes of another one open.
+    private static let starting = Mutex(())
+
+    private static func start(_ arguments: [String]) throws -> (pid: pid_t, input: Int32, output: Int32) {
         var (toChild, fromChild): ([Int32], [Int32]) = ([0, 0], [0, 0])
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
             throw HarnessError("no pipe: \(String(cString: strerror(errno)))")
         }
         for descriptor in toChild + fromChild { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        pid = try Self.spawn(arguments, input: toChild[0], output: fromChild[1])
+        let pid = try spawn(arguments, input: toChild[0], output: fromChild[1])
         close(toChild[0])
         close(fromChild[1])
-        (input, output) = (toChild[1], fromChild[0])
+        return (pid, toChild[1], fromChild[0])
     }
 
     deinit {

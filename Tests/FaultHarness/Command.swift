@@ -45,13 +45,7 @@ struct Command {
         guard let stride = Int(arguments[2]), stride > 0 else { throw HarnessError("the stride is a positive number") }
         var evidence = Evidence(
             suites: try SuiteLog(arguments.count > 4 ? arguments[4] : nil), command: arguments[3], stride: stride)
-        let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: stride)
-        try campaign.run(Operation.all, Fault.all, into: &evidence.faults)
-        try PowerCuts(campaign: campaign).run(
-            Operation.all, perOperation: max(1, 100 / stride), into: &evidence.cuts)
-        let interleavings = Interleavings(campaign)
-        try interleavings.run(Scenario.all, limit: 1400 / stride, into: &evidence.schedules)
-        evidence.differentSchedules = interleavings.distinct.count
+        try FullRun(stride: stride).run(into: &evidence)
         let date = String(Date().ISO8601Format().prefix(10))
         try evidence.text(date, ProcessInfo.processInfo.environment["FAULTS_REVISION"] ?? "unknown")
             .write(toFile: arguments[1], atomically: true, encoding: .utf8)

@@ -72,7 +72,7 @@ struct Evidence {
 
             Two or three processes use one vault. At named points of the vault's code (debug builds only) a process waits \
             until it is let go; one runs at a time. Beginning with each of the processes, all schedules with one switch are tried, \
-            and of those with two up to 1,400 for each row; \(differentSchedules) of the schedules passed the points in different orders. What the processes were told \
+            and of those with two up to \(FullRun.scheduleLimit) for each row; \(differentSchedules) of the schedules passed the points in different orders. What the processes were told \
             must have an order in which it is true, and end in what the vault then holds. A call that timed out may have \
             changed something before it was answered, and nothing later. Where the kernel's keyring can be used, some rows \
             share an unlocking by it: after a lock no process reads or writes.

@@ -9,9 +9,10 @@ final class Scratch {
     private var count = 0
     private var templates: [Template: String] = [:]
 
-    init() throws {
+    /// - Parameter name: Tells the folders of one process apart.
+    init(_ name: String = "all") throws {
         let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory()
-        path = (base as NSString).appendingPathComponent("keychain-faults-\(getpid())")
+        path = (base as NSString).appendingPathComponent("keychain-faults-\(getpid())-\(name)")
         guard mkdir(path, 0o700) == 0 else { throw HarnessError("cannot make '\(path)'") }
     }
 
