@@ -74,7 +74,7 @@ enum Dictionaries {
     }
 
     /// Always the same one: on Linux two of them are equal and have different hashes, over which a dictionary ends the program.
-    private nonisolated(unsafe) static let null = NSNull()
+    private static let null = NSNull()
 
     private static func key(_ input: inout FuzzInput) -> NSObject {
         switch input.byte() {

@@ -11,7 +11,7 @@ import SecretMemory
 enum GivenText {
     private static let variables = [
         "KEYCHAIN_VAULT", "KEYCHAIN_DEVICE_KEY", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME",
-        "CREDENTIALS_DIRECTORY", "KEYCHAIN_UNLOCK_CACHE",
+        "CREDENTIALS_DIRECTORY", "KEYCHAIN_UNLOCK_CACHE", "KEYCHAIN_ANCHORS",
     ]
 
     static func environment(_ bytes: Data) {
@@ -20,8 +20,10 @@ enum GivenText {
         while !input.isEmpty { environment[input.element(of: variables)] = input.text() }
         _ = try? VaultSettings.fromEnvironment(environment)
         guard let location = try? VaultLocation.fromEnvironment(environment) else { return }
-        require(location.folder.utf8.first == UInt8(ascii: "/"), "paths are absolute")
-        let again = try? VaultLocation(folder: location.folder, deviceKeyFile: location.deviceKeyFile)
+        let paths = [location.folder, location.deviceKeyFile, location.stateFolder]
+        require(paths.allSatisfy { $0.utf8.first == UInt8(ascii: "/") }, "paths are absolute")
+        let again = try? VaultLocation(
+            folder: location.folder, deviceKeyFile: location.deviceKeyFile, stateFolder: location.stateFolder)
         require(again == location, "a place has one spelling")
         require(
             !(location.deviceKeyFile + "/").utf8.starts(with: (location.folder + "/").utf8),
