@@ -10,7 +10,7 @@ func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> CInt { FuzzT
 /// One reader of bytes that nobody vouches for. Each name is a folder of `Fuzz/Corpus`.
 enum FuzzTarget: String, CaseIterable {
     // What is stored, and read again
-    case item, keybag, database, rows, reference
+    case item, keybag, head, anchor, database, rows, backup, reference
     case unlockEntry = "unlock-entry"
     case wrappingKeys = "wrapping-keys"
     case deviceKey = "device-key"
@@ -28,7 +28,9 @@ enum FuzzTarget: String, CaseIterable {
     func prepare() {
         Self.current = self
         switch self {
+        case .anchor: Heads.prepare()
         case .database, .rows: FrozenVault.prepare()
+        case .backup: Restorations.prepare()
         default: break
         }
     }
@@ -42,12 +44,15 @@ enum FuzzTarget: String, CaseIterable {
         switch self {
         case .item: StoredBytes.item(bytes)
         case .keybag: StoredBytes.keybag(bytes)
+        case .head: Heads.head(bytes)
+        case .anchor: Heads.anchor(bytes)
         case .reference: StoredBytes.reference(bytes)
         case .unlockEntry: StoredBytes.unlockEntry(bytes)
         case .wrappingKeys: StoredBytes.wrappingKeys(bytes)
         case .deviceKey: StoredBytes.deviceKey(bytes)
         case .database: FrozenVault.database(bytes)
         case .rows: FrozenVault.rows(bytes)
+        case .backup: Restorations.backup(bytes)
         case .query: Dictionaries.query(bytes)
         case .environment: GivenText.environment(bytes)
         case .passphrase: GivenText.passphrase(bytes)
