@@ -7,8 +7,11 @@
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# Nobody's number on an ordinary machine.
-readonly user=64210
+# Nobody's number on an ordinary machine, and one that has no keys in the kernel: those of an earlier run stay there until the
+# machine goes down, and would use up the user's quota.
+user=64210
+while grep -qE "^ *$user:" /proc/key-users; do user=$((user + 1)); done
+readonly user
 readonly suites='ReadOnly|KernelKeyring|SharedKeyring|RefusedKeyring|LocationTests|DeviceKeyTests|PassphraseSlotTests|PassphraseTests'
 readonly tools='SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|Privileged|EntitlementsFile|Askpass|Pinentry'
 
@@ -73,10 +76,16 @@ run_in() {
         env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 NO_COLOR=1 \
             HOME="$folder/scratch" KEYCHAIN_VAULT="$folder/scratch/vault" \
             KEYCHAIN_DEVICE_KEY="$folder/scratch/config/device.key" XDG_CONFIG_HOME="$folder/scratch/settings" \
-            XDG_STATE_HOME="$folder/scratch/state" \
+            XDG_STATE_HOME="$folder/scratch/state" KEYCHAIN_ANCHORS=file \
             "${become[@]}" "$folder/built/swift-keychainPackageTests.xctest" --testing-library swift-testing \
             --experimental-maximum-parallelization-width 24 "$@"
-    )
+    ) 2>&1 | tee "$scratch/log" || { repeat_failures; exit 1; }
+}
+
+# At the end, where the reader of a long log looks.
+repeat_failures() {
+    printf '\n=== What failed\n'
+    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests ended without saying what: see above."
 }
 
 main "$@"
