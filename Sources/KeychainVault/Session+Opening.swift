@@ -13,13 +13,13 @@ extension Session {
         let version: Int32
         let copies: [Data?]
 
-        init(_ location: VaultLocation, isReadOnly: Bool) throws(KeychainError) {
+        init(_ location: VaultLocation, _ timeout: Duration, isReadOnly: Bool) throws(KeychainError) {
             if isReadOnly {
-                self = try Self.readOnly(location)
+                self = try Self.readOnly(location, timeout)
                 return
             }
             do throws(KeychainError) {
-                self = try Self(Connection.openForReading(location.databaseFile), location, isImmutable: false)
+                self = try Self(Connection.openForReading(location.databaseFile, timeout), location, isImmutable: false)
             } catch {
                 // On a full disk there is no space for the files by which readers and writers agree. Reading needs none of
                 // them while nobody else has them open and the WAL is empty.
@@ -37,7 +37,7 @@ extension Session {
             (self.reader, self.isImmutable) = (reader, isImmutable)
         }
 
-        private static func readOnly(_ location: VaultLocation) throws(KeychainError) -> Opened {
+        private static func readOnly(_ location: VaultLocation, _ timeout: Duration) throws(KeychainError) -> Opened {
             // With an empty log the file alone is the whole truth; others may change it, which `isCurrent` notices.
             guard try hasLog(location) else {
                 return try Self(Connection.openImmutable(location.databaseFile), location, isImmutable: true)
@@ -49,7 +49,7 @@ extension Session {
                         + "medium that cannot be written. Copy the folder to a writable place and name that "
                         + "(KEYCHAIN_VAULT).")
             }
-            return try Self(Connection.openForReading(location.databaseFile), location, isImmutable: false)
+            return try Self(Connection.openForReading(location.databaseFile, timeout), location, isImmutable: false)
         }
 
         private static func hasLog(_ location: VaultLocation) throws(KeychainError) -> Bool {

@@ -11,6 +11,8 @@ import Synchronization
 /// they are open.
 final class Session: Sendable {
     let location: VaultLocation
+    /// How long a call waits for other processes.
+    private let timeout: Duration
     let keybag: Keybag
     let keyState: KeyState
     /// Of the tables; 1 has to be raised before anything is written that it does not know.
@@ -44,11 +46,12 @@ final class Session: Sendable {
         _ location: VaultLocation, _ settings: VaultSettings, identity: FileIdentity
     ) throws(KeychainError) {
         self.location = location
+        timeout = settings.writerTimeout
         self.identity = identity
         // Before anything is read: what is written from now on shows in the next look.
         let (logBefore, stateBefore) = (LogState(location), FilesState(location))
         isReadOnly = FilesState.isReadOnly(location)
-        let opened = try Opened(location, isReadOnly: isReadOnly)
+        let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
         reader = opened.reader
         frozenState = isReadOnly || opened.isImmutable ? stateBefore : nil
         try location.checkSeparation()
@@ -117,7 +120,7 @@ final class Session: Sendable {
         try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
             try FileSafety.checkCompanions(location)
-            let opened = try Connection.openForWriting(location.databaseFile)
+            let opened = try Connection.openForWriting(location.databaseFile, timeout)
             writer = opened
             return opened
         }

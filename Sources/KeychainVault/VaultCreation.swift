@@ -33,6 +33,10 @@ struct VaultCreation {
         // Created by us, closed to others, before SQLite sees it: SQLite would use the umask of the moment.
         try PrivateFile.createEmpty(unfinishedFile)
         try fill(unfinishedFile, keybag, try Self.headKeys(keybag, deviceKey))
+        // Where somebody removed the lock file meanwhile, another process may have made a vault, which must stay.
+        guard try lock.isStill(at: location.lockFile), access(location.databaseFile, F_OK) != 0 else {
+            throw KeychainError(.busy, "Another process is making the vault '\(location.folder)'. Try again.")
+        }
         guard rename(unfinishedFile, location.databaseFile) == 0 else {
             throw SystemFailure.failure("rename", unfinishedFile)
         }
@@ -73,7 +77,7 @@ struct VaultCreation {
 
     /// Closing the connection moves all of the log into the file, so that the file alone is the vault.
     private func fill(_ path: String, _ keybag: Keybag, _ keys: HeadKeys) throws(KeychainError) {
-        let connection = try Connection.openForWriting(path)
+        let connection = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
             try connection.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {

@@ -33,7 +33,8 @@ public struct VaultSettings: Sendable {
     /// Where this machine remembers the newest state of the vault. A program that wants the kernel to remember as well, as the
     /// environment's settings do, adds it: each vault then takes one of the keys that the kernel lets a user have.
     public var anchors: Set<AnchorKind> = [.file]
-    /// How long a writer waits for another process before it fails as `busy`.
+    /// How long a call waits for other processes before it fails as `busy`: a writer for the one that writes, and everybody for
+    /// one that was stopped where it prepares SQLite's log.
     public var writerTimeout = Duration.seconds(30)
 
     /// What tells one run of the system from the next.

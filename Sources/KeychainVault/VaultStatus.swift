@@ -65,6 +65,9 @@ public struct VaultStatus: Sendable {
     /// In what the vault is not as it was left; nothing can then be written until it is accepted. `nil` if that cannot be told
     /// because not even the index is open.
     public let headFindings: [HeadFinding]?
+    /// Whether this machine remembers a state of the vault, so that an older one put back is noticed; `nil` while not even the index
+    /// is open. It does not where neither the state folder nor the kernel takes a record, and before the first write here.
+    public let isRollbackWatched: Bool?
     /// Whether the memory that holds the vault's keys is kept out of swap.
     public let isKeyMemoryLocked: Bool
 }
@@ -106,14 +109,17 @@ extension Vault {
                 return try VaultStatus(
                     session, items, deviceKey, quarantined: table.quarantineCount(),
                     rotation: session.keybag.pendingRotation(table.keyUse()),
-                    Self.headFindings(session, db, seen), settings)
+                    Self.headLook(session, db, seen), settings)
             }
         }
     }
 
-    private static func headFindings(_ session: Session, _ db: Database, _ seen: SeenAnchors) throws -> [HeadFinding]? {
+    private static func headLook(
+        _ session: Session, _ db: Database, _ seen: SeenAnchors
+    ) throws -> (findings: [HeadFinding], isWatched: Bool)? {
         guard try session.keyState.hasIndex else { return nil }
-        return try HeadExamination(session, db, seen, .wholeVault).findings
+        let look = try HeadExamination(session, db, seen, .wholeVault)
+        return (look.findings, try seen.newest(session.headKeys()) != nil)
     }
 }
 
@@ -125,13 +131,12 @@ extension VaultStatus {
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
             lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, misfiledCount: 0, missingIndexCount: 0,
             foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
-            headFindings: [],
-            isKeyMemoryLocked: true)
+            headFindings: [], isRollbackWatched: nil, isKeyMemoryLocked: true)
     }
 
     fileprivate init(
         _ session: Session, _ items: ItemExamination, _ deviceKey: DeviceKey?, quarantined: Int,
-        rotation: [UInt8: Int], _ headFindings: [HeadFinding]?,
+        rotation: [UInt8: Int], _ head: (findings: [HeadFinding], isWatched: Bool)?,
         _ settings: VaultSettings
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
@@ -150,8 +155,8 @@ extension VaultStatus {
             foreignIndexCount: items.index?.foreign.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,
-            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location), headFindings: headFindings,
-            isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
+            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location), headFindings: head?.findings,
+            isRollbackWatched: head?.isWatched, isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }
 }
 

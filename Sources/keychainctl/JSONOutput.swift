@@ -58,7 +58,7 @@ struct StatusJSON: Encodable {
         case lockState, opensByItself, openedBy, wrongCredential, strength, unlockCache, deviceKeyFits, rotationPending,
             notRotated, locked,
             ofAnotherDevice
-        case memoryProtection, differences
+        case memoryProtection, differences, rollbackWatched
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -95,6 +95,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.lockedCount, forKey: .locked)
         try object.encode(status.ofAnotherDeviceCount, forKey: .ofAnotherDevice)
         try object.encode(status.headFindings?.map(\.message), forKey: .differences)
+        try object.encode(status.isRollbackWatched, forKey: .rollbackWatched)
     }
 
     /// Every class, those without items included.

@@ -75,6 +75,19 @@ struct UserKeychain {
         return value
     }
 
+    /// Says if the vault is not as it was left: what is read may be old then, and what is not found may be missing.
+    func warnOfDifferences() {
+        do throws(KeychainError) {
+            let findings = try vault.headFindings()
+            guard !findings.isEmpty else { return }
+            Output.complain(
+                "Warning: the vault '\(vault.location.folder)' is not as it was left: \(findings.sentence). "
+                    + "See: keychainctl accept --help")
+        } catch {
+            // Whatever reads the vault says the same.
+        }
+    }
+
     func delete(_ item: KeychainItem) throws(KeychainError) {
         guard try catalog.remove(item) else { throw .noItem }
     }

@@ -89,7 +89,7 @@ struct Campaign {
         try check(operation, operation.steps.count...operation.steps.count, place)
         try scratch.remove(place)
         return try run.calls.map { line in
-            let words = line.split(separator: " ", maxSplits: 2)
+            let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard words.count == 3, let kind = Self.kinds[String(words[1])] else {
                 throw HarnessError("a call that is not understood: \(line)")
             }

@@ -7,8 +7,7 @@ import Testing
 @Suite(.serialized)
 struct FaultSampleTests {
     @Test func vault_withFaultsAtSomeCalls_keepsWhatWasAcknowledged() throws {
-        // A writer that is stopped where SQLite makes a new WAL keeps the others waiting for SQLite's lock.
-        withKnownIssue(isIntermittent: true) { try expectNoViolation(["faults", "40"]) }
+        try expectNoViolation(["faults", "40"])
     }
 
     /// SQLite, if it were to make the database that is missing, would remove the WAL as one of another database.

@@ -27,8 +27,23 @@ struct AcceptTests {
         #expect(run.errors.contains("keychainctl accept"))
     }
 
-    @Test func get_onAChangedVault_works() throws {
-        #expect(try tool.get(account: "alice") == secret)
+    @Test(arguments: [["get", "-s", "example.com", "-a", "alice"], ["list"], ["list", "--json"]])
+    func reading_fromAChangedVault_worksAndSaysWhatDiffers(_ arguments: [String]) throws {
+        let run = try tool.shell("\"$CTL\" " + arguments.joined(separator: " "))
+        #expect(run.status == 0 && !run.text.isEmpty)
+        #expect(run.errors.contains("1 item is missing") && run.errors.contains("keychainctl accept"))
+    }
+
+    /// Else nobody would know that it was there.
+    @Test func get_ofWhatIsMissing_saysWhatDiffers() throws {
+        let run = try tool.run("get", "-s", "example.com", "-a", "bob")
+        #expect(run.status == 3)
+        #expect(run.errors.contains("1 item is missing"))
+    }
+
+    @Test func reading_afterAccept_saysNothing() throws {
+        try tool.run("accept", "--yes")
+        #expect(try tool.run("get", "-s", "example.com", "-a", "alice").errors == "")
     }
 
     @Test func status_ofAChangedVault_saysWhatDiffers() throws {

@@ -74,6 +74,34 @@ struct BackupVerbTests {
         #expect(try tool.get() == secret)
     }
 
+    /// Without the device key not even the index opens, which accepting needs.
+    @Test func restore_ofALockedVault_withoutItsSecret_failsWhenItIsInPlace() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.tool.run("backup", "copy").status == 0)
+        #expect(try vault.withKey("set -s example.com -a carol", input: secret).status == 0)
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        let run = try vault.tool.run("restore", "copy", "--yes", "--json")
+        #expect(run.status == 5)
+        #expect(run.errors.contains("restored and can be read, but not accepted"))
+        #expect(run.text.contains("\"accepted\":false"))
+        #expect(try vault.withKey("get -s example.com -a alice").output == secret)
+        #expect(try vault.withKey("set -s example.com -a bob", input: secret).status == 19)
+        #expect(try vault.withKey("accept --yes").status == 0)
+        try vault.store()
+    }
+
+    @Test func restore_ofALockedVault_withItsSecret_canBeWrittenAtOnce() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.tool.run("backup", "copy").status == 0)
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        let run = try vault.withKey("restore copy --yes --json")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.text.contains("\"accepted\":true"))
+        try vault.store()
+    }
+
     @Test func restore_ofABackupThatNothingHereOpens_isDenied() throws {
         let other = try Tool()
         try other.store(otherSecret)

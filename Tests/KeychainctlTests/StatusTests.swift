@@ -38,7 +38,8 @@ struct StatusTests {
                 "damaged", "deviceKeyFile", "deviceKeyFits", "differences", "exists", "formatVersion",
                 "indexForeign", "indexMissing", "items", "keyMemoryLocked", "keybagCopyDamaged", "lockState", "locked",
                 "memoryProtection", "misfiled", "notRotated", "ofAnotherDevice", "openedBy", "opensByItself",
-                "protectors", "quarantined", "readOnly", "rotationPending", "strength", "unlockCache", "vaultFolder",
+                "protectors", "quarantined", "readOnly", "rollbackWatched", "rotationPending", "strength",
+                "unlockCache", "vaultFolder",
                 "walHoldsRemovedData", "wrongCredential",
             ])
     }

@@ -57,7 +57,9 @@ extension Vault {
             try VaultMarker.checkAbsent(location)
             throw noVault
         }
-        return try Session.Opened(location, isReadOnly: FilesState.isReadOnly(location)).reader
+        return try Session.Opened(
+            location, settings.writerTimeout, isReadOnly: FilesState.isReadOnly(location)
+        ).reader
     }
 
     private var noVault: KeychainError {

@@ -39,18 +39,21 @@ extension Vault {
         try VaultMarker.write(lock, location)
         try close()
         return VaultRestoration(
-            backup: VaultBackup(file.path, contents, settings), replaced: replaced, isAccepted: acceptRestored(lock))
+            backup: VaultBackup(file.path, contents, settings), replaced: replaced, obstacle: acceptRestored(lock))
     }
 
     /// A vault that was restored stays so whether or not this succeeds.
-    private func acceptRestored(_ lock: FileLock) -> Bool {
+    ///
+    /// - Returns: Why it did not.
+    private func acceptRestored(_ lock: FileLock) -> KeychainError? {
         do throws(KeychainError) {
-            guard let session = try openSession() else { return false }
-            return try commit(session, lock, nil, { false }) { _, keeper in
+            let session = try currentSession()
+            let findings = try commit(session, lock, nil, { false }) { _, keeper in
                 try keeper.accept(isRestored: true)
-            } != nil
+            }
+            return findings == nil ? KeychainError(.busy, "Another process changed the vault just then.") : nil
         } catch {
-            return false
+            return error
         }
     }
 
@@ -88,11 +91,11 @@ extension Vault {
             try copy.put(at: location.databaseFile)
             return nil
         }
-        let kept = ReplacedVault(location: location)
+        let kept = ReplacedVault(location: location, timeout: settings.writerTimeout)
         try kept.keep()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
-            try DatabaseCopy.overwrite(location.databaseFile, with: source)
+            try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout)
         } catch {
             guard error.reason == .corrupt else {
                 kept.discard()
@@ -115,10 +118,12 @@ extension Vault {
 /// The copy of a vault that is about to be replaced.
 struct ReplacedVault {
     let location: VaultLocation
+    /// How long to wait for other processes.
+    let timeout: Duration
     let path: String
 
-    init(location: VaultLocation) {
-        self.location = location
+    init(location: VaultLocation, timeout: Duration) {
+        (self.location, self.timeout) = (location, timeout)
         let moment = Date().formatted(
             Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt))
         var (path, number) = (location.replacedPrefix + moment, 1)
@@ -133,7 +138,7 @@ struct ReplacedVault {
     func keep() throws(KeychainError) {
         do throws(KeychainError) {
             let copy = try UnfinishedFile(location.unfinishedKeeping)
-            let source = try Session.Opened(location, isReadOnly: false).reader
+            let source = try Session.Opened(location, timeout, isReadOnly: false).reader
             try DatabaseCopy.fill(copy.path, from: source) { _ in }
             try copy.put(at: path)
         } catch {

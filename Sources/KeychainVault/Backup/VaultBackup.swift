@@ -2,7 +2,7 @@
 // What can be told about a backup.
 
 public import Foundation
-import KeychainEngine
+public import KeychainEngine
 
 /// What is in a backup of a vault: no names, no values.
 public struct VaultBackup: Sendable {
@@ -54,6 +54,9 @@ public struct VaultRestoration: Sendable {
     public let backup: VaultBackup
     /// The file that holds the vault that was there before, until somebody removes it; `nil` if there was none.
     public let replaced: String?
-    /// Whether it can be written at once; else only after ``Vault/accept()``, for which its index has to be open.
-    public let isAccepted: Bool
+    /// Why what was restored could not be accepted, such as `locked`; it can be read then, and written after ``Vault/accept()``.
+    /// `nil` if it was, and can be written at once.
+    public let obstacle: KeychainError?
+
+    public var isAccepted: Bool { obstacle == nil }
 }

@@ -8,13 +8,12 @@ import KeychainEngine
 /// Opens the vault's database. Each setting that durability or safety rests on is set and then read back, since
 /// a library or a build of SQLite may have its own mind.
 enum Connection {
-    /// How long SQLite waits for another connection before it reports `busy`; writers wait for the lock file first.
-    private static let busyTimeout = 30.0
-
-    static func openForReading(_ path: String) throws(KeychainError) -> DatabaseQueue {
-        var configuration = common
+    /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have been
+    ///   stopped where it held one of SQLite's locks.
+    static func openForReading(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
+        var configuration = waiting(timeout)
         configuration.readonly = true
-        return try open(path, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+        return try open(uri(path, timeout), configuration) { db in try hardening.forEach { try apply($0, to: db) } }
     }
 
     /// For media that cannot be written, where SQLite could not make the files that it coordinates readers by.
@@ -25,10 +24,12 @@ enum Connection {
         return try open(uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
     }
 
-    static func openForWriting(_ path: String) throws(KeychainError) -> DatabaseQueue {
+    /// - Parameter timeout: As for reading; writers have waited for the lock file before.
+    static func openForWriting(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
         // Without `mode=rw` SQLite would make an empty database where there is none any more, and remove the WAL beside it.
-        let uri = "file:" + percentEncoded(path) + "?mode=rw"
-        return try open(uri, common) { db in try (hardening + durability).forEach { try apply($0, to: db) } }
+        try open(uri(path, timeout) + "mode=rw", waiting(timeout)) { db in
+            try (hardening + durability).forEach { try apply($0, to: db) }
+        }
     }
 
     /// For a file that counts only once it is whole and durable, by the work of the caller: SQLite makes no log for it.
@@ -47,10 +48,21 @@ enum Connection {
         }
     }
 
+    /// To be continued with settings of SQLite's, each with its value.
+    private static func uri(_ path: String, _ timeout: Duration) -> String {
+        "file:" + percentEncoded(path) + "?" + (BoundedSleep.name(for: timeout).map { "vfs=\($0)&" } ?? "")
+    }
+
+    private static func waiting(_ timeout: Duration) -> Configuration {
+        var configuration = common
+        let wait = BusyWait(timeout)
+        configuration.busyMode = .callback(wait.goesOn)
+        return configuration
+    }
+
     private static var common: Configuration {
         var configuration = Configuration()
         configuration.label = "swift-keychain"
-        configuration.busyMode = .timeout(busyTimeout)
         configuration.foreignKeysEnabled = false
         return configuration
     }
@@ -69,19 +81,11 @@ enum Connection {
         PausePoint.beforeTruncation.reached()
         defer { PausePoint.truncated.reached() }
         do {
-            try setBusyTimeout(0, db)
-            let outcome = Swift.Result { try db.checkpoint(.truncate) }
-            try setBusyTimeout(busyTimeout, db)
-            _ = try outcome.get()
+            _ = try BusyWait.$isOff.withValue(true) { try db.checkpoint(.truncate) }
             return true
         } catch {
             return false
         }
-    }
-
-    private static func setBusyTimeout(_ seconds: Double, _ db: Database) throws {
-        let code = sqlite3_busy_timeout(db.sqliteConnection, Int32(seconds * 1000))
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
     // MARK: - Settings

@@ -31,9 +31,12 @@ enum DatabaseCopy {
     /// It stays the same file: if another one took its name, a process that closes the old file could remove the log of the
     /// new one, which has the same name.
     ///
+    /// - Parameter timeout: How long to wait for other connections.
     /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
-    static func overwrite(_ path: String, with source: DatabaseQueue) throws(KeychainError) {
-        let target = try Connection.openForWriting(path)
+    static func overwrite(
+        _ path: String, with source: DatabaseQueue, _ timeout: Duration
+    ) throws(KeychainError) {
+        let target = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
             let sizes = try [source, target].map { queue in
                 try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA page_size") }

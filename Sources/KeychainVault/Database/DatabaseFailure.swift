@@ -29,7 +29,8 @@ enum DatabaseFailure {
             KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         case .SQLITE_READONLY:
             KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+        // The last: another process seems to have been stopped in the middle of something short.
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
             KeychainError(.busy, "Another process keeps '\(path)' busy. Try again.")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             KeychainError(

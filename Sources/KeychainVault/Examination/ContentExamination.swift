@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import KeychainCrypto
 import KeychainEngine
 
 /// One look into the database.
@@ -70,7 +71,9 @@ struct ContentExamination {
         let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         let hasLog = (try FileSafety.checkFile(companions[0])?.st_size ?? 0) > 0
         guard hasLog else { return try Connection.openImmutable(location.databaseFile) }
-        if access(companions[1], R_OK) == 0 { return try Connection.openForReading(location.databaseFile) }
+        if access(companions[1], R_OK) == 0 {
+            return try Connection.openForReading(location.databaseFile, settings.writerTimeout)
+        }
         let isStuck = access(location.folder, W_OK) != 0
         isWithoutLog = true
         note(
@@ -164,6 +167,17 @@ struct ContentExamination {
             look.isOfFormerFormat
                 ? "The vault has no head yet, which would tell whether rows are missing; the next write makes it."
                 : "The vault is as it was left: no row is missing, and none was put back.")
+        checkAnchor(look, keys)
+    }
+
+    private mutating func checkAnchor(_ look: HeadExamination, _ keys: HeadKeys) {
+        guard look.head != nil, !FilesState.isReadOnly(location), seen.map({ $0.newest(keys) == nil }) ?? false else {
+            return
+        }
+        note(
+            "rollback", .warning,
+            "This machine remembers no state of the vault, so an older one put back would not be noticed. The next write remembers "
+                + "it, if '\(location.stateFolder)' or the kernel takes the record.")
     }
 
     private mutating func noteState(_ keyState: KeyState) {

@@ -94,6 +94,15 @@ struct HeadExamination {
         return sizes[0].multipliedReportingOverflow(by: sizes[1]).partialValue <= Self.byteLimit
     }
 
+    /// Differs between any two states of a vault that a head could tell apart, whatever the head itself says.
+    static func state(_ db: Database, _ keys: HeadKeys) throws -> Data {
+        let copies = try KeybagTable(db).copies().compactMap { $0 }
+        var rows = Head(keybag: copies.reduce(Data()) { $0 + Checksum.sha256($1) })
+        try rows.count(ItemTable(db), keys)
+        let head = try VaultSchema.hasHead(db) ? HeadTable(db).read() : nil
+        return Checksum.sha256(Data(rows.bytes) + (head ?? Data()))
+    }
+
     /// What all rows come to.
     static func totals(_ table: ItemTable, _ keys: HeadKeys) throws -> (items: RowTotal, lookups: RowTotal) {
         var (items, lookups) = (RowTotal(), RowTotal())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a vault differs from what its head says, or from what this machine has seen of it.
 
+import Foundation
 import KeychainEngine
 
 /// One way in which a vault is not as it was left.
@@ -70,6 +71,13 @@ public enum HeadFinding: Hashable, Sendable {
         if found == expected { return nil }
         return found < expected ? .missing(part, expected - found) : .added(part, found - expected)
     }
+}
+
+/// In what a vault is not as it was left, and in which state of the vault that was found.
+public struct HeadReport: Hashable, Sendable {
+    public let findings: [HeadFinding]
+    /// A digest of all that a head covers, and of the head itself.
+    let state: Data
 }
 
 extension [HeadFinding] {

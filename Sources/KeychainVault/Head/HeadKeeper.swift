@@ -88,6 +88,9 @@ final class HeadKeeper {
         try look(.wholeVault).findings.isEmpty ? transaction : WriteTransaction(db, RowChanges { nil })
     }
 
+    /// See ``HeadReport``.
+    func state() throws -> Data { try HeadExamination.state(db, openKeys()) }
+
     /// Makes a head of the rows that are there, later than all that was seen.
     ///
     /// - Parameter isRestored: Whether another state was put in the vault's place. It then comes later than that also for

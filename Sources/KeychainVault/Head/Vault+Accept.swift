@@ -28,6 +28,42 @@ extension Vault {
         }
     }
 
+    /// The same of every row, to be shown to a user before ``accept(_:)``.
+    ///
+    /// - Throws: `locked` while not even the index is open, `unavailable` if there is no vault.
+    public func headReport() throws(KeychainError) -> HeadReport {
+        let session = try currentSession()
+        let seen = session.anchors.read()
+        return try DatabaseFailure.translating(location.databaseFile) {
+            try session.reader.read { db in
+                HeadReport(
+                    findings: try HeadExamination(session, db, seen, .wholeVault).findings,
+                    state: try HeadExamination.state(db, session.headKeys()))
+            }
+        }
+    }
+
+    /// Takes the vault as it is if it still is as the user has seen it; else as ``accept()``.
+    ///
+    /// ```swift
+    /// let report = try vault.headReport()
+    /// if agrees(to: report.findings.sentence) { try vault.accept(report) }
+    /// ```
+    ///
+    /// - Throws: `busy` if the vault has changed since; then nothing was accepted.
+    public func accept(_ report: HeadReport) throws(KeychainError) {
+        _ = try currentSession()
+        try change { session, keeper in
+            guard try keeper.state() == report.state else {
+                throw KeychainError(
+                    .busy,
+                    "The vault '\(session.location.folder)' has changed since it was looked at. Nothing was accepted: "
+                        + "look at it again.")
+            }
+            _ = try keeper.accept()
+        }
+    }
+
     /// Takes the vault as it is, in one durable transaction: it gets a new head of the rows and the keybag that are there, and this
     /// machine remembers that state as the newest. To be called after a backup was put back, or when a user has looked at
     /// ``headFindings(wholeVault:)`` and knows why.

@@ -44,7 +44,7 @@ struct FileLock {
             PausePoint.lockFileOpened.reached()
             try lock.take(path, wait)
             PausePoint.lockTaken.reached()
-            if try lock.identity == FileSafety.status(path).map(FileIdentity.init) { return lock }
+            if try lock.isStill(at: path) { return lock }
             if try wait.hasEnded() { throw busy(path, wait) }
         } catch {
             lock.release()
@@ -58,6 +58,11 @@ struct FileLock {
     func release() {
         close(descriptor)
         PausePoint.lockReleased.reached()
+    }
+
+    /// Whether the file was neither removed nor replaced since: if it was, others may hold the lock of another one.
+    func isStill(at path: String) throws(KeychainError) -> Bool {
+        try identity == FileSafety.status(path).map(FileIdentity.init)
     }
 
     /// Whether nothing was ever written to the file.

@@ -35,13 +35,13 @@ extension Keychainctl {
         }
 
         private func accept(_ vault: Vault) throws(KeychainError) {
-            let findings = try vault.headFindings(wholeVault: true)
-            guard !findings.isEmpty else { return try Output.write("The vault is as it was left.\n") }
+            let report = try vault.headReport()
+            guard !report.findings.isEmpty else { return try Output.write("The vault is as it was left.\n") }
             try Output.write(
                 "The vault '\(vault.location.folder)' is not as it was left:\n".escapingControls(keeping: "\n"))
-            for finding in findings { try Output.write("  \(finding.message)\n") }
+            for finding in report.findings { try Output.write("  \(finding.message)\n") }
             if !yes { try confirm() }
-            try vault.accept()
+            try vault.accept(report)
             try Output.write("It was taken as it is.\n")
         }
 

@@ -45,12 +45,17 @@ extension Keychainctl {
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put a backup in the vault's place.",
-            usage: "keychainctl restore <file> [--yes] [--force] [--json]",
+            usage: "keychainctl restore <file> [--yes] [--force] [--json] [<options>]",
             discussion: """
                 The file is checked from end to end first. The vault that is replaced is kept, as a \
                 file in the vault's folder, until you remove it. Other programs go on in the restored \
                 vault. On a terminal you are asked before a vault is replaced; elsewhere --yes is \
                 needed.
+
+                What was restored is older than what this machine has seen, so it has to be accepted \
+                before it can be written. That is done at once; if it is locked here it takes a secret \
+                that opens it. Without one this command fails when all else is done, except with --force, \
+                and the vault can be read: see keychainctl accept --help.
 
                 With --json: the object that `backup` prints, and the keys replaced, the file that the \
                 vault of before is kept in, or null, and accepted, whether it can be written at once.
@@ -70,6 +75,7 @@ extension Keychainctl {
         var json = false
 
         @OptionGroup var confirmation: Confirmation
+        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
 
         func run() throws {
             let vault = try UserKeychain().vault
@@ -77,14 +83,36 @@ extension Keychainctl {
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
             try confirm(vault, backup)
             let done = try vault.restore(from: file, force: force)
-            if json { try Output.write(JSONOutput.line(BackupJSON(backup: done.backup, restoration: done))) }
             Output.note("It is the vault in '\(vault.location.folder)' now.")
-            if !done.isAccepted {
-                Output.note("It can be read. To write it, unlock it and run: keychainctl accept")
-            }
             if let replaced = done.replaced {
                 Output.note("The vault of before is kept in '\(replaced)'. Remove it when nobody needs it any more.")
             }
+            let obstacle = acceptUnlocked(vault, done.obstacle)
+            if json {
+                try Output.write(
+                    JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: obstacle == nil)))
+            }
+            guard let obstacle else { return }
+            guard force else { throw Self.notAccepted(obstacle) }
+            Output.note(Self.notAccepted(obstacle).message)
+        }
+
+        /// A vault that starts locked takes somebody who unlocks it. Whoever forces a backup into place may not have what opens it.
+        private func acceptUnlocked(_ vault: Vault, _ obstacle: KeychainError?) -> KeychainError? {
+            guard let obstacle, obstacle.reason == .locked else { return obstacle }
+            do throws(KeychainError) {
+                try unlock.unlocking(vault) { () throws(KeychainError) in _ = try vault.accept() }
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        private static func notAccepted(_ cause: KeychainError) -> KeychainError {
+            KeychainError(
+                cause.reason,
+                "The backup was restored and can be read, but not accepted: \(cause.message) To write it, unlock it and run: "
+                    + "keychainctl accept")
         }
 
         private func confirm(_ vault: Vault, _ backup: VaultBackup) throws(KeychainError) {
@@ -139,6 +167,7 @@ extension VaultBackup {
 private struct BackupJSON: Encodable {
     let backup: VaultBackup
     var restoration: VaultRestoration?
+    var isAccepted = false
 
     private enum Key: String, CodingKey {
         case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
@@ -161,7 +190,7 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.protectors.map(ProtectorJSON.init), forKey: .protectors)
         if let restoration {
             try object.encode(restoration.replaced, forKey: .replaced)
-            try object.encode(restoration.isAccepted, forKey: .accepted)
+            try object.encode(isAccepted, forKey: .accepted)
         }
     }
 }

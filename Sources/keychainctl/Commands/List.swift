@@ -40,7 +40,10 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try search(keychain) }
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                defer { keychain.warnOfDifferences() }
+                return try search(keychain)
+            }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
             if found.isPartial || !json { try warnOfDamage(keychain) }

@@ -20,7 +20,8 @@ extension Keychainctl {
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts), differences (an array of sentences; \
-                null while the vault is locked) and memoryProtection (secretMemory, locked, swappable).
+                null while the vault is locked), rollbackWatched (whether this machine remembers a state of the \
+                vault; null while it is locked) and memoryProtection (secretMemory, locked, swappable).
 
                 Values are not opened: doctor does that.
 
@@ -81,6 +82,7 @@ extension VaultStatus {
             ),
             ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
             ("completeness", completeness),
+            ("rollback", rollbackText),
             (
                 "removed data",
                 walHoldsRemovedData
@@ -105,6 +107,15 @@ extension VaultStatus {
         guard let headFindings else { return "unknown until the vault is unlocked" }
         return headFindings.isEmpty
             ? "as it was left" : headFindings.sentence + "; nothing can be written: see keychainctl accept --help"
+    }
+
+    private var rollbackText: String {
+        switch isRollbackWatched {
+        case true?: "an older state put back is noticed"
+        case false?:
+            "not noticed: this machine remembers no state; the next write does, if '\(location.stateFolder)' can be written"
+        case nil: "unknown until the vault is unlocked"
+        }
     }
 
     private var counts: String {

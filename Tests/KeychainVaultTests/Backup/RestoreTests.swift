@@ -35,6 +35,22 @@ struct RestoreTests {
         #expect(try test.state().count == BackupTests.items + 1)
     }
 
+    @Test(arguments: ["vault-1", "vault-2", "vault-3"])
+    func backupOfAnyFormat_restored_isReadAndWritten(_ name: String) throws {
+        let test = try TestVault()
+        for (file, place) in [("vault.db", test.root + "/backup"), ("device.key", test.location.deviceKeyFile)] {
+            let path = "\(FormatReader.testsFolder)/Fixtures/\(name)/\(file)"
+            try test.place(Data(contentsOf: URL(fileURLWithPath: path)), at: place)
+        }
+        var settings = VaultSettings.cheap
+        settings.unlockCache = .process
+        let done = try test.another(settings).restore(from: test.root + "/backup")
+        #expect(done.isAccepted && done.backup.itemCount > 0)
+        try test.another(settings).engine.add(.genericPassword("exerciser", "afterwards", value: "v"))
+        #expect(try test.another(settings).status().formatVersion == VaultSchema.version)
+        #expect(problems(test) == [])
+    }
+
     @Test func fileOfTheVaultItself_isNoBackup() throws {
         let (test, _) = try vaultWithBackup()
         for path in [test.databaseFile, test.location.unfinishedRestoration, test.location.lockFile] {

@@ -125,12 +125,40 @@ struct HeadTests {
         try test.another().backup(to: file)
         try test.another().addProtector(.keyFile(), authority: .old)
         try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
-        #expect(try !test.another().restore(from: file, force: true).isAccepted)
+        let done = try test.another().restore(from: file, force: true)
+        #expect(!done.isAccepted && done.obstacle?.reason == .locked)
         let vault = test.another()
         try vault.unlock(.old)
         #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
         try vault.accept()
         try vault.engine.add(.genericPassword("s", "new", value: "v"))
+    }
+
+    /// What a user was shown is not what would be taken.
+    @Test func vaultChangedAfterTheReport_isNotAccepted() throws {
+        let test = try TestVault()
+        for name in ["a", "b", "c"] { try test.engine.add(.genericPassword("s", name, value: "v")) }
+        let vault = test.another()
+        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM item WHERE id = 1")
+        let report = try vault.headReport()
+        #expect(report.findings.contains(.missing(.items, 1)))
+        try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = x'00' WHERE id = 2")
+        #expect(reason { try vault.accept(report) } == .busy)
+        #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
+        try vault.accept(vault.headReport())
+        try vault.engine.add(.genericPassword("s", "new", value: "v"))
+    }
+
+    @Test func vaultThatNoAnchorIsKeptOf_isNotWatched() throws {
+        var settings = VaultSettings.cheap
+        settings.anchors = []
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.vault.status().isRollbackWatched == false)
+        #expect(Vault.examine(test.location, settings).contains { $0.check == "rollback" && $0.severity == .warning })
+        try test.another().engine.add(.genericPassword("s", "b", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == true)
+        #expect(!Vault.examine(test.location).contains { $0.check == "rollback" })
     }
 
     @Test func lastPassphrase_removedWithItsItems_keepsTheHead() throws {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that was stopped where SQLite has one of its locks keeps others no longer than their own time.
+
+import Foundation
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+struct BusyVaultTests {
+    private static var hasty: VaultSettings {
+        var settings = VaultSettings.cheap
+        settings.writerTimeout = .milliseconds(200)
+        return settings
+    }
+
+    /// A closed vault, in which the index of the log is about to be made by somebody who has the lock for that.
+    private static func vaultWithAStoppedOpener(_ settings: VaultSettings) throws -> (TestVault, RangeLock) {
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.vault.close()
+        return (test, try RangeLock(test.databaseFile + "-shm", byte: RangeLock.writing))
+    }
+
+    /// SQLite asks nobody there whether to go on, and gives up after ten seconds with an error of its own.
+    @Test func reader_besideAProcessThatMakesTheIndexOfTheLog_isToldThatTheVaultIsBusy() throws {
+        let (test, lock) = try Self.vaultWithAStoppedOpener(Self.hasty)
+        let reader = test.another(Self.hasty)
+        #expect(reason { _ = try reader.engine.text(.genericPassword("s", "a")) } == .busy)
+        lock.release()
+        #expect(try reader.engine.text(.genericPassword("s", "a")) == "v")
+    }
+
+    @Test func writer_besideAProcessThatMakesTheIndexOfTheLog_isToldThatTheVaultIsBusy() throws {
+        let (test, lock) = try Self.vaultWithAStoppedOpener(Self.hasty)
+        let writer = test.another(Self.hasty)
+        #expect(reason { try writer.engine.add(.genericPassword("s", "b", value: "v")) } == .busy)
+        lock.release()
+        try writer.engine.add(.genericPassword("s", "b", value: "v"))
+    }
+
+    /// Here SQLite asks, and the same lock ends the waiting.
+    @Test func writer_besideAnotherConnectionThatWrites_isToldThatTheVaultIsBusy() throws {
+        let test = try TestVault(Self.hasty)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let lock = try RangeLock(test.databaseFile + "-shm", byte: RangeLock.writing)
+        #expect(reason { try test.engine.add(.genericPassword("s", "b", value: "v")) } == .busy)
+        lock.release()
+        try test.engine.add(.genericPassword("s", "b", value: "v"))
+    }
+
+    @Test func pauses_allTogether_takeNoLongerThanTheTimeout() {
+        let wait = BusyWait(.zero)
+        #expect(!wait.goesOn(0))
+        let patient = BusyWait(.seconds(60))
+        #expect(patient.goesOn(0))
+        BusyWait.$isOff.withValue(true) { #expect(!patient.goesOn(1)) }
+    }
+}
+
+/// One byte of a file, locked as another process would.
+private final class RangeLock {
+    /// The byte that stands for SQLite's right to write the log.
+    static let writing: off_t = 120
+    /// F_OFD_SETLK, which this platform's module leaves out: a lock of the open file, that the same process meets as well.
+    private static let setLock: Int32 = 37
+
+    private let descriptor: Int32
+
+    init(_ path: String, byte: off_t) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        var range = flock()
+        (range.l_type, range.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        (range.l_start, range.l_len) = (byte, 1)
+        try #require(descriptor >= 0 && fcntl(descriptor, Self.setLock, &range) == 0, "\(errno)")
+    }
+
+    func release() { close(descriptor) }
+}
