@@ -57,6 +57,7 @@ extension Vault {
                 }
                 try close()
             } catch {
+                let error = reserve.named(error)
                 guard reserve.isWanted(after: error), usingReserve?() ?? emptyingLog(), reserve.giveUp() else {
                     throw error
                 }

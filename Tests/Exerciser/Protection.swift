@@ -35,6 +35,7 @@ struct Protection {
             try vault.changeProtector(try slot("passphrase"), to: Self.secret("new"), authority: old)
         case "add": try vault.addProtector(Self.secret("new"), authority: old)
         case "remove": try vault.removeProtector(try slot("key-file"), authority: old)
+        case "remove-passphrase": try vault.removeProtector(try slot("passphrase"), authority: old)
         case "rotate": try vault.rotate(authority: old)
         default: exit(64)
         }

@@ -46,6 +46,8 @@ case "add-and-close":
         try Vault.closeAll()
     }
 case "count": exerciser.report { print(try exerciser.count()) }
+case "openers": exerciser.report { print(try vault.status().slots.compactMap(\.kind?.word).joined(separator: " ")) }
+case "rotating": exerciser.report { print(try vault.status().isRotating) }
 case "hold": exerciser.report { try protection.hold(rest[0]) }
 case "observe": exerciser.observe(vault)
 case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) }

@@ -66,6 +66,18 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "full", "done", "done", "done", "\(Reserve.size)"])
     }
 
+    @Test func protector_removedOnAFullDisk_isGoneAndTheItemsAreSealedAnew() throws {
+        let names = (1...20).map(String.init).joined(separator: " ")
+        let lines = try FullDisk().run(
+            """
+            vault protect old
+            for name in \(names); do vault add-and-close $name value; done
+            fill; vault change remove-passphrase; vault openers; vault state; vault read 20; vault rotating
+            """)
+        let added = Array(repeating: "done", count: 20)
+        #expect(lines.steps == ["done"] + added + ["full", "done", "device-key", "unlocked", "value", "false"])
+    }
+
     @Test func keybag_onAFullDisk_isChanged() throws {
         let lines = try FullDisk().run(
             """

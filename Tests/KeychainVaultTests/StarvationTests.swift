@@ -20,7 +20,7 @@ struct StarvationTests {
     static let faults = [
         Fault(call: "pwrite64", error: "ENOSPC", reasons: ["diskFull"]),
         Fault(call: "pwrite64", error: "EIO", reasons: ["inputOutput"]),
-        Fault(call: "pwrite64", error: "EDQUOT", reasons: ["diskFull", "inputOutput"]),
+        Fault(call: "pwrite64", error: "EDQUOT", reasons: ["diskFull"]),
         Fault(call: "fdatasync", error: "EIO", reasons: ["inputOutput"]),
     ]
 

@@ -45,17 +45,35 @@ struct Reserve {
         error.reason == .diskFull || error.reason == .unavailable && (refusesFiles || isDiskFull)
     }
 
-    /// Whether the file system has no room for a file, asked by making one without a name: a quota may be used up while there
-    /// is space for others. Not every file system can make such a file.
-    private var refusesFiles: Bool {
+    /// What an operation failed with. SQLite takes a quota that is used up for a medium that fails.
+    func named(_ error: KeychainError) -> KeychainError {
+        guard error.reason == .inputOutput, refusesBytes else { return error }
+        return KeychainError(
+            .diskFull, "No space is left for you where '\(folder)' is; nothing was changed. Free some and try again.")
+    }
+
+    private var refusesFiles: Bool { Self.isFull(probe { _ in 0 }) }
+
+    private var refusesBytes: Bool {
+        let page = [UInt8](repeating: 0, count: 4096)
+        return Self.isFull(probe { pwrite($0, page, page.count, 0) == page.count ? 0 : errno })
+    }
+
+    private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
+    /// What goes wrong with a file without a name: a quota may be used up while there is space for others. Not every file system
+    /// can make such a file.
+    private func probe(_ use: (Int32) -> Int32) -> Int32 {
         #if os(Linux)
             // O_TMPFILE, which Swift does not import.
             let unnamed = 0o20000000 | O_DIRECTORY
             let descriptor = open(folder, unnamed | O_RDWR | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { return errno == ENOSPC || errno == EDQUOT }
-            close(descriptor)
+            guard descriptor >= 0 else { return errno }
+            defer { close(descriptor) }
+            return use(descriptor)
+        #else
+            return 0
         #endif
-        return false
     }
 
     private var isDiskFull: Bool {
