@@ -27,6 +27,7 @@ extension Vault {
         let source = try openSource()
         let unfinished = try UnfinishedFile(file.path + ".new")
         let count = try DatabaseCopy.fill(unfinished.path, from: source) { try ItemTable($0).count() }
+        PausePoint.backupCopied.reached()
         let contents = try VaultContents(at: unfinished.path, location, settings)
         try check(contents, count, against: source)
         try file.checkFree(replacing: replacing)

@@ -133,6 +133,44 @@ struct BackupTests {
         #expect(try test.vault.backup(to: test.root + "/backup").damagedCount == 1)
     }
 
+    @Test func copy_whileOthersWrite_isOfTheStateThatWasLookedAt() throws {
+        let test = try Self.vault()
+        let path = test.root + "/copy"
+        try test.place(Data(), at: path)
+        let source = try Session.Opened(test.location, isReadOnly: false).reader
+        let count = try DatabaseCopy.fill(path, from: source) { db in
+            try test.engine.add(.genericPassword("exerciser", "before", value: "v"))
+            let count = try ItemTable(db).count()
+            try test.engine.add(.genericPassword("exerciser", "after", value: "v"))
+            return count
+        }
+        #expect(count == Self.items + 1)
+        #expect(try Self.state(of: path, test).count == count)
+    }
+
+    #if DEBUG
+        /// What happens to a copy between the writing and the check, for backups that are made within one task.
+        @TaskLocal private static var mishap: (@Sendable () throws -> Void)?
+
+        /// A failing medium: what arrives is a whole database, and not what was written.
+        @Test func copy_thatDiffersFromTheVault_isRemovedAndReported() throws {
+            let test = try Self.vault()
+            let file = test.root + "/backup"
+            PausePoint.observe { point in
+                guard point == .backupCopied, let mishap = Self.mishap else { return }
+                do { try mishap() } catch { Issue.record(error) }
+            }
+            defer { PausePoint.observe(nil) }
+            let before = try names(test.root)
+            for statement in ["DELETE FROM item WHERE id = 1", "UPDATE item SET value = zeroblob(152) WHERE id = 1"] {
+                Self.$mishap.withValue({ try DatabaseQueueForTests(file + ".new").run(statement) }) {
+                    #expect(reason { try test.vault.backup(to: file) } == .inputOutput, "\(statement)")
+                }
+                #expect(try names(test.root) == before)
+            }
+        }
+    #endif
+
     @Test func backup_underWriters_isOfOneMoment() throws {
         let test = try TestVault()
         let writers = try (0..<2).map { try RunningChild(test, "add-until-told", "writer\($0)") }
