@@ -30,4 +30,15 @@ struct FolderDurabilityTests {
             #expect(isSynced, "\(parent)")
         }
     }
+
+    /// The file of the device key is among them: a key that a crash could take back must not wrap anything.
+    @Test func firstWrite_ofWhichAnythingCannotBeSynced_isNotAcknowledged() throws {
+        let strace = try #require(ChildProcess.installed("strace"))
+        for occurrence in 1...6 {
+            let test = try TestVault()
+            let child = try test.exercise(
+                ["script", "1"], injecting: "fsync:error=EIO:when=\(occurrence)", strace: strace)
+            #expect(child.failureReasons == ["inputOutput"], "fsync \(occurrence): \(child.output)")
+        }
+    }
 }

@@ -57,6 +57,39 @@ struct KeybagTests {
         }
     }
 
+    private func isWellFormed(_ keybag: Keybag) -> Bool {
+        do throws(MalformedBytes) {
+            return try Keybag(bytes: keybag.bytes) == keybag
+        } catch {
+            return false
+        }
+    }
+
+    /// Each takes half a second to try, and whoever writes the file chooses how many there are.
+    @Test func keybag_withMorePassphrasesThanAVaultTakes_isMalformed() throws {
+        let (test, _) = try vaultWithItem()
+        var keybag = try test.vault.currentSession().keybag
+        keybag.slots = (1...Keybag.passphraseLimit).map { _ in Self.passphraseSlot }
+        #expect(isWellFormed(keybag))
+        keybag.slots.append(Self.passphraseSlot)
+        #expect(!isWellFormed(keybag))
+    }
+
+    private static var passphraseSlot: Keybag.Slot {
+        Keybag.Slot(
+            kind: PassphraseProtector.kind.number, id: UUID(), created: 0, parameters: Data(),
+            commitment: Data(count: 32), wrappedKey: Data(count: 60))
+    }
+
+    /// One could take the place of the other.
+    @Test func keybag_withTwoKeysOfOneName_isMalformed() throws {
+        let (test, _) = try vaultWithItem()
+        var keybag = try test.vault.currentSession().keybag
+        let key = try #require(keybag.keys.first { $0.keyClass != Keybag.indexKeyClass })
+        keybag.keys.append(key)
+        #expect(!isWellFormed(keybag))
+    }
+
     @Test func damagedCopy_atTheNextWrite_isMended() throws {
         let (test, database) = try vaultWithItem()
         let original = try bytes(database, "keybag_copy")

@@ -133,12 +133,26 @@ struct TamperTests {
     }
 
     @Test func row_filedUnderAnothersKey_isCorrupt() throws {
+        let victim = try Self.victimWithBFiledUnderTheKeyOfA()
+        #expect(victim.outcome("a") == "!corrupt")
+    }
+
+    /// Else the row would keep the key from its owner for good.
+    @Test func row_filedUnderAnothersKey_isSetAsideWhenThatOneIsAdded() throws {
+        let victim = try Self.victimWithBFiledUnderTheKeyOfA()
+        try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
+        #expect(victim.outcome("a") == "new")
+        #expect(try victim.test.vault.status().quarantinedCount == 1)
+    }
+
+    private static func victimWithBFiledUnderTheKeyOfA() throws -> Victim {
         let victim = try Victim()
-        let minor = try victim.blob("minor", of: "a")
+        let columns = ["minor", "scope"]
+        let digests = try columns.map { try victim.blob($0, of: "a") }
         let b = try victim.rowID(of: "b")
         try victim.test.engine.delete(.genericPassword("s", "a"))
-        try victim.set("minor", ofRow: b, to: minor)
-        #expect(victim.outcome("a") == "!corrupt")
+        for (column, digest) in zip(columns, digests) { try victim.set(column, ofRow: b, to: digest) }
+        return victim
     }
 
     @Test func row_ofAnotherVault_isCorrupt() throws {

@@ -50,6 +50,22 @@ struct WriterLockTests {
         #expect(try test.engine.text(.genericPassword("s", "late")) == "v")
     }
 
+    @Test func call_thatEndsWhileItWaitsForTheLock_waitsNoLonger() throws {
+        var settings = VaultSettings()
+        settings.writerTimeout = .seconds(10)
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "before", value: "v"))
+        let held = try HeldLock(test.location.lockFile)
+        let gate = CommitGate()
+        let query = Self.late(gate)
+        let writer = Background { try test.engine.add(query) }
+        while try Self.openings(of: test.location.lockFile) < 2 { sched_yield() }
+        #expect(gate.close(Self.timeout))
+        #expect(writer.reason() == .timedOut)
+        held.release()
+        #expect(reason { _ = try test.engine.text(.genericPassword("s", "late")) } == .itemNotFound)
+    }
+
     @Test func gate_whileAChangeIsCommitted_closesAfterIt() throws {
         let gate = CommitGate()
         try gate.enter()

@@ -237,6 +237,19 @@ struct HeadAttackTests {
         try Self.expectReadOnly(test, [.older(changes: 1), .added(.items, 1)], items: 4)
     }
 
+    /// It stays the same file with the same keybag, so only the head tells.
+    @Test func olderHead_putBackUnderAnOpenVault_isNoticedByTheNextWrite() throws {
+        let test = try Self.vaultWithThreeItems()
+        let queue = try DatabaseQueue(path: test.databaseFile)
+        let old = try queue.read { try HeadTable($0).read() }
+        let vault = test.another()
+        try vault.engine.add(.genericPassword("service", "account-4", value: "v"))
+        try queue.write { try HeadTable($0).write(#require(old)) }
+        try queue.close()
+        #expect(reason { try vault.engine.add(.genericPassword("service", "account-5", value: "v")) } == .rolledBack)
+        #expect(try Self.values(test) == 4)
+    }
+
     // MARK: - What remembers
 
     @Test func stateFolder_deleted_theKernelStillRemembers() throws {
@@ -279,6 +292,18 @@ struct HeadAttackTests {
         #expect(try test.another().headFindings() == [])
         try test.another().engine.add(.genericPassword("service", "new", value: "v"))
         #expect(try !test.another().currentSession().anchors.read().records.isEmpty)
+    }
+
+    /// Else everybody who can write the state folder could make the vault read-only.
+    @Test func stateFile_whoseSequenceWasRaisedWithoutTheKey_countsAsNone() throws {
+        let test = try Self.vaultWithThreeItems()
+        let file = try #require(test.files().keys.first { $0.hasPrefix(test.location.stateFolder) })
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        let lastByteOfTheSequence = Anchor.length - 32 - 1
+        bytes[lastByteOfTheSequence] = .max
+        try bytes.write(to: URL(fileURLWithPath: file))
+        #expect(try test.another().headFindings() == [])
+        try test.another().engine.add(.genericPassword("service", "new", value: "v"))
     }
 
     @Test func stateFile_ofAnotherFolder_saysNothing() throws {

@@ -154,6 +154,18 @@ import Testing
         }
     }
 
+    /// No digest tells whether it is visible, so nobody can tell whether it is meant.
+    @Test func lockedItem_thatMayNotBeMeant_survivesADeletion() throws {
+        let test = try TestVault.locked()
+        var query = Query.find(.whenUnlocked)
+        query.attributes[.isInvisible] = .number(1)
+        #expect(reason { try test.another().engine.delete(query) } == .locked)
+        let vault = test.another()
+        try vault.unlock(.old)
+        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        try test.forget()
+    }
+
     @Test func status_ofALockedVault_countsWhatIsClosed() throws {
         let test = try TestVault.locked()
         let status = try test.another().status()
