@@ -34,7 +34,7 @@ fuzz: ## Give every decoder odd bytes, FUZZ_SECONDS each (60), with the address 
 	@Scripts/setup.sh build
 	@FUZZ_RECORD=Docs/Evidence.md Scripts/fuzz.sh
 
-mutants: ## Put sixty defects into a copy, one at a time, and see whether the tests notice
+mutants: ## Put eighty defects into a copy, one at a time, and see whether the tests notice
 	@Scripts/setup.sh test
 	@MUTANTS_RECORD=Docs/Evidence.md Scripts/mutants.sh
 

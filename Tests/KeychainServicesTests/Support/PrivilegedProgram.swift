@@ -80,8 +80,9 @@ final class PrivilegedProgram {
         let switching = [
             "setsid", "-w", "setpriv", "--reuid=\(Self.caller)", "--regid=\(Self.caller)", "--clear-groups",
         ]
-        // Only the program itself gets the caller's environment.
-        let variables = environment.map { "\($0)=\($1)" }.sorted()
+        // Only the program itself gets the caller's environment, and the defect that Scripts/mutants.sh has chosen.
+        let defect = ProcessInfo.processInfo.environment.filter { $0.key == "KEYCHAIN_MUTANT" }
+        let variables = environment.merging(defect) { $1 }.map { "\($0)=\($1)" }.sorted()
         process.arguments = try mounting(users) + switching + ["env", "-i"] + variables + words
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
