@@ -13,7 +13,7 @@
 @inline(never)
 public func scrubLeftovers() {
     scrubRegisters()
-    for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size) }
+    for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size, count: 16) }
     scrubStack(kibibytes: 32)
 }
 
@@ -32,9 +32,14 @@ private func scrubRegisters() {
     }
 }
 
-/// Takes blocks of one size until those of the thread's own list and some of the shared ones are among them.
-private func scrubFreedBlocks(of size: Int) {
-    withUnsafeTemporaryAllocation(of: UnsafeMutableRawBufferPointer.self, capacity: 16) { blocks in
+/// Overwrites blocks of one size that the calling thread has just given back: for after a call that left a secret in one whose
+/// size is known, on the same thread. glibc keeps up to seven of a size for each thread, and hands out first what came last.
+///
+/// Does not protect against copies elsewhere; `scrubLeftovers()` reaches further and takes longer.
+///
+/// - Parameter count: How many to take: above seven, some of those that threads share are among them.
+public func scrubFreedBlocks(of size: Int, count: Int) {
+    withUnsafeTemporaryAllocation(of: UnsafeMutableRawBufferPointer.self, capacity: count) { blocks in
         for index in blocks.indices {
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
             wipeMemory(block)
