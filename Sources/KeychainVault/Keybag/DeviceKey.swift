@@ -21,6 +21,8 @@ struct DeviceKey: Sendable {
     /// - Throws: `unsafeLocation` if others could read or replace it, `corrupt` if it is not a device key.
     static func load(_ path: String) throws(KeychainError) -> DeviceKey? {
         try FileSafety.checkNotReplaceable(path)
+        // The checksum's state holds the key as it is, and is freed like that.
+        defer { scrubLeftovers() }
         guard var bytes = try PrivateFile.read(path, limit: length) else { return nil }
         defer { bytes.wipe() }
         do throws(MalformedBytes) {
@@ -46,6 +48,7 @@ struct DeviceKey: Sendable {
         defer { lock.release() }
         if let present = try load(path) { return present }
         let key = DeviceKey(id: UUID(), secret: .random(count: 32))
+        defer { scrubLeftovers() }
         var bytes = key.bytes
         defer { bytes.wipe() }
         try PrivateFile.write(bytes, to: path)
@@ -70,9 +73,12 @@ struct DeviceKey: Sendable {
         secret = bytes.dropFirst(24).prefix(32).withUnsafeBytes { SecretBytes(copying: $0) }
     }
 
+    /// In one block from the start: one that grows would leave a copy behind.
     private var bytes: Data {
-        var bytes = Self.magic + id.bytes
+        var bytes = Data(capacity: Self.length)
+        bytes.append(Self.magic + id.bytes)
         secret.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        return bytes + Checksum.sha256(bytes).prefix(8)
+        bytes.append(Checksum.sha256(bytes).prefix(8))
+        return bytes
     }
 }
