@@ -176,7 +176,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "vault-exerciser",
         dependencies: [
-            "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims",
+            "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "CTestShims",
             .product(name: "GRDB", package: "GRDB.swift"),
         ],
         path: "Tests/Exerciser"),
@@ -192,7 +192,7 @@ var targets: [Target] = [
     .testTarget(
         name: "KeychainVaultTests",
         dependencies: [
-            "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "vault-exerciser",
+            "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims", "vault-exerciser",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     .target(

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork, and parts of keyctl that only tests need.
+// fork, parts of keyctl, and a search for secrets, that only tests need.
 
 #define _GNU_SOURCE
 #include "CTestShims.h"
 
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,11 +17,67 @@ long long test_core_dump_limit(void) {
     return getrlimit(RLIMIT_CORE, &limit) == 0 ? (long long)limit.rlim_max : -1;
 }
 
+// The chain in which a window is found by its first four bytes.
+static uint32_t chain(const unsigned char *bytes) {
+    uint32_t first;
+    memcpy(&first, bytes, sizeof first);
+    return first * 2654435761u >> 16;
+}
+
+static int begins_with_eight_zeros(const unsigned char *bytes) {
+    uint64_t first;
+    memcpy(&first, bytes, sizeof first);
+    return first == 0;
+}
+
+void test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
+                       size_t width, unsigned int *hits) {
+    // Entries are one more than the index of their window, so that zero ends a chain.
+    uint32_t *first = calloc(1 << 16, sizeof(uint32_t)), *next = calloc(count + 1, sizeof(uint32_t));
+    if (!first || !next) abort();
+    for (size_t index = 0; index < count; index++) {
+        uint32_t *head = first + chain(windows + index * width);
+        next[index + 1] = *head;
+        *head = (uint32_t)(index + 1);
+    }
+    for (size_t at = 0; at + width <= length; at++) {
+        if (begins_with_eight_zeros(bytes + at)) {
+            at += 6;  // No window begins with two of them.
+            continue;
+        }
+        for (uint32_t entry = first[chain(bytes + at)]; entry; entry = next[entry]) {
+            if (memcmp(bytes + at, windows + (entry - 1) * width, width) == 0) hits[entry - 1]++;
+        }
+    }
+    free(first);
+    free(next);
+}
+
 #ifdef __linux__
 
+#include <errno.h>
+#include <linux/filter.h>
 #include <linux/keyctl.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <stddef.h>
 #include <sys/syscall.h>
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+
+int test_refuse_secret_memory(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_secret, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
 
 long test_join_new_session_keyring(void) { return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); }
 
@@ -38,5 +97,7 @@ long test_unlink_from_user_keyring(int serial) {
 }
 
 int test_is_dumpable(void) { return -1; }
+
+int test_refuse_secret_memory(void) { return -1; }
 
 #endif

@@ -58,6 +58,8 @@ case "add-until-told":
     // Adds items one after the other until it is told to end, and tells each that is acknowledged.
     exerciser.addUntilTold(rest[0])
 case "leftovers": Leftovers.wait(after: rest[0])
+case "needles": await Needles(vault: vault, words: rest).run()
+case "hold-open": exerciser.report { try Needles.holdOpen(vault, refusingSecretMemory: rest[0] == "refused") }
 case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
 case "crash-runs":
     CrashRuns(location: vault.location, settings: vault.settings).run(

@@ -4,6 +4,7 @@
 #ifndef CTEST_SHIMS_H
 #define CTEST_SHIMS_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /// fork(): 0 in the child.
@@ -21,5 +22,13 @@ long long test_core_dump_limit(void);
 
 /// 1 if the process may leave core dumps and be read by others of the user; -1 where there is no such question.
 int test_is_dumpable(void);
+
+/// Has the kernel refuse this process memfd_secret from now on; -1 if it does not take the order.
+int test_refuse_secret_memory(void);
+
+/// Counts the places of each of `count` windows of `width` bytes, at least eight, in one pass. No window may begin with two
+/// zero bytes.
+void test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
+                       size_t width, unsigned int *hits);
 
 #endif

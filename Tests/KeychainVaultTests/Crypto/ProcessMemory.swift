@@ -8,20 +8,54 @@ struct ProcessMemory {
     static let requirement = "needs /proc/PID/mem"
     static let isAvailable = FileManager.default.isReadableFile(atPath: "/proc/self/mem")
 
-    private let regions: [(name: String, bytes: Data)]
+    struct Region {
+        let name: String
+        /// Whether a core dump of the process would hold it.
+        let isDumped: Bool
+        let bytes: Data
+    }
+
+    let regions: [Region]
 
     init(of process: pid_t) throws {
         let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/mem"))
         defer { memory.closeFile() }
-        let table = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/maps"))
-        defer { table.closeFile() }
-        let maps = String(decoding: try table.readToEnd() ?? Data(), as: UTF8.self)
-        regions = maps.split(separator: "\n").compactMap { line in
+        regions = try Self.table(of: process).filter(\.isWritable).map { entry in
+            Region(name: entry.name, isDumped: entry.isDumped, bytes: Self.read(memory, entry.start, entry.end))
+        }
+    }
+
+    private struct Entry {
+        let start: UInt
+        let end: UInt
+        let isWritable: Bool
+        let name: String
+        var isDumped = true
+
+        /// - Returns: `nil` for a line that does not begin an entry.
+        init?(_ line: Substring) {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
             let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-            guard ends.count == 2, fields[1].hasPrefix("rw") else { return nil }
-            return (fields.count > 5 ? String(fields[5]) : "anonymous", Self.read(memory, ends[0], ends[1]))
+            guard ends.count == 2, fields.count > 4 else { return nil }
+            (start, end, isWritable) = (ends[0], ends[1], fields[1].hasPrefix("rw"))
+            name = fields.count > 5 ? String(fields[5]) : "anonymous"
         }
+    }
+
+    /// The mappings of a process, in the words of proc(5): a line for each, then its properties, "dd" among the flags of what
+    /// is left out of core dumps.
+    private static func table(of process: pid_t) throws -> [Entry] {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/smaps"))
+        defer { file.closeFile() }
+        var entries: [Entry] = []
+        for line in String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n") {
+            if let entry = Entry(line) {
+                entries.append(entry)
+            } else if line.hasPrefix("VmFlags:"), line.split(separator: " ").contains("dd"), !entries.isEmpty {
+                entries[entries.count - 1].isDumped = false
+            }
+        }
+        return entries
     }
 
     /// What can be read of it; the kernel refuses some mappings of its own.
@@ -31,6 +65,15 @@ struct ProcessMemory {
             pread(memory.fileDescriptor, $0.baseAddress, $0.count, off_t(start))
         }
         return bytes.prefix(max(count, 0))
+    }
+
+    /// Which secrets lie somewhere, with the regions.
+    ///
+    /// - Parameter onlyDumped: Whether only what a core dump would hold is searched.
+    func places(of search: NeedleSearch, onlyDumped: Bool = false) -> [NeedlePlace] {
+        regions.filter { $0.isDumped || !onlyDumped }.flatMap { region in
+            search.names(in: region.bytes).map { NeedlePlace(needle: $0, place: region.name) }
+        }
     }
 
     var size: Int { regions.reduce(0) { $0 + $1.bytes.count } }
