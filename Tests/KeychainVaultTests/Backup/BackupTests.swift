@@ -137,7 +137,7 @@ struct BackupTests {
         let test = try Self.vault()
         let path = test.root + "/copy"
         try test.place(Data(), at: path)
-        let source = try Session.Opened(test.location, isReadOnly: false).reader
+        let source = try Session.Opened(test.location, .seconds(30), isReadOnly: false).reader
         let count = try DatabaseCopy.fill(path, from: source) { db in
             try test.engine.add(.genericPassword("exerciser", "before", value: "v"))
             let count = try ItemTable(db).count()
