@@ -16,9 +16,16 @@ private enum KernelTime {
     static func isShort(_ key: KernelKeyring.Key) throws -> Bool {
         let serial = String(format: "%08x", UInt32(bitPattern: key.serial))
         // "2a6f8c1b I--Q---     1  29s 3f010000  1000  1000 user      description: 297"
-        let words = try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
+        let words = try text().split(separator: "\n")
             .map { $0.split(separator: " ") }.first { $0.first.map(String.init) == serial }
         return try #require(words)[3].hasSuffix("s")
+    }
+
+    /// To its end: Foundation's ways to read a whole file stop after the kernel's first four kilobytes.
+    private static func text() throws -> String {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/keys"))
+        defer { file.closeFile() }
+        return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
     }
 }
 
