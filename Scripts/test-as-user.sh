@@ -13,7 +13,7 @@ user=64210
 while grep -qE "^ *$user:" /proc/key-users; do user=$((user + 1)); done
 readonly user
 readonly suites='ReadOnly|KernelKeyring|SharedKeyring|RefusedKeyring|LocationTests|DeviceKeyTests|PassphraseSlotTests|PassphraseTests'
-readonly tools='SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|Privileged|EntitlementsFile|Askpass|Pinentry'
+readonly tools='KeychainctlTests\.SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|Privileged|EntitlementsFile|Askpass|Pinentry'
 
 if [[ $(id -u) != 0 ]]; then
     echo "Not root, who alone can become another user: not run. The tests themselves were run as this user." >&2
