@@ -13,7 +13,7 @@ package enum PausePoint: String, Sendable, CaseIterable {
     case beforeTruncation, truncated
     case betweenBatches, keybagRead, keybagWritten
     case beforeCacheStore, beforeCacheRemoval
-    case backupCopied
+    case backupCopied, vaultKept
 
     #if DEBUG
         private static let handler = Mutex<(@Sendable (PausePoint) -> Void)?>(nil)

@@ -115,20 +115,21 @@ struct FilesState: Equatable, Sendable {
         database = FileState(location.databaseFile)
         log = FileState(location.folder + "/" + VaultLocation.companionNames[0])
     }
+}
 
-    private struct FileState: Equatable, Sendable {
-        let identity: FileIdentity
-        let size: Int64
-        let changes: [Int]
+/// Which file a path leads to, and what it looks like from outside: nobody can write it without changing that.
+struct FileState: Equatable, Sendable {
+    let identity: FileIdentity
+    let size: Int64
+    let changes: [Int]
 
-        init?(_ path: String) {
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return nil }
-            identity = FileIdentity(status)
-            size = Int64(status.st_size)
-            changes = [
-                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-            ]
-        }
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        identity = FileIdentity(status)
+        size = Int64(status.st_size)
+        changes = [
+            status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+        ]
     }
 }

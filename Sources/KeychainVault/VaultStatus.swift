@@ -65,8 +65,9 @@ public struct VaultStatus: Sendable {
     /// In what the vault is not as it was left; nothing can then be written until it is accepted. `nil` if that cannot be told
     /// because not even the index is open.
     public let headFindings: [HeadFinding]?
-    /// Whether this machine remembers a state of the vault, so that an older one put back is noticed; `nil` while not even the index
-    /// is open. It does not where neither the state folder nor the kernel takes a record, and before the first write here.
+    /// Whether this machine remembers the state of the vault, so that an older one put back is noticed; `nil` while not even the
+    /// index is open. It does not where neither the state folder nor the kernel takes a record, where the state folder lies in the
+    /// vault's, and after another machine has written, until the next write here.
     public let isRollbackWatched: Bool?
     /// Whether the memory that holds the vault's keys is kept out of swap.
     public let isKeyMemoryLocked: Bool
@@ -119,7 +120,7 @@ extension Vault {
     ) throws -> (findings: [HeadFinding], isWatched: Bool)? {
         guard try session.keyState.hasIndex else { return nil }
         let look = try HeadExamination(session, db, seen, .wholeVault)
-        return (look.findings, try seen.newest(session.headKeys()) != nil)
+        return (look.findings, try session.anchors.cover(look.head, seen, session.headKeys()))
     }
 }
 

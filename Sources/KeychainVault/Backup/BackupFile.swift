@@ -7,6 +7,8 @@ import KeychainEngine
 /// The path of a backup, with the links in the folders above it followed.
 struct BackupFile {
     let path: String
+    /// What it is called while it is written: no name that anybody gives a file of theirs, since what is there is replaced.
+    let unfinished: String
 
     /// - Parameter isRead: What a restoration has kept in the vault's folder may be read, and nothing written there.
     /// - Throws: `unsafeLocation` for a place where every user may rename, or in the vault's folder.
@@ -19,8 +21,9 @@ struct BackupFile {
         let above = parts.count == 1 ? "." : String(path.utf8.dropLast(name.utf8.count)) ?? "."
         guard let folder = FileSafety.resolved(above) else { throw SystemFailure.failure("look at", above) }
         self.path = (folder == "/" ? "" : folder) + "/" + name
-        guard self.path.utf8.count <= 480 else {
-            throw KeychainError(.unsafeLocation, "'\(path)' is too long a path: SQLite takes 480 bytes.")
+        unfinished = (folder == "/" ? "" : folder) + "/." + name + ".unfinished-backup"
+        guard unfinished.utf8.count <= 480 else {
+            throw KeychainError(.unsafeLocation, "'\(path)' is too long a path: at most 460 bytes are possible.")
         }
         try FileSafety.checkNotSharedByAll(folder)
         guard let vault = FileSafety.resolved(location.folder) else { return }

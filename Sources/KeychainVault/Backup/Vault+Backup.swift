@@ -25,14 +25,14 @@ extension Vault {
         let file = try BackupFile(path, of: location, isRead: false)
         try file.checkFree(replacing: replacing)
         let source = try openSource()
-        let unfinished = try UnfinishedFile(file.path + ".new")
+        let unfinished = try UnfinishedFile(file.unfinished)
         let count = try DatabaseCopy.fill(unfinished.path, from: source) { try ItemTable($0).count() }
         PausePoint.backupCopied.reached()
         let contents = try VaultContents(at: unfinished.path, location, settings)
         try check(contents, count, against: source)
         try file.checkFree(replacing: replacing)
         try unfinished.put(at: file.path)
-        return VaultBackup(file.path, contents, settings)
+        return VaultBackup(file.path, FileState(file.path), contents, settings)
     }
 
     /// What is in a backup, checked from end to end without changing anything.
@@ -41,7 +41,8 @@ extension Vault {
     public func examineBackup(_ path: String) throws(KeychainError) -> VaultBackup {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
-        return VaultBackup(file.path, try VaultContents(at: file.path, location, settings), settings)
+        let state = FileState(file.path)
+        return VaultBackup(file.path, state, try VaultContents(at: file.path, location, settings), settings)
     }
 
     /// The vault's identity, which its backups share; `nil` if there is no vault.

@@ -16,30 +16,39 @@ extension Vault {
     ///
     /// - Parameter force: Whether to restore a backup that nothing here opens, some of whose items are damaged, or that is not
     ///   as it was made.
+    /// - Parameter shown: What ``examineBackup(_:)`` told of the file, if somebody has agreed to that. The file must not have changed
+    ///   since.
     /// - Throws: `corrupt`, `newerFormat` or `unsafeLocation` if the file is no whole backup, `authenticationFailed` if
-    ///   nothing here opens it, `busy` while another process restores. Then nothing was changed.
+    ///   nothing here opens it, `busy` while another process restores, or if the
+    ///   file is not as `shown`. Then nothing was changed.
     @discardableResult
-    public func restore(from path: String, force: Bool = false) throws(KeychainError) -> VaultRestoration {
+    public func restore(
+        from path: String, force: Bool = false, asShown shown: VaultBackup? = nil
+    ) throws(KeychainError) -> VaultRestoration {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
+        try check(file, shown)
         // Before a folder is made for it.
         try check(try VaultContents(at: file.path, location, settings), force)
         try location.checkSeparation()
         try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
         _ = try FileSafety.checkFolder(location.folder)
         let copy = try UnfinishedFile(location.unfinishedRestoration)
+        let state = FileState(file.path)
         try copy.fill(from: file.path)
+        try check(file, shown)
         // The file may have changed since; nobody else can change the copy.
         let contents = try VaultContents(at: copy.path, location, settings)
         try check(contents, force)
         let lock = try lockForWriting(nil)
         defer { lock.release() }
         try close()
-        let replaced = try putInPlace(copy)
+        let replaced = try putInPlace(copy, lock)
         try VaultMarker.write(lock, location)
         try close()
         return VaultRestoration(
-            backup: VaultBackup(file.path, contents, settings), replaced: replaced, obstacle: acceptRestored(lock))
+            backup: VaultBackup(file.path, state, contents, settings), replaced: replaced,
+            obstacle: acceptRestored(lock))
     }
 
     /// A vault that was restored stays so whether or not this succeeds.
@@ -55,6 +64,15 @@ extension Vault {
         } catch {
             return error
         }
+    }
+
+    /// - Throws: `busy` if the file is not any more as it was when somebody looked at it.
+    private func check(_ file: BackupFile, _ shown: VaultBackup?) throws(KeychainError) {
+        guard let shown, shown.file != file.path || shown.state != FileState(file.path) else { return }
+        throw KeychainError(
+            .busy,
+            "'\(file.path)' has changed since it was looked at. Nothing was changed. Look at it again, and restore it then."
+        )
     }
 
     private func check(_ contents: VaultContents, _ force: Bool) throws(KeychainError) {
@@ -82,7 +100,7 @@ extension Vault {
     }
 
     /// - Returns: The file that what was there before is kept in.
-    private func putInPlace(_ copy: UnfinishedFile) throws(KeychainError) -> String? {
+    private func putInPlace(_ copy: UnfinishedFile, _ lock: FileLock) throws(KeychainError) -> String? {
         try FileSafety.checkCompanions(location)
         let residue = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         guard try FileSafety.checkFile(location.databaseFile) != nil else {
@@ -93,8 +111,16 @@ extension Vault {
         }
         let kept = ReplacedVault(location: location, timeout: settings.writerTimeout)
         try kept.keep()
+        PausePoint.vaultKept.reached()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
+            // Somebody may have removed a file: the copy's name would lead to another one, or a writer that takes a new lock file
+            // would lose what it stores now.
+            guard copy.isAtItsPlace, try lock.isStill(at: location.lockFile) else {
+                throw KeychainError(
+                    .busy,
+                    "Files of '\(location.folder)' were removed while it was restored. Nothing was changed. Try again.")
+            }
             try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout)
         } catch {
             guard error.reason == .corrupt else {

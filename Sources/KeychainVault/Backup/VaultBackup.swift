@@ -34,8 +34,12 @@ public struct VaultBackup: Sendable {
     /// Whether the backup is worth nothing without the device key's file.
     public var opensWithDeviceKeyAlone: Bool { protectors.allSatisfy { $0.kind == .deviceKey } }
 
-    init(_ file: String, _ contents: VaultContents, _ settings: VaultSettings) {
+    /// What the file looked like before it was read.
+    let state: FileState?
+
+    init(_ file: String, _ state: FileState?, _ contents: VaultContents, _ settings: VaultSettings) {
         self.file = file
+        self.state = state
         vaultID = contents.keybag.vaultID
         formatVersion = Int(contents.formatVersion)
         protectors = contents.keybag.slots.map { VaultStatus.Slot($0, settings) }

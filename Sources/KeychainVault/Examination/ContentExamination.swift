@@ -14,6 +14,7 @@ struct ContentExamination {
     var findings: [Finding] = []
     /// `nil` if the database is read without the changes in its log.
     private var seen: SeenAnchors?
+    private var anchors: AnchorStore?
     private var isWithoutLog = false
 
     /// Looks again if somebody was writing meanwhile: a file that is read without its log may then seem damaged.
@@ -46,7 +47,8 @@ struct ContentExamination {
             let reader = try open()
             try DatabaseFailure.translating(location.databaseFile) {
                 // Before the look: what another process commits meanwhile must not make the vault seem old.
-                seen = try seenAnchors(reader)
+                anchors = try anchors(reader)
+                seen = anchors?.read()
                 try reader.read { db in try look(db) }
                 try reader.close()
             }
@@ -55,13 +57,13 @@ struct ContentExamination {
         }
     }
 
-    private func seenAnchors(_ reader: DatabaseQueue) throws -> SeenAnchors? {
+    private func anchors(_ reader: DatabaseQueue) throws -> AnchorStore? {
         guard !isWithoutLog else { return nil }
         let vaultID = try reader.read { db in
             _ = try VaultSchema.check(db, path: location.databaseFile)
             return StoredKeybag.newest(try KeybagTable(db).copies())?.vaultID
         }
-        return vaultID.map { AnchorStore(location, settings, vaultID: $0).read() }
+        return vaultID.map { AnchorStore(location, settings, vaultID: $0) }
     }
 
     // MARK: - Opening
@@ -171,12 +173,11 @@ struct ContentExamination {
     }
 
     private mutating func checkAnchor(_ look: HeadExamination, _ keys: HeadKeys) {
-        guard look.head != nil, !FilesState.isReadOnly(location), seen.map({ $0.newest(keys) == nil }) ?? false else {
-            return
-        }
+        guard look.head != nil, !FilesState.isReadOnly(location), let anchors, let seen else { return }
+        guard !anchors.cover(look.head, seen, keys) else { return }
         note(
             "rollback", .warning,
-            "This machine remembers no state of the vault, so an older one put back would not be noticed. The next write remembers "
+            "This machine does not remember the vault as it is now, so an older one put back would not be noticed. The next write remembers "
                 + "it, if '\(location.stateFolder)' or the kernel takes the record.")
     }
 

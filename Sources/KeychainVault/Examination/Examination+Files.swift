@@ -103,7 +103,7 @@ extension Examination {
     mutating func checkLeftovers() {
         let names = ["", "-wal", "-shm", "-journal"].map { location.databaseFile + ".new" + $0 }
         let unfinished = [location.unfinishedRestoration, location.unfinishedKeeping, location.deviceKeyFile + ".new"]
-        let left = (names + unfinished).filter { access($0, F_OK) == 0 }
+        let left = (names + unfinished).filter { access($0, F_OK) == 0 && LockHolder.find($0) == nil }
         guard !left.isEmpty else { return }
         note(
             "leftovers", .warning,

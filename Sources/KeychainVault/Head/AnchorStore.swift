@@ -2,6 +2,7 @@
 // Where anchors are kept: in a file of the user's state folder, and in the kernel until the machine goes down.
 
 import Foundation
+import KeychainCrypto
 import KeychainEngine
 import SecretMemory
 import Synchronization
@@ -17,7 +18,9 @@ final class AnchorStore: Sendable {
     init(_ location: VaultLocation, _ settings: VaultSettings, vaultID: UUID) {
         place = Anchor.Place(location, vaultID: vaultID)
         folder = location.stateFolder
-        kinds = settings.anchors
+        // A record in the vault's folder would be put back together with the vault.
+        let isInside = (location.stateFolder + "/").utf8.starts(with: (location.folder + "/").utf8)
+        kinds = isInside ? settings.anchors.subtracting([.file]) : settings.anchors
     }
 
     /// To be called before the transaction begins that what is found is compared with: another process may go on meanwhile.
@@ -32,6 +35,20 @@ final class AnchorStore: Sendable {
     func write(_ record: Data) {
         if kinds.contains(.file) { writeFile(record) }
         if kinds.contains(.kernel) { writeKeyring(record) }
+    }
+
+    /// Whether the newest record is of this state or a later one: then an older one is noticed.
+    ///
+    /// - Parameter seen: What was read before the state was.
+    func cover(_ head: Head?, _ seen: SeenAnchors, _ keys: HeadKeys) -> Bool {
+        guard let head else { return false }
+        // A writer remembers what it did a moment after it is done.
+        for attempt in 0..<5 {
+            let records = attempt == 0 ? seen : read()
+            if let mark = records.newest(keys), head.mark == mark || head.isOlder(than: mark) { return true }
+            if attempt > 0 { usleep(1000) }
+        }
+        return false
     }
 
     // MARK: - The file

@@ -29,6 +29,9 @@ final class UnfinishedFile {
         close(descriptor)
     }
 
+    /// Whether its name still leads to it.
+    var isAtItsPlace: Bool { Self.isAt(path, descriptor) }
+
     /// Makes what was written durable, and gives it its name. There is no moment at which the name leads to a part of it.
     func put(at final: String) throws(KeychainError) {
         guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }

@@ -82,7 +82,7 @@ extension Keychainctl {
             let backup = try vault.examineBackup(file)
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
             try confirm(vault, backup)
-            let done = try vault.restore(from: file, force: force)
+            let done = try vault.restore(from: file, force: force, asShown: backup)
             Output.note("It is the vault in '\(vault.location.folder)' now.")
             if let replaced = done.replaced {
                 Output.note("The vault of before is kept in '\(replaced)'. Remove it when nobody needs it any more.")

@@ -113,7 +113,7 @@ extension VaultStatus {
         switch isRollbackWatched {
         case true?: "an older state put back is noticed"
         case false?:
-            "not noticed: this machine remembers no state; the next write does, if '\(location.stateFolder)' can be written"
+            "not noticed: this machine does not remember this state; the next write does, if '\(location.stateFolder)' can be written"
         case nil: "unknown until the vault is unlocked"
         }
     }

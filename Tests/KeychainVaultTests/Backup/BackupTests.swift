@@ -102,16 +102,27 @@ struct BackupTests {
         #expect(!FileManager.default.fileExists(atPath: test.root + "/backup"))
     }
 
+    /// Somebody's older backup may have just that name.
+    @Test func fileOfTheNameWithNewAtItsEnd_isLeftAlone() throws {
+        let test = try Self.vault()
+        let file = test.root + "/backup"
+        try test.vault.backup(to: file + ".new")
+        try test.engine.add(.genericPassword("exerciser", "later", value: "v"))
+        try test.vault.backup(to: file)
+        #expect(try test.vault.examineBackup(file + ".new").itemCount == Self.items)
+        #expect(try test.vault.examineBackup(file).itemCount == Self.items + 1)
+    }
+
     @Test func residueOfABackupThatWasCutShort_isReplaced() throws {
         let test = try Self.vault()
-        try test.place(Data("half".utf8), at: test.root + "/backup.new")
+        try test.place(Data("half".utf8), at: test.root + "/.backup.unfinished-backup")
         #expect(try test.vault.backup(to: test.root + "/backup").itemCount == Self.items)
-        #expect(!FileManager.default.fileExists(atPath: test.root + "/backup.new"))
+        #expect(!FileManager.default.fileExists(atPath: test.root + "/.backup.unfinished-backup"))
     }
 
     @Test func secondBackupToTheSameFile_isBusyWhileTheFirstIsWritten() throws {
         let test = try Self.vault()
-        let first = try UnfinishedFile(test.root + "/backup.new")
+        let first = try UnfinishedFile(test.root + "/.backup.unfinished-backup")
         #expect(reason { try test.vault.backup(to: test.root + "/backup") } == .busy)
         withExtendedLifetime(first) {}
     }
@@ -150,20 +161,16 @@ struct BackupTests {
 
     #if DEBUG
         /// What happens to a copy between the writing and the check, for backups that are made within one task.
-        @TaskLocal private static var mishap: (@Sendable () throws -> Void)?
-
         /// A failing medium: what arrives is a whole database, and not what was written.
         @Test func copy_thatDiffersFromTheVault_isRemovedAndReported() throws {
             let test = try Self.vault()
             let file = test.root + "/backup"
-            PausePoint.observe { point in
-                guard point == .backupCopied, let mishap = Self.mishap else { return }
-                do { try mishap() } catch { Issue.record(error) }
-            }
-            defer { PausePoint.observe(nil) }
             let before = try names(test.root)
             for statement in ["DELETE FROM item WHERE id = 1", "UPDATE item SET value = zeroblob(152) WHERE id = 1"] {
-                Self.$mishap.withValue({ try DatabaseQueueForTests(file + ".new").run(statement) }) {
+                let spoil: @Sendable () throws -> Void = {
+                    try DatabaseQueueForTests(test.root + "/.backup.unfinished-backup").run(statement)
+                }
+                try Mishap.at(.backupCopied, spoil) {
                     #expect(reason { try test.vault.backup(to: file) } == .inputOutput, "\(statement)")
                 }
                 #expect(try names(test.root) == before)

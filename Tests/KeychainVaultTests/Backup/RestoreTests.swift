@@ -112,6 +112,55 @@ struct RestoreTests {
         #expect(problems(test) == [])
     }
 
+    // MARK: - What somebody does meanwhile
+
+    @Test func backupReplacedSinceItWasShown_isNotRestored() throws {
+        let (test, file) = try vaultWithBackup()
+        let shown = try test.vault.examineBackup(file)
+        try test.vault.backup(to: file, replacing: true)
+        #expect(reason { try test.vault.restore(from: file, asShown: shown) } == .busy)
+        #expect(try test.state().count == BackupTests.items + 1)
+        try test.vault.restore(from: file, asShown: test.vault.examineBackup(file))
+    }
+
+    #if DEBUG
+        /// A writer takes a new lock file, and its item would be neither in the restored vault nor in the one that is kept.
+        @Test func lockFileRemovedDuringARestoration_endsItBeforeAnythingIsReplaced() throws {
+            let (test, file) = try vaultWithBackup()
+            let write: @Sendable () throws -> Void = {
+                unlink(test.location.lockFile)
+                try test.another().engine.add(.genericPassword("exerciser", "meanwhile", value: "v"))
+            }
+            try Mishap.at(.vaultKept, write) {
+                #expect(reason { try test.vault.restore(from: file) } == .busy)
+            }
+            #expect(try test.reopened().text(.genericPassword("exerciser", "meanwhile")) == "v")
+            #expect(problems(test) == [])
+        }
+
+        @Test func copyReplacedDuringARestoration_isNotRestored() throws {
+            let (test, file) = try vaultWithBackup()
+            let replace: @Sendable () throws -> Void = {
+                let copy = test.location.unfinishedRestoration
+                unlink(copy)
+                try FileManager.default.copyItem(atPath: file, toPath: copy)
+            }
+            try Mishap.at(.vaultKept, replace) {
+                #expect(reason { try test.vault.restore(from: file) } == .busy)
+            }
+            #expect(try test.state().count == BackupTests.items + 1)
+        }
+
+        /// Whoever removed it because of that would spoil the restoration.
+        @Test func copyOfALiveRestoration_isNoLeftoverToTheExamination() throws {
+            let (test, file) = try vaultWithBackup()
+            let look: @Sendable () throws -> Void = {
+                #expect(!Vault.examine(test.location).contains { $0.check == "leftovers" })
+            }
+            try Mishap.at(.vaultKept, look) { try test.vault.restore(from: file) }
+        }
+    #endif
+
     // MARK: - Refusals
 
     private func expectRefusal(_ wanted: KeychainError.Reason, _ test: TestVault, _ file: String) throws {

@@ -161,6 +161,29 @@ struct HeadTests {
         #expect(!Vault.examine(test.location).contains { $0.check == "rollback" })
     }
 
+    /// What is remembered would be put back together with the vault.
+    @Test func vaultWhoseStateFolderLiesInIt_isNotWatched() throws {
+        let test = try TestVault()
+        let location = try VaultLocation(
+            folder: test.location.folder, deviceKeyFile: test.location.deviceKeyFile,
+            stateFolder: test.location.folder + "/state")
+        let vault = Vault(location, .cheap)
+        try vault.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try vault.status().isRollbackWatched == false)
+    }
+
+    /// The older record would let all that came after it be put back unnoticed.
+    @Test func vaultWhoseNewestStateWasNotRemembered_isNotWatched() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == true)
+        var forgetful = VaultSettings.cheap
+        forgetful.anchors = []
+        try test.another(forgetful).engine.add(.genericPassword("s", "b", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == false)
+        #expect(Vault.examine(test.location).contains { $0.check == "rollback" })
+    }
+
     @Test func lastPassphrase_removedWithItsItems_keepsTheHead() throws {
         let test = try TestVault()
         let vault = test.another()
