@@ -8,6 +8,9 @@ cd -- "$(dirname -- "$0")/.."
 # Another build of everything, beside the usual one.
 readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --enable-all-traits)
 
+# So many tests at once, as in test.sh; here most of all, since everything takes ten times as long.
+readonly width=24
+
 scratch=$(mktemp -d)
 readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
@@ -22,7 +25,7 @@ main() {
     "$(clang_of_swift)" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$scratch/annotations.so" \
         Tests/Sanitizer/MutexAnnotations.c -ldl
     LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \
-        "$tests" --testing-library swift-testing "$@"
+        "$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "$@"
 }
 
 # Only this one knows how Swift calls functions.

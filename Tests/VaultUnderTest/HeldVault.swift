@@ -9,7 +9,8 @@ package final class HeldVault: ItemStore {
     private let base: TemporaryVault
     private let changes = Changes()
 
-    package init() throws { base = try TemporaryVault() }
+    /// On a loaded machine a call's own deadline may be noticed late, and still before the lock's.
+    package init() throws { base = try TemporaryVault(writerTimeout: .seconds(600)) }
 
     // MARK: - The lock
 
@@ -21,7 +22,7 @@ package final class HeldVault: ItemStore {
 
     /// Gives the lock up, and blocks until no change is under way any more.
     ///
-    /// - Returns: `false` if one has not ended in a minute.
+    /// - Returns: `false` if one has not ended in ten minutes.
     package func letGo() -> Bool {
         changes.letGo()
         return changes.wait { $0 == 0 }
@@ -97,7 +98,7 @@ private final class Changes: @unchecked Sendable {
     }
 
     func wait(until isWanted: (Int) -> Bool) -> Bool {
-        let end = Date(timeIntervalSinceNow: 60)
+        let end = Date(timeIntervalSinceNow: 600)
         return condition.withLock {
             while !isWanted(count) {
                 guard condition.wait(until: end) else { return false }

@@ -12,7 +12,8 @@ package final class TemporaryVault: ItemStore {
     private let root: String
     private let vault: Vault
 
-    package init(passphrase: String? = nil) throws {
+    /// - Parameter writerTimeout: How long a change waits for others.
+    package init(passphrase: String? = nil, writerTimeout: Duration = .seconds(30)) throws {
         // These tests are about meaning, not about disks: memory spares thousands of waits for one.
         let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
         root = parent + "keychain-kit-" + UUID().uuidString
@@ -20,6 +21,7 @@ package final class TemporaryVault: ItemStore {
             atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         var settings = VaultSettings()
         settings.unlockCache = .process
+        settings.writerTimeout = writerTimeout
         let cheap = ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1)
         settings.scryptCost = ScryptCost(floor: cheap, target: nil)
         vault = Vault(try VaultLocation(folder: root + "/vault", deviceKeyFile: root + "/device.key"), settings)
