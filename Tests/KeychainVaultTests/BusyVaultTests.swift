@@ -49,6 +49,16 @@ struct BusyVaultTests {
         try test.engine.add(.genericPassword("s", "b", value: "v"))
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max)])
+    func timeout_ofAnyLength_opensTheVault(_ timeout: Duration) throws {
+        #expect(BoundedSleep.name(for: timeout) != nil)
+        var settings = VaultSettings.cheap
+        settings.writerTimeout = timeout
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.another(settings).engine.text(.genericPassword("s", "a")) == "v")
+    }
+
     @Test func pauses_allTogether_takeNoLongerThanTheTimeout() {
         let wait = BusyWait(.zero)
         #expect(!wait.goesOn(0))

@@ -104,6 +104,7 @@ extension Vault {
         try FileSafety.checkCompanions(location)
         let residue = VaultLocation.companionNames.map { location.folder + "/" + $0 }
         guard try FileSafety.checkFile(location.databaseFile) != nil else {
+            try checkUndisturbed(copy, lock)
             // The log of a database that is gone would be taken for that of the new one.
             try Self.remove(residue)
             try copy.put(at: location.databaseFile)
@@ -114,24 +115,29 @@ extension Vault {
         PausePoint.vaultKept.reached()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
-            // Somebody may have removed a file: the copy's name would lead to another one, or a writer that takes a new lock file
-            // would lose what it stores now.
-            guard copy.isAtItsPlace, try lock.isStill(at: location.lockFile) else {
-                throw KeychainError(
-                    .busy,
-                    "Files of '\(location.folder)' were removed while it was restored. Nothing was changed. Try again.")
-            }
+            try checkUndisturbed(copy, lock)
             try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout)
         } catch {
             guard error.reason == .corrupt else {
                 kept.discard()
                 throw error
             }
+            try checkUndisturbed(copy, lock)
             // No database at all: only another file can take its place. All of it is kept, the log included.
             try Self.remove(residue)
             try copy.put(at: location.databaseFile)
         }
         return kept.path
+    }
+
+    /// Somebody may have removed a file: the copy's name would lead to another one, or a writer that takes a new lock file would
+    /// lose what it stores now.
+    private func checkUndisturbed(_ copy: UnfinishedFile, _ lock: FileLock) throws(KeychainError) {
+        guard copy.isAtItsPlace, try lock.isStill(at: location.lockFile) else {
+            throw KeychainError(
+                .busy,
+                "Files of '\(location.folder)' were removed while it was restored. Nothing was changed. Try again.")
+        }
     }
 
     private static func remove(_ paths: [String]) throws(KeychainError) {

@@ -51,7 +51,8 @@ struct BoundedSleep {
 
     /// The name to open a database with, which is known to SQLite from then on; `nil` where there is no such way to use files.
     static func name(for timeout: Duration) -> String? {
-        let longest = Int32(clamping: Int64(timeout / .microseconds(pauses)))
+        // A program may ask for any time; a number that is too large for its type would end it.
+        let longest = Int32(max(0, min(timeout / .microseconds(pauses), 1_000_000)))
         let name = "swift-keychain-\(longest)"
         return registered.withLock { registered in
             if registered.contains(longest) { return name }
