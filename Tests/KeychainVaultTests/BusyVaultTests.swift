@@ -49,6 +49,16 @@ struct BusyVaultTests {
         try test.engine.add(.genericPassword("s", "b", value: "v"))
     }
 
+    /// What SQLite is given beside the path is nothing that a user could look for.
+    @Test func databaseThatCannotBeOpened_isNamedByItsPath() throws {
+        let test = try TestVault(.cheap)
+        try test.vault.create()
+        try test.vault.close()
+        try Data(repeating: 0x55, count: 32768).write(to: URL(fileURLWithPath: test.databaseFile))
+        let error = #expect(throws: KeychainError.self) { try test.another().status() }
+        #expect(error?.message.contains("'\(test.databaseFile)'") == true)
+    }
+
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max)])
     func timeout_ofAnyLength_opensTheVault(_ timeout: Duration) throws {
         #expect(BoundedSleep.name(for: timeout) != nil)

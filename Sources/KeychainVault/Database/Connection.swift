@@ -13,7 +13,9 @@ enum Connection {
     static func openForReading(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
         var configuration = waiting(timeout)
         configuration.readonly = true
-        return try open(uri(path, timeout), configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+        return try open(path, as: uri(path, timeout), configuration) { db in
+            try hardening.forEach { try apply($0, to: db) }
+        }
     }
 
     /// For media that cannot be written, where SQLite could not make the files that it coordinates readers by.
@@ -21,27 +23,28 @@ enum Connection {
         var configuration = common
         configuration.readonly = true
         let uri = "file:" + percentEncoded(path) + "?immutable=1"
-        return try open(uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+        return try open(path, as: uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
     }
 
     /// - Parameter timeout: As for reading; writers have waited for the lock file before.
     static func openForWriting(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
         // Without `mode=rw` SQLite would make an empty database where there is none any more, and remove the WAL beside it.
-        try open(uri(path, timeout) + "mode=rw", waiting(timeout)) { db in
+        try open(path, as: uri(path, timeout) + "mode=rw", waiting(timeout)) { db in
             try (hardening + durability).forEach { try apply($0, to: db) }
         }
     }
 
     /// For a file that counts only once it is whole and durable, by the work of the caller: SQLite makes no log for it.
     static func openForCopying(_ path: String) throws(KeychainError) -> DatabaseQueue {
-        try open(path, common) { db in try (hardening + withoutLog).forEach { try apply($0, to: db) } }
+        try open(path, as: path, common) { db in try (hardening + withoutLog).forEach { try apply($0, to: db) } }
     }
 
+    /// - Parameter name: What SQLite is given for the path, which is what messages show.
     private static func open(
-        _ path: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
+        _ path: String, as name: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
     ) throws(KeychainError) -> DatabaseQueue {
         try DatabaseFailure.translating(path) {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try DatabaseQueue(path: name, configuration: configuration)
             // Not in `prepareDatabase`: GRDB runs statements of its own after that, which could undo a setting.
             try queue.inDatabase(prepare)
             return queue
