@@ -10,13 +10,7 @@ import Testing
 struct FormatFixture3Tests {
     private static let folder = FormatReader.testsFolder + "/Fixtures/vault-3"
 
-    private static func copy() throws -> TestVault {
-        let test = try TestVault()
-        for (name, path) in [("vault.db", test.databaseFile), ("device.key", test.location.deviceKeyFile)] {
-            try test.place(Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), at: path)
-        }
-        return test
-    }
+    private static func copy() throws -> TestVault { try TestVault(copying: folder) }
 
     private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
 

@@ -14,13 +14,7 @@ struct FormatFixtureTests {
     private static let folder = FormatReader.testsFolder + "/Fixtures/vault-1"
 
     /// A copy of the frozen vault, in which the package makes files of its own.
-    private static func copy() throws -> TestVault {
-        let test = try TestVault()
-        for (name, path) in [("vault.db", test.databaseFile), ("device.key", test.location.deviceKeyFile)] {
-            try test.place(Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), at: path)
-        }
-        return test
-    }
+    private static func copy() throws -> TestVault { try TestVault(copying: folder) }
 
     private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
 
@@ -96,5 +90,15 @@ struct FormatFixtureTests {
     func frozenVault_readByTheReader_hasTheItemsOfThen() throws {
         let test = try Self.copy()
         #expect(try FormatReader.read(test.location).items == Self.expectedItems())
+    }
+}
+
+extension TestVault {
+    /// A copy of a frozen vault and its device key.
+    convenience init(copying folder: String) throws {
+        try self.init()
+        for (name, path) in [("vault.db", databaseFile), ("device.key", location.deviceKeyFile)] {
+            try place(Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)), at: path)
+        }
     }
 }

@@ -177,13 +177,19 @@ struct HeadAttackTests {
         try Self.expectReadOnly(test, [.older(changes: 2)], items: 3)
     }
 
-    @Test func olderKeybag_putBackAlone_isNoticed() throws {
-        let test = try Self.vaultWithThreeItems()
+    /// A connection to it, and the keybag that it had before a protector was added.
+    private static func vaultWithAnOlderKeybag() throws -> (TestVault, DatabaseQueue, Data?) {
+        let test = try vaultWithThreeItems()
         let queue = try DatabaseQueue(path: test.databaseFile)
         let old = try queue.read { try KeybagTable($0).copies()[0] }
         let vault = test.another()
         try vault.addProtector(.keyFile())
         try vault.close()
+        return (test, queue, old)
+    }
+
+    @Test func olderKeybag_putBackAlone_isNoticed() throws {
+        let (test, queue, old) = try Self.vaultWithAnOlderKeybag()
         try queue.write { try KeybagTable($0).write(#require(old)) }
         try queue.close()
         try Self.expectReadOnly(test, [.otherKeybag], items: 3)
@@ -191,12 +197,7 @@ struct HeadAttackTests {
     }
 
     @Test func olderKeybag_putBackInOneCopy_isRepairedWithoutAWord() throws {
-        let test = try Self.vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        let old = try queue.read { try KeybagTable($0).copies()[0] }
-        let vault = test.another()
-        try vault.addProtector(.keyFile())
-        try vault.close()
+        let (test, queue, old) = try Self.vaultWithAnOlderKeybag()
         try queue.write { try $0.execute(sql: "UPDATE keybag SET bytes = ?", arguments: [old]) }
         try queue.close()
         #expect(try test.another().headFindings(wholeVault: true) == [])
