@@ -181,8 +181,11 @@ struct SharedKeyringTests {
         #expect(try Exerciser.run("key-thread", key.name) == ["secret", "secret"])
     }
 
+    /// Another user than root has 200 keys, which count until the kernel has thrown them away: other tests need some.
+    private static let rounds = geteuid() == 0 ? 500 : 25
+
     @Test func key_storedAndRemovedBySeveralProcessesAtOnce_isNeverTornNorAliveAfterRemoval() throws {
-        let racers = try (0..<4).map { _ in try Exerciser(["key-race", key.name, "500"]) }
+        let racers = try (0..<4).map { _ in try Exerciser(["key-race", key.name, "\(Self.rounds)"]) }
         for racer in racers { #expect(try racer.finish() == ["done"]) }
     }
 }

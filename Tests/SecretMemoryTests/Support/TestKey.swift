@@ -8,8 +8,17 @@ import SecretMemory
 final class TestKey {
     let name = "swift-keychain test \(UUID().uuidString)"
 
+    /// What other tests removed a moment ago still counts against the share of a user who is not root: waits for the kernel.
     func store(_ text: String, timeout: Duration? = .seconds(600)) throws -> KernelKeyring.Key {
-        try KernelKeyring.store(SecretBytes(text), as: name, timeout: timeout)
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do throws(KernelKeyring.Failure) {
+                return try KernelKeyring.store(SecretBytes(text), as: name, timeout: timeout)
+            } catch {
+                guard error.code == EDQUOT && ContinuousClock.now < end else { throw error }
+                usleep(20_000)
+            }
+        }
     }
 
     func find() throws -> KernelKeyring.Key? { try KernelKeyring.find(name) }
