@@ -64,10 +64,20 @@ public struct SelectedItems: Sendable {
     public var items: [StoredItem]
     /// Items that may be meant and cannot be opened: never returned, never counted as absent.
     public var damaged: Int
+    /// The same of items for another device alone, which are whole.
+    public var ofAnotherDevice: Int
 
-    public init(items: [StoredItem], damaged: Int = 0) {
+    public init(items: [StoredItem], damaged: Int = 0, ofAnotherDevice: Int = 0) {
         self.items = items
         self.damaged = damaged
+        self.ofAnotherDevice = ofAnotherDevice
+    }
+
+    /// Why there are no items, if some may be meant that cannot be opened; `nil` if some were found, or there are none.
+    public var obstacle: KeychainError? {
+        guard items.isEmpty else { return nil }
+        if damaged > 0 { return .damagedItem }
+        return ofAnotherDevice > 0 ? .itemOfAnotherDevice : nil
     }
 }
 

@@ -24,8 +24,8 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
         // The caller may not
         case missingEntitlement, locked, interactionNotAllowed, cancelled, authenticationFailed
         // The store cannot
-        case corrupt, rolledBack, diskFull, readOnly, busy, timedOut, unavailable, unsafeLocation, newerFormat,
-            inputOutput
+        case corrupt, ofAnotherDevice, rolledBack, diskFull, readOnly, busy, timedOut, unavailable, unsafeLocation,
+            newerFormat, inputOutput
     }
 
     public let reason: Reason
@@ -46,6 +46,12 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Nothing was found that can be opened, and something that cannot: not the same as absent.
     public static let damagedItem = KeychainError(
         .corrupt, "An item that may be the one asked for is damaged and was left as it is. Restore a backup.")
+
+    /// The same of an item for another device alone: whole, and readable where its device key is.
+    public static let itemOfAnotherDevice = KeychainError(
+        .ofAnotherDevice,
+        "An item that may be the one asked for opens on another device alone, and was left as it is. Put back the device key "
+            + "that it was made with. To free its name, set it aside: keychainctl delete --all")
 }
 
 extension KeychainError.Reason {
@@ -56,7 +62,7 @@ extension KeychainError.Reason {
         case .noSuchAttribute: -25303  // errSecNoSuchAttr
         case .noSuchClass: -25306  // errSecNoSuchClass
         case .unsupported: -4  // errSecUnimplemented
-        case .undecodableInput, .typeMismatch, .corrupt: -26275  // errSecDecode
+        case .undecodableInput, .typeMismatch, .corrupt, .ofAnotherDevice: -26275  // errSecDecode
         case .tooLarge: -25302  // errSecDataTooLarge
         case .itemNotFound: -25300  // errSecItemNotFound
         case .duplicateItem: -25299  // errSecDuplicateItem

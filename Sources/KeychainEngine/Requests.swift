@@ -36,7 +36,7 @@ public struct Requests {
         let found = try items.select(
             selection, limit: limit.count, includingValues: query.returns.contains(.value),
             engine.authorization(query))
-        try Self.checkNotOnlyDamaged(found)
+        try Self.checkNotOnlyClosed(found)
         return found.items
     }
 
@@ -48,7 +48,7 @@ public struct Requests {
         let selection = try query.updateSelection(caller: caller, dialect: engine.dialect)
         let edit = try Edit(changes, itemClass: query.resolvedClass(), caller: caller)
         let updated = try apply(edit, selection, query)
-        try Self.checkNotOnlyDamaged(updated)
+        try Self.checkNotOnlyClosed(updated)
         return updated.items.count
     }
 
@@ -80,7 +80,7 @@ public struct Requests {
             } catch {
                 guard error.reason == .duplicateItem else { throw error }
                 // It is there to stay, and cannot be opened: another device's.
-                try Self.checkNotOnlyDamaged(changed)
+                try Self.checkNotOnlyClosed(changed)
             }
         }
         throw KeychainError(.busy, "Another process keeps adding and removing this item. Try again.")
@@ -142,8 +142,8 @@ public struct Requests {
         }
     }
 
-    private static func checkNotOnlyDamaged(_ found: SelectedItems) throws(KeychainError) {
-        guard !found.items.isEmpty || found.damaged == 0 else { throw .damagedItem }
+    private static func checkNotOnlyClosed(_ found: SelectedItems) throws(KeychainError) {
+        if let obstacle = found.obstacle { throw obstacle }
     }
 }
 

@@ -24,6 +24,7 @@ enum ExitStatus: Int32, CaseIterable {
     case inputOutput = 17
     case tooLarge = 18
     case rolledBack = 19
+    case ofAnotherDevice = 20
     /// The number that the argument parser uses (EX_USAGE).
     case usage = 64
 
@@ -48,6 +49,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .inputOutput: "reading or writing failed"
         case .tooLarge: "the value is too large"
         case .rolledBack: "the vault is older than before or was changed behind its back; see: keychainctl accept"
+        case .ofAnotherDevice: "the item opens on another device alone"
         case .usage: "a mistake in the command line or its input"
         }
     }
@@ -76,6 +78,7 @@ extension KeychainError.Reason {
         case .cancelled: .cancelled
         case .corrupt: .corrupt
         case .rolledBack: .rolledBack
+        case .ofAnotherDevice: .ofAnotherDevice
         case .diskFull: .diskFull
         case .readOnly: .readOnly
         case .busy: .busy

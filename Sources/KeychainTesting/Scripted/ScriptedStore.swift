@@ -225,7 +225,8 @@ private struct ScriptedOperations: ItemOperations {
         if meeting.fault != .corruptItem { try store.meet(meeting) }
         let found = try base.select(selection, limit: limit, includingValues: includingValues, authorization)
         guard meeting.fault == .corruptItem else { return found }
-        return SelectedItems(items: [], damaged: found.damaged + found.items.count)
+        return SelectedItems(
+            items: [], damaged: found.damaged + found.items.count, ofAnotherDevice: found.ofAnotherDevice)
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {

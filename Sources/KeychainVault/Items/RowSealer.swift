@@ -80,7 +80,7 @@ struct RowSealer: Sendable {
         case .locked: throw .locked
         case .ofAnotherDevice, .unknown:
             throw KeychainError(
-                .unavailable,
+                .ofAnotherDevice,
                 "This vault came from another device, and its items for that device alone cannot be kept here. "
                     + "Use an accessibility class without 'this device only', or run: keychainctl protect adopt")
         }

@@ -19,6 +19,8 @@ struct Search {
     private(set) var damagedByKey: [Int64] = []
     /// Rows of a closed class that are meant.
     private(set) var locked: [Int64] = []
+    /// Rows that are meant, and open on another device alone.
+    private(set) var ofAnotherDevice: [Int64] = []
     /// What found items ask for beyond what was given; nothing may be shown then.
     private(set) var missing: Proofs.Needs = []
     /// What was given and does not open a found item.
@@ -30,6 +32,7 @@ struct Search {
     private let sealer: RowSealer
     private let purpose: Purpose
     private var closed: [Int64] = []
+    private var foreign: [Int64] = []
 
     init(_ selection: Selection, _ sealer: RowSealer, _ purpose: Purpose) {
         self.selection = selection
@@ -73,18 +76,13 @@ struct Search {
     private mutating func note(_ failure: UnreadableRow, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
         switch failure {
         case .locked: closed.append(row.rowID)
-        // Whole, and as good as damaged to who wants to read it; who deletes it need not read it.
-        case .ofAnotherDevice where isDeleting: closed.append(row.rowID)
+        case .ofAnotherDevice: foreign.append(row.rowID)
         case .refused(let needs): refused.formUnion(needs)
-        case .damaged, .ofAnotherDevice, .unknownKey:
+        case .damaged, .unknownKey:
             if case .unknownKey = failure { metUnknownKey = true }
             found.damaged += 1
             if isDecided(by: candidates) { damagedByKey.append(row.rowID) }
         }
-    }
-
-    private var isDeleting: Bool {
-        if case .deleting = purpose { true } else { false }
     }
 
     private mutating func withValue(_ stored: StoredItem, _ row: SealedRow) throws(UnreadableRow) -> StoredItem {
@@ -146,10 +144,22 @@ struct Search {
 
     private mutating func judgeClosed(_ table: ItemTable) throws {
         let judge = LockedRow(selection: selection, digests: sealer.digests)
+        for rowID in foreign {
+            guard let row = try table.row(rowID) else { continue }
+            switch try judge.verdict(row, table) {
+            case .notMeant: continue
+            case .meant: ofAnotherDevice.append(rowID)
+            case .unknown: break
+            }
+            found.ofAnotherDevice += 1
+        }
         for rowID in closed {
             guard let row = try table.row(rowID) else { continue }
             switch (try judge.verdict(row, table), purpose) {
             case (.notMeant, _): break
+            // What is locked may be deleted; what unlocking may not open is kept.
+            case (.meant, .deleting) where sealer.keys.mayBeOfAnotherDevice(row.keyClass, row.generation):
+                ofAnotherDevice.append(rowID)
             case (.meant, .deleting): locked.append(rowID)
             case (.meant, .reading), (.unknown, _): throw KeychainError.locked
             }

@@ -80,9 +80,11 @@ final class VaultTransaction: ItemOperations {
                 try items.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
             }
             for rowID in search.locked { try items.deleteClosed(rowID) }
-            for rowID in search.damagedByKey { try items.setAside(rowID, at: Date()) }
-            let count = search.found.items.count + search.locked.count + search.damagedByKey.count
-            guard count > 0 || search.found.damaged == 0 else { throw KeychainError.damagedItem }
+            // What cannot be opened here is kept, so that somebody who has the key can put it back.
+            let closed = search.damagedByKey + search.ofAnotherDevice
+            for rowID in closed { try items.setAside(rowID, at: Date()) }
+            let count = search.found.items.count + search.locked.count + closed.count
+            if count == 0, let obstacle = search.found.obstacle { throw obstacle }
             return count
         }
     }

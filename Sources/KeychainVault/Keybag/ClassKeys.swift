@@ -35,12 +35,17 @@ struct ClassKeys: Sendable {
     private let pairs: [ClassKeyName: Pair]
     /// Of all keys in the keybag, open or not.
     private let names: Set<ClassKeyName>
+    /// Those that another device key may be needed for, whatever is unlocked.
+    private let foreign: Set<ClassKeyName>
     private let newest: [UInt8: UInt32]
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool
 
+    /// - Parameter isBound: Whether the device key that the keybag is bound to is at hand, as far as that is known.
     /// - Throws: `locked` if not even the index is open, `corrupt`.
-    init(_ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState) throws(KeychainError) {
+    init(
+        _ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState, isBound: Bool = true
+    ) throws(KeychainError) {
         guard let entry = keybag.keys.first(where: { $0.keyClass == Keybag.indexKeyClass }) else {
             throw KeychainError(.corrupt, "The keybag has no index key.")
         }
@@ -54,6 +59,7 @@ struct ClassKeys: Sendable {
         newest = keybag.newestGenerations
         let entries = keybag.classKeys + keybag.keysOfOtherDevices
         names = Set(entries.map(\.name))
+        foreign = Set(entries.filter { $0.isOfAnotherDevice || !isBound && $0.isForOneDevice }.map(\.name))
         var pairs: [ClassKeyName: Pair] = [:]
         for entry in entries {
             if let key = try keys.unwrap(entry) { pairs[entry.name] = Pair(key, entry, keybag.vaultID) }
@@ -66,6 +72,11 @@ struct ClassKeys: Sendable {
         if let pair = pairs[name] { return .open(pair) }
         guard names.contains(name) else { return .unknown }
         return Keybag.state(opening: keyClass) > state ? .locked : .ofAnotherDevice
+    }
+
+    /// Whether another device key may be needed for what is locked now.
+    func mayBeOfAnotherDevice(_ keyClass: UInt8, _ generation: UInt32) -> Bool {
+        foreign.contains(ClassKeyName(keyClass: keyClass, generation: generation))
     }
 
     /// The generation that new rows of the class are sealed under; `nil` if the keybag has no key of the class.

@@ -16,6 +16,9 @@ extension Keybag.WrappedKey {
             && Accessibility(number: keyClass - Keybag.otherDeviceOffset)?.isThisDeviceOnly == true
     }
 
+    /// Whether it is bound to any device key.
+    var isForOneDevice: Bool { Accessibility(number: rowClass)?.isThisDeviceOnly == true }
+
     /// The class of the rows that are sealed under it.
     var rowClass: UInt8 { isOfAnotherDevice ? keyClass - Keybag.otherDeviceOffset : keyClass }
 

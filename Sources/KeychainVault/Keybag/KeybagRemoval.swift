@@ -135,7 +135,8 @@ enum MissingForNewKeys {
         case .deviceKey:
             "the device key that the vault is bound to is not here (if it is lost: keychainctl protect adopt)"
         case .otherDeviceKey(let items):
-            "the other device key that \(items) items are for is not here (if it is lost, delete those items)"
+            "the other device key that \(items) items are for is not here (if it is lost: delete those items, then "
+                + "keychainctl quarantine purge)"
         }
     }
 }

@@ -163,7 +163,8 @@ final class KeyState: Sendable {
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID),
             let keybag = keybags.first(where: { $0.isAuthentic(keys) })
         else { return nil }
-        let sealer = RowSealer(try ClassKeys(keybag, keys, state), userPublicKey: keybag.userKey?.publicKey)
+        let classKeys = try ClassKeys(keybag, keys, state, isBound: keybag.isBound(to: deviceKey))
+        let sealer = RowSealer(classKeys, userPublicKey: keybag.userKey?.publicKey)
         return Opened(
             sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout)
     }

@@ -33,7 +33,7 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
     init(_ failure: KeychainError) {
         switch failure.reason {
         case .itemNotFound: self = .itemNotFound
-        case .typeMismatch, .corrupt: self = .invalidData
+        case .typeMismatch, .corrupt, .ofAnotherDevice: self = .invalidData
         default: self = .unhandledError(status: failure.status)
         }
     }

@@ -15,8 +15,9 @@ extension Keychainctl {
                 """,
             discussion: """
                 One item has to match: if several do, none is removed and the exit code is 4, unless \
-                --all is given. Nothing is printed. With --all, damaged items under the same name are \
-                set aside too, so that the name is free again.
+                --all is given. Nothing is printed. With --all, damaged items under the same name and \
+                items for another device alone are set aside, so that the name is free again: see \
+                keychainctl quarantine.
 
                 EXAMPLES
                   keychainctl delete -s example.com -a alice

@@ -41,8 +41,7 @@ extension Keychainctl {
         func run() throws {
             let keychain = try UserKeychain()
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                defer { keychain.warnOfDifferences() }
-                return try search(keychain)
+                try keychain.reading { () throws(KeychainError) in try search(keychain) }
             }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
@@ -60,7 +59,7 @@ extension Keychainctl {
                 do throws(KeychainError) {
                     items += try keychain.items(itemClass, item.filter(label: label))
                 } catch {
-                    guard error.reason == .corrupt else { throw error }
+                    guard error.reason == .corrupt || error.reason == .ofAnotherDevice else { throw error }
                     damage = error
                 }
             }

@@ -221,7 +221,8 @@ extension QuarantinedItem.State {
         switch self {
         case .placeTaken: .duplicateItem
         case .locked: .locked
-        case .ofAnotherDevice, .unknownKey: .unavailable
+        case .ofAnotherDevice: .ofAnotherDevice
+        case .unknownKey: .unavailable
         case .opens, .damaged: .corrupt
         }
     }

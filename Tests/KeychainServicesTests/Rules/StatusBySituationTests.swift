@@ -97,6 +97,7 @@ struct StatusBySituationTests {
         (.authenticationFailed, -25293), (.corrupt, -26275), (.diskFull, -34), (.readOnly, -25292),
         (.busy, -25291), (.timedOut, -25291), (.unavailable, -25291), (.unsafeLocation, -25291),
         (.newerFormat, -25310), (.inputOutput, -36), (.typeMismatch, -26275), (.rolledBack, -25317),
+        (.ofAnotherDevice, -26275),
     ]
 
     @Test(arguments: reasons)

@@ -178,13 +178,42 @@ import Testing
             #expect(try vault.engine.text(.find(accessibility)) == "value")
         }
         for accessibility in [Accessibility.whenUnlockedThisDeviceOnly, .alwaysThisDeviceOnly] {
-            #expect(reason { _ = try vault.engine.text(.find(accessibility)) } == .corrupt)
+            #expect(reason { _ = try vault.engine.text(.find(accessibility)) } == .ofAnotherDevice)
         }
-        #expect(reason { try vault.engine.update(.find(.whenUnlockedThisDeviceOnly), value: "x") } == .corrupt)
+        #expect(reason { try vault.engine.update(.find(.whenUnlockedThisDeviceOnly), value: "x") } == .ofAnotherDevice)
         var item = Query.item(.whenUnlockedThisDeviceOnly)
         item.attributes[.accessible] = .string(Accessibility.whenUnlocked.rawValue)
-        #expect(reason { try vault.engine.save(item, caller: .unrestricted) } == .corrupt)
+        #expect(reason { try vault.engine.save(item, caller: .unrestricted) } == .ofAnotherDevice)
         try test.forget()
+    }
+
+    /// `doctor` says that such items are kept.
+    @Test func item_ofAnotherDevice_deleted_isSetAsideAndCanBePutBack() throws {
+        let test = try TestVault.locked()
+        let kept = test.root + "/kept.key"
+        try FileManager.default.moveItem(atPath: test.location.deviceKeyFile, toPath: kept)
+        let vault = test.another()
+        try vault.unlock(.old, keepingKeysIn: .process)
+        try vault.engine.delete(.find(.whenUnlockedThisDeviceOnly))
+        #expect(try vault.quarantinedItems().map(\.state) == [.ofAnotherDevice])
+        #expect(reason { try vault.engine.delete(.find(.whenUnlockedThisDeviceOnly)) } == .itemNotFound)
+        try vault.lock(forgettingFirstUnlock: true)
+        try FileManager.default.moveItem(atPath: kept, toPath: test.location.deviceKeyFile)
+        let with = test.another()
+        try with.unlock(.old, keepingKeysIn: .process)
+        defer { do { try with.lock(forgettingFirstUnlock: true) } catch { Issue.record(error) } }
+        #expect(try with.restoreQuarantined().map(\.state) == [.opens])
+        #expect(try with.engine.text(.find(.whenUnlockedThisDeviceOnly)) == "value")
+    }
+
+    /// By its digests an item of another device is known not to be meant.
+    @Test func search_forAnotherNameThanThatOfAnItemOfAnotherDevice_findsNothing() throws {
+        let test = try TestVault.locked()
+        let vault = try test.withoutDeviceKey()
+        try vault.unlock(.old, keepingKeysIn: .process)
+        defer { do { try vault.lock(forgettingFirstUnlock: true) } catch { Issue.record(error) } }
+        #expect(reason { _ = try vault.engine.text(.genericPassword("exerciser", "nobody")) } == .itemNotFound)
+        #expect(reason { try vault.engine.delete(.genericPassword("exerciser", "nobody")) } == .itemNotFound)
     }
 
     @Test func vault_adoptedByAnotherDevice_keepsItemsForItAnew() throws {
@@ -194,13 +223,13 @@ import Testing
         try vault.unlock(.old)
         var item = Query.item(.whenUnlockedThisDeviceOnly)
         item.attributes[.account] = .string("new")
-        #expect(reason { try vault.engine.add(item) } == .unavailable)
+        #expect(reason { try vault.engine.add(item) } == .ofAnotherDevice)
         try vault.adoptDevice(authority: .old)
         try vault.unlock(.old)
         try vault.engine.add(item)
         #expect(try vault.engine.text(.genericPassword("exerciser", "new")) == "value")
         #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
-        #expect(reason { _ = try vault.engine.text(.find(.whenUnlockedThisDeviceOnly)) } == .corrupt)
+        #expect(reason { _ = try vault.engine.text(.find(.whenUnlockedThisDeviceOnly)) } == .ofAnotherDevice)
         #expect(try vault.status().isOfThisDevice)
         try test.forget()
     }

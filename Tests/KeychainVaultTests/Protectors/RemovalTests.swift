@@ -175,6 +175,9 @@ import Testing
         where accessibility.isThisDeviceOnly && accessibility != .whenPasscodeSetThisDeviceOnly {
             try elsewhere.engine.delete(.find(accessibility))
         }
+        // They are set aside, and need their keys there as well.
+        #expect(reason { try elsewhere.removeProtector(slot, authority: .old) } == .unavailable)
+        #expect(try elsewhere.purgeQuarantined() == 3)
         #expect(try elsewhere.removeProtector(slot, authority: .old))
         #expect(try elsewhere.session().keybag.keysOfOtherDevices == [])
     }

@@ -105,7 +105,7 @@ struct Compartment: Sendable {
         do throws(KeychainKit.KeychainError) {
             return try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue
         } catch {
-            guard error.reason == .typeMismatch || error.reason == .corrupt else { throw error }
+            guard [.typeMismatch, .corrupt, .ofAnotherDevice].contains(error.reason) else { throw error }
             return false
         }
     }

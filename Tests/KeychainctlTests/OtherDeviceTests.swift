@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items for another device alone, from the command line: neither damaged nor lost.
+
+import Foundation
+import Testing
+
+@Suite("items of another device")
+struct OtherDeviceTests {
+    private let vault: LockableTool
+
+    /// The vault has one item for its device alone, and the device key is gone.
+    init() throws {
+        vault = try LockableTool()
+        try vault.store("--accessibility when-unlocked-this-device-only")
+        try FileManager.default.moveItem(at: vault.tool.deviceKey, to: kept)
+    }
+
+    private var kept: URL { vault.tool.home.appendingPathComponent("kept.key") }
+
+    @Test(arguments: ["get -s example.com -a alice", "delete -s example.com -a alice", "set -s example.com -a alice"])
+    func item_ofAnotherDevice_isNotCalledDamaged(_ line: String) throws {
+        let run = try vault.withKey(line, input: otherSecret)
+        #expect(run.status == 20)
+        #expect(run.errors.contains("another device") && !run.errors.contains("damaged"), "\(run.errors)")
+    }
+
+    /// Also where the vault is locked, and nobody can tell that unlocking it would not open the item.
+    @Test(arguments: [false, true])
+    func deletionOfAll_setsItAside(isLockedAgain: Bool) throws {
+        try vault.unlock()
+        if isLockedAgain { #expect(try vault.tool.run("lock").status == 0) }
+        #expect(try vault.tool.run("delete", "-s", "example.com", "--all").status == 0)
+        #expect(try vault.withKey("quarantine list").text.contains("other-device"))
+        #expect(try vault.withKey("quarantine restore --all").status == 20)
+        try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
+        #expect(try vault.withKey("quarantine restore --all").status == 0)
+        #expect(try vault.withKey("get -s example.com").output == secret)
+    }
+}
