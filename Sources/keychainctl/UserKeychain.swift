@@ -75,8 +75,20 @@ struct UserKeychain {
         return value
     }
 
-    /// Says if the vault is not as it was left: what is read may be old then, and what is not found may be missing.
-    func warnOfDifferences() {
+    /// Runs what reads, and says if the vault is not as it was left: what is read may be old then, and what is not found may be
+    /// missing. Not where the vault is busy: that would wait as long once more.
+    func reading<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+        do throws(KeychainError) {
+            let result = try body()
+            warnOfDifferences()
+            return result
+        } catch {
+            if error.reason != .busy && error.reason != .timedOut { warnOfDifferences() }
+            throw error
+        }
+    }
+
+    private func warnOfDifferences() {
         do throws(KeychainError) {
             let findings = try vault.headFindings()
             guard !findings.isEmpty else { return }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader that does not end.
+// Processes that hold the database and do not end.
 
 import Foundation
 import GRDB
@@ -16,4 +16,17 @@ func holdRead(_ folder: String) throws {
         while readLine() != nil {}
     }
     try queue.close()
+}
+
+/// Holds the lock that SQLite has on the database while the last connection is closed, until the input ends.
+func holdDatabase(_ folder: String) throws {
+    let descriptor = open(folder + "/vault.db", O_RDWR | O_CLOEXEC)
+    var range = flock()
+    (range.l_type, range.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+    // The bytes that SQLite's file format has for shared locks.
+    (range.l_start, range.l_len) = (0x4000_0002, 510)
+    guard descriptor >= 0, fcntl(descriptor, F_SETLK, &range) == 0 else { return print("not locked: \(errno)") }
+    print("holding")
+    fflush(nil)
+    while readLine() != nil {}
 }

@@ -38,6 +38,7 @@ case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first
 case "state": exerciser.report { print(try vault.lockState.rawValue) }
 case "protect": exerciser.report { try protection.protect(rest[0]) }
 case "hold-read": exerciser.report { try holdRead(arguments[1]) }
+case "hold-database": exerciser.report { try holdDatabase(arguments[1]) }
 case "delete-each": exerciser.deleteEach(rest[0], count: Int(rest[1]) ?? 0)
 case "add-large": exerciser.report { try exerciser.add(rest[0], String(repeating: "v", count: 300_000)) }
 case "add-and-close":

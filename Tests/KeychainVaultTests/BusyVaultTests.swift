@@ -49,6 +49,58 @@ struct BusyVaultTests {
         try test.engine.add(.genericPassword("s", "b", value: "v"))
     }
 
+    // MARK: - Who it is
+
+    /// A closed vault, and a process that was stopped while it has something locked.
+    private static func vaultWithAStoppedProcess(_ command: String) throws -> (TestVault, RunningChild) {
+        let test = try TestVault(hasty)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.vault.close()
+        let child = try RunningChild(test, command, "bob")
+        #expect(["holding", "inside"].contains(child.line()))
+        child.stop()
+        while !LockHolder(process: child.number).isStopped { usleep(1000) }
+        return (test, child)
+    }
+
+    @Test(arguments: ["hold-database", "add-and-wait"])
+    func stoppedProcess_thatHoldsTheVault_isNamed(_ command: String) throws {
+        let (test, child) = try Self.vaultWithAStoppedProcess(command)
+        defer { child.kill() }
+        let error = #expect(throws: KeychainError.self) {
+            try test.another(Self.hasty).engine.add(.genericPassword("s", "b", value: "v"))
+        }
+        #expect(error?.reason == .busy)
+        #expect(error?.message.contains("Process \(child.number) (vault-exerciser)") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("kill -CONT \(child.number)") == true)
+    }
+
+    @Test func readerBesideAStoppedCloser_isToldWho() throws {
+        let (test, child) = try Self.vaultWithAStoppedProcess("hold-database")
+        defer { child.kill() }
+        let error = #expect(throws: KeychainError.self) {
+            _ = try test.another(Self.hasty).engine.text(.genericPassword("s", "a"))
+        }
+        #expect(error?.message.contains("kill -CONT \(child.number)") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: ["hold-database", "add-and-wait"])
+    func stoppedProcess_thatHoldsTheVault_isAProblemToTheExamination(_ command: String) throws {
+        let (test, child) = try Self.vaultWithAStoppedProcess(command)
+        defer { child.kill() }
+        let found = Vault.examine(test.location, Self.hasty).first { $0.check == "writer" }
+        #expect(found?.severity == .problem)
+        #expect(found?.message.contains("Process \(child.number)") == true)
+    }
+
+    @Test func runningProcess_thatHoldsTheVault_isNoProblemToTheExamination() throws {
+        let (test, child) = try Self.vaultWithAStoppedProcess("add-and-wait")
+        defer { child.kill() }
+        child.resume()
+        while LockHolder.find(test.location.lockFile)?.isStopped == true { usleep(1000) }
+        #expect(Vault.examine(test.location, Self.hasty).first { $0.check == "writer" }?.severity == .warning)
+    }
+
     /// What SQLite is given beside the path is nothing that a user could look for.
     @Test func databaseThatCannotBeOpened_isNamedByItsPath() throws {
         let test = try TestVault(.cheap)

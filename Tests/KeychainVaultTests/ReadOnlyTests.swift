@@ -67,6 +67,19 @@ struct ReadOnlyTests {
         #expect(child.output.hasPrefix(verb == "add" ? "failed readOnly" : "v\n"), "\(child.output) \(child.errors)")
     }
 
+    /// Not as if too many files were open.
+    @Test(.enabled(if: geteuid() != 0, "root may read every file"))
+    func backup_thatMayNotBeRead_isNamedAsThat() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        let file = test.root + "/copy"
+        try test.vault.backup(to: file)
+        #expect(chmod(file, 0) == 0)
+        let error = #expect(throws: KeychainError.self) { try test.vault.restore(from: file) }
+        #expect(error?.reason == .unavailable)
+        #expect(error?.message.contains("Permission denied") == true, "\(error?.message ?? "")")
+    }
+
     @Test(arguments: [["add", "bob", "w"], ["delete", "alice"]])
     func vault_readOnly_refusesToBeWritten(_ command: [String]) throws {
         let test = try TestVault()

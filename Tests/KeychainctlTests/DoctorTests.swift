@@ -54,6 +54,7 @@ struct DoctorTests {
         ("rm $D", "opening", "problem", "missing"),
         ("KEYCHAIN_DEVICE_KEY=$V/device.key; export KEYCHAIN_DEVICE_KEY;", "location", "problem", "inside the vault"),
         ("touch $V/vault.db.new", "leftovers", "warning", "vault.db.new"),
+        ("ln -s nowhere $V/vault.db.restoring", "leftovers", "warning", "vault.db.restoring"),
         ("touch $D.new", "leftovers", "warning", "device.key.new"),
         (": > $V/vault.lock", "lock-file", "warning", "next write"),
         ("rm $V/vault.db", "database", "problem", "has held a vault"),

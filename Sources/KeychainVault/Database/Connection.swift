@@ -43,7 +43,8 @@ enum Connection {
     private static func open(
         _ path: String, as name: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
     ) throws(KeychainError) -> DatabaseQueue {
-        try DatabaseFailure.translating(path) {
+        try SpareDescriptors.check(path)
+        return try DatabaseFailure.translating(path) {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
             // Not in `prepareDatabase`: GRDB runs statements of its own after that, which could undo a setting.
             try queue.inDatabase(prepare)

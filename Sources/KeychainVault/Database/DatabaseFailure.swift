@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What SQLite reported, as one of our outcomes.
 
+import Foundation
 import GRDB
 import KeychainEngine
 
@@ -31,7 +32,8 @@ enum DatabaseFailure {
             KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
         // The last: another process seems to have been stopped in the middle of something short.
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
-            KeychainError(.busy, "Another process keeps '\(path)' busy. Try again.")
+            busy(path)
+        case .SQLITE_CANTOPEN: cannotOpen(path) ?? unusable(path, code)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             KeychainError(
                 .corrupt,
@@ -42,11 +44,32 @@ enum DatabaseFailure {
             )
         case .SQLITE_TOOBIG:
             KeychainError(.tooLarge, "The value is too large for the vault (512 MiB).")
-        default:
-            KeychainError(
-                .unavailable,
-                "'\(path)' could not be used (\(code)). Check that its folder can be "
-                    + "entered, and that the program has not too many files open.")
+        default: unusable(path, code)
         }
+    }
+
+    private static func busy(_ path: String) -> KeychainError {
+        let holder = [path, path + "-shm"].lazy.compactMap { LockHolder.find($0, .record) }.first
+        return KeychainError(
+            .busy, "\(holder?.description ?? "Another process") keeps '\(path)' busy. \(holder?.advice ?? "Try again.")"
+        )
+    }
+
+    /// What the system says of a file that SQLite could not open. It is not opened here: closing it would end the locks that other
+    /// connections of this process have on it.
+    ///
+    /// - Returns: `nil` if it sees nothing wrong.
+    private static func cannotOpen(_ path: String) -> KeychainError? {
+        if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { return SystemFailure.failure("open", path) }
+        do throws(KeychainError) {
+            try SpareDescriptors.check(path)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func unusable(_ path: String, _ code: String) -> KeychainError {
+        KeychainError(.unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
     }
 }

@@ -54,12 +54,17 @@ extension Examination {
     }
 
     mutating func checkLockHolder() {
-        guard let holder = LockHolder.find(location.lockFile) else {
-            return note("writer", .ok, "No writer is to be seen.")
-        }
+        let database = location.databaseFile
+        // Whoever closes the vault as the last one has no need of the writers' lock.
+        let holder =
+            LockHolder.find(location.lockFile)
+            ?? [database, database + "-shm"].lazy.compactMap { LockHolder.find($0, .record) }.first
+        guard let holder else { return note("writer", .ok, "No writer is to be seen.") }
         note(
-            "writer", .warning,
-            "\(holder) is writing to the vault now. Others wait for it; if it stays, end it or let it go on.")
+            "writer", holder.isStopped ? .problem : .warning,
+            holder.isStopped
+                ? "\(holder) holds the vault, and others wait for it. \(holder.advice)"
+                : "\(holder) is writing to the vault now. Others wait for it; if it stays, end it or let it go on.")
     }
 
     /// - Returns: The key, if there is a whole one.
@@ -103,59 +108,11 @@ extension Examination {
     mutating func checkLeftovers() {
         let names = ["", "-wal", "-shm", "-journal"].map { location.databaseFile + ".new" + $0 }
         let unfinished = [location.unfinishedRestoration, location.unfinishedKeeping, location.deviceKeyFile + ".new"]
-        let left = (names + unfinished).filter { access($0, F_OK) == 0 && LockHolder.find($0) == nil }
+        let left = (names + unfinished).filter { FileIdentity($0) != nil && LockHolder.find($0) == nil }
         guard !left.isEmpty else { return }
         note(
             "leftovers", .warning,
             "Something that was cut short has left: \(left.joined(separator: ", ")). Nothing needs it; it may be removed."
         )
-    }
-}
-
-/// Which process holds the writers' lock.
-struct LockHolder: CustomStringConvertible {
-    let process: Int32
-
-    var description: String {
-        guard process > 0 else { return "A process of another container or system" }
-        return "Process \(process)" + (name.map { " (\($0))" } ?? "")
-    }
-
-    private var name: String? {
-        Self.lines("/proc/\(process)/comm").first.map { String($0) }
-    }
-
-    /// By the kernel's list, since asking for the lock would make writers wait.
-    ///
-    /// - Returns: `nil` if nobody does, or the system does not say.
-    static func find(_ lockFile: String) -> LockHolder? {
-        var status = stat()
-        guard lstat(lockFile, &status) == 0 else { return nil }
-        for line in lines("/proc/locks") {
-            // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"; a waiting process has "->" in it.
-            let words = line.split(separator: " ")
-            guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE",
-                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino),
-                isDevice(words[5], status), let process = Int32(words[4])
-            else { continue }
-            return LockHolder(process: process)
-        }
-        return nil
-    }
-
-    private static func isDevice(_ place: Substring, _ status: stat) -> Bool {
-        let parts = place.split(separator: ":").compactMap { UInt64($0, radix: 16) }
-        let device = UInt64(truncatingIfNeeded: status.st_dev)
-        let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
-        let minor = device & 0xFF | (device >> 12) & ~0xFF
-        return parts.count == 3 && parts[0] == major && parts[1] == minor & 0xFFFF_FFFF
-    }
-
-    private static func lines(_ path: String) -> [Substring] {
-        guard let file = fopen(path, "re") else { return [] }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 18)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
     }
 }

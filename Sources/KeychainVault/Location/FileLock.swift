@@ -110,8 +110,11 @@ struct FileLock {
     }
 
     private static func busy(_ path: String, _ wait: Wait) -> KeychainError {
-        KeychainError(
-            .busy,
-            "Another process has held '\(path)' for \(wait.timeout). See who: fuser '\(path)'. Then try again.")
+        guard let holder = LockHolder.find(path) else {
+            return KeychainError(
+                .busy,
+                "Another process has held '\(path)' for \(wait.timeout). See who: fuser '\(path)'. Then try again.")
+        }
+        return KeychainError(.busy, "\(holder) has held '\(path)' for \(wait.timeout). \(holder.advice)")
     }
 }

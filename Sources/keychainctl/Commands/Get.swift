@@ -39,8 +39,9 @@ extension Keychainctl {
         func run() throws {
             let keychain = try UserKeychain()
             var value = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                defer { keychain.warnOfDifferences() }
-                return try keychain.value(of: keychain.onlyItem(item, label: label))
+                try keychain.reading { () throws(KeychainError) in
+                    try keychain.value(of: keychain.onlyItem(item, label: label))
+                }
             }
             defer { value.wipe() }
             try Output.write(value)

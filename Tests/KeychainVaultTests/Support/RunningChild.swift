@@ -45,6 +45,8 @@ final class RunningChild {
         return last
     }
 
+    var number: Int32 { process.processIdentifier }
+
     func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
 
     func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }

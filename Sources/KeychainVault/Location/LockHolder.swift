@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which process others wait for.
+
+import Foundation
+
+/// A process that has a file locked.
+struct LockHolder: CustomStringConvertible {
+    /// The two kinds of locks that a vault's files have.
+    enum Kind: Substring {
+        /// Of a whole file, as that of the writers.
+        case flock = "FLOCK"
+        /// Of bytes of a file, as those of SQLite.
+        case record = "POSIX"
+    }
+
+    /// 0: of another container or system.
+    let process: Int32
+
+    var description: String {
+        guard process > 0 else { return "A process of another container or system" }
+        return "Process \(process)" + (name.map { " (\($0))" } ?? "")
+    }
+
+    /// What a person can do who waits for it.
+    var advice: String {
+        guard isStopped else { return "Try again." }
+        return "It is stopped: let it go on (kill -CONT \(process)), or end it. Then try again."
+    }
+
+    /// By a signal or a debugger; nothing it holds comes free by waiting.
+    var isStopped: Bool {
+        // "4711 (name) T …"; the name may have anything in it.
+        guard process > 0, let line = Self.lines("/proc/\(process)/stat").last,
+            let state = line.split(separator: ")").last?.split(separator: " ").first
+        else { return false }
+        return state == "T" || state == "t"
+    }
+
+    private var name: String? {
+        Self.lines("/proc/\(process)/comm").first.map { String($0) }
+    }
+
+    /// By the kernel's list, since asking for the lock would make others wait. SQLite's own of this process do not count.
+    ///
+    /// - Returns: `nil` if nobody has the file locked for writing, or the system does not say.
+    static func find(_ file: String, _ kind: Kind = .flock) -> LockHolder? {
+        var status = stat()
+        guard lstat(file, &status) == 0 else { return nil }
+        for line in lines("/proc/locks") {
+            // "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"; a waiting process has "->" in it.
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == kind.rawValue, words[3] == "WRITE",
+                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino),
+                isDevice(words[5], status), let process = Int32(words[4]), kind == .flock || process != getpid()
+            else { continue }
+            return LockHolder(process: process)
+        }
+        return nil
+    }
+
+    private static func isDevice(_ place: Substring, _ status: stat) -> Bool {
+        let parts = place.split(separator: ":").compactMap { UInt64($0, radix: 16) }
+        let device = UInt64(truncatingIfNeeded: status.st_dev)
+        let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
+        let minor = device & 0xFF | (device >> 12) & ~0xFF
+        return parts.count == 3 && parts[0] == major && parts[1] == minor & 0xFFFF_FFFF
+    }
+
+    private static func lines(_ path: String) -> [Substring] {
+        guard let file = fopen(path, "re") else { return [] }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 18)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+    }
+}
