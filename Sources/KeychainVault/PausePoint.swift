@@ -13,7 +13,7 @@ package enum PausePoint: String, Sendable, CaseIterable {
     case beforeTruncation, truncated
     case betweenBatches, keybagRead, keybagWritten
     case beforeCacheStore, beforeCacheRemoval
-    case backupCopied, vaultKept
+    case backupCopied, vaultKept, beforeOverwrite
 
     #if DEBUG
         private static let handler = Mutex<(@Sendable (PausePoint) -> Void)?>(nil)

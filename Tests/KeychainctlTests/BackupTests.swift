@@ -83,7 +83,7 @@ struct BackupVerbTests {
         try FileManager.default.removeItem(at: vault.tool.deviceKey)
         let run = try vault.tool.run("restore", "copy", "--yes", "--json")
         #expect(run.status == 5)
-        #expect(run.errors.contains("restored and can be read, but not accepted"))
+        #expect(run.errors.contains("restored, but could not be accepted"))
         #expect(run.text.contains("\"accepted\":false"))
         #expect(try vault.withKey("get -s example.com -a alice").output == secret)
         #expect(try vault.withKey("set -s example.com -a bob", input: secret).status == 19)
@@ -100,6 +100,42 @@ struct BackupVerbTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.text.contains("\"accepted\":true"))
         try vault.store()
+    }
+
+    /// Where the device key opens the index, the secret is not needed: whoever gives one wants it to be the right one.
+    @Test func restore_withASecretThatDoesNotOpenTheBackup_changesNothing() throws {
+        let vault = try LockableTool()
+        #expect(try vault.tool.run("backup", "copy").status == 0)
+        try vault.store()
+        #expect(try vault.withOtherKey("restore copy --yes").status == 7)
+        #expect(try vault.tool.shell("echo x | \"$CTL\" restore copy --yes --passphrase-fd 0").status == 3)
+        #expect(try vault.withKey("get -s example.com").output == secret)
+        #expect(try vault.withKey("restore copy --yes").status == 0)
+        #expect(try vault.withKey("get -s example.com").status == 3)
+    }
+
+    /// The vault itself may be what is damaged.
+    @Test func restore_overADamagedVault_withASecret_isDone() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.tool.run("backup", "copy").status == 0)
+        try Data("junk".utf8).write(to: vault.tool.database)
+        let run = try vault.withKey("restore copy --yes")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try vault.withKey("get -s example.com").output == secret)
+    }
+
+    @Test func restore_ofAFileThatIsNoBackup_saysSo() throws {
+        let run = try tool.run("restore", tool.deviceKey.path, "--yes")
+        #expect(run.status == 8)
+        #expect(run.errors.contains("is not a backup of a vault"))
+    }
+
+    @Test func backup_withADeviceKeyThatCannotBeRead_saysWhy() throws {
+        let run = try tool.shell("echo junk > .config/swift-keychain/device.key; \"$CTL\" backup copy --json")
+        #expect(run.status == 0 && run.text.contains("\"opening\":\"not-here\""), "\(run.errors)")
+        #expect(run.errors.contains("device key") && run.errors.contains("damaged"))
+        #expect(try tool.run("restore", "copy", "--yes").status == 8)
     }
 
     @Test func restore_ofABackupThatNothingHereOpens_isDenied() throws {

@@ -57,6 +57,9 @@ struct BackupFile {
         guard try FileSafety.checkFile(path) != nil else {
             throw KeychainError(.unavailable, "There is no file '\(path)'. Name a file that `backup` wrote.")
         }
+        guard try isVault else {
+            throw KeychainError(.corrupt, "'\(path)' is not a backup of a vault. Name a file that `backup` wrote.")
+        }
         for suffix in ["-wal", "-journal"] where try FileSafety.status(path + suffix)?.st_size ?? 0 > 0 {
             throw KeychainError(
                 .unavailable,

@@ -45,6 +45,25 @@ extension Vault {
         return VaultBackup(file.path, state, try VaultContents(at: file.path, location, settings), settings)
     }
 
+    /// Sees whether a secret opens a backup, without changing anything.
+    ///
+    /// - Throws: `authenticationFailed` if it does not, `itemNotFound` if the backup opens with no secret of that kind; what
+    ///   ``examineBackup(_:)`` throws.
+    public func checkBackup(_ path: String, opensWith secret: ProtectorSecret) throws(KeychainError) {
+        let file = try BackupFile(path, of: location, isRead: true)
+        try file.checkPresent()
+        let keybag = try VaultContents(at: file.path, location, settings).keybag
+        let surroundings = try Surroundings(location, settings, canDoWithoutDeviceKey: true)
+        guard keybag.slots.contains(where: { $0.kind == secret.kind.number }) else {
+            throw KeychainError(.itemNotFound, "No \(secret.kind.name) opens '\(file.path)'. Nothing was changed.")
+        }
+        guard try keybag.opening(protector(secret, surroundings), surroundings.deviceKey) != nil else {
+            throw KeychainError(
+                .authenticationFailed,
+                "The \(secret.kind.name) is not one that opens '\(file.path)'. Nothing was changed.")
+        }
+    }
+
     /// The vault's identity, which its backups share; `nil` if there is no vault.
     public var id: UUID? {
         get throws(KeychainError) { try openSession()?.keybag.vaultID }

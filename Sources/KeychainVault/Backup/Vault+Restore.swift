@@ -19,7 +19,7 @@ extension Vault {
     /// - Parameter shown: What ``examineBackup(_:)`` told of the file, if somebody has agreed to that. The file must not have changed
     ///   since.
     /// - Throws: `corrupt`, `newerFormat` or `unsafeLocation` if the file is no whole backup, `authenticationFailed` if
-    ///   nothing here opens it, `busy` while another process restores, or if the
+    ///   nothing here opens it, what kept the device key from being read, `busy` while another process restores, or if the
     ///   file is not as `shown`. Then nothing was changed.
     @discardableResult
     public func restore(
@@ -78,6 +78,7 @@ extension Vault {
     private func check(_ contents: VaultContents, _ force: Bool) throws(KeychainError) {
         guard !force else { return }
         guard contents.opening != .notHere else {
+            if let obstacle = contents.obstacle { throw obstacle }
             let names = contents.keybag.slots.compactMap { ProtectorKind(number: $0.kind)?.name }
             throw KeychainError(
                 .authenticationFailed,
@@ -115,14 +116,20 @@ extension Vault {
         PausePoint.vaultKept.reached()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
-            try checkUndisturbed(copy, lock)
-            try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout)
+            try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout) {
+                try checkUndisturbed(copy, lock)
+            }
         } catch {
             guard error.reason == .corrupt else {
                 kept.discard()
                 throw error
             }
-            try checkUndisturbed(copy, lock)
+            do throws(KeychainError) {
+                try checkUndisturbed(copy, lock)
+            } catch {
+                kept.discard()
+                throw error
+            }
             // No database at all: only another file can take its place. All of it is kept, the log included.
             try Self.remove(residue)
             try copy.put(at: location.databaseFile)

@@ -30,6 +30,8 @@ public struct VaultBackup: Sendable {
     public let ofAnotherDeviceCount: Int
     /// Whether one of the two copies of the keybag is damaged.
     public let isKeybagCopyDamaged: Bool
+    /// Why the device key that is here could not be read, if ``opening`` is `notHere` because of that.
+    public let obstacle: KeychainError?
 
     /// Whether the backup is worth nothing without the device key's file.
     public var opensWithDeviceKeyAlone: Bool { protectors.allSatisfy { $0.kind == .deviceKey } }
@@ -50,6 +52,7 @@ public struct VaultBackup: Sendable {
         lockedCount = contents.items?.locked ?? contents.itemCount
         ofAnotherDeviceCount = contents.items?.ofAnotherDevice ?? 0
         isKeybagCopyDamaged = contents.isKeybagCopyDamaged
+        obstacle = contents.obstacle
     }
 }
 

@@ -15,6 +15,8 @@ struct VaultContents {
     /// `nil` if nothing that is here opens it.
     let items: ItemExamination?
     let opening: VaultBackup.Opening
+    /// Why the device key could not be tried, if nothing else opens it.
+    let obstacle: KeychainError?
     /// In what it is not as its own head says, as far as it opens. That this machine has seen later states is no difference.
     let differences: [HeadFinding]
 
@@ -43,7 +45,9 @@ struct VaultContents {
         let table = ItemTable(db)
         itemCount = try table.count()
         quarantinedCount = try table.quarantineCount()
-        let stored = try Self.opened(copies, location, settings)
+        var obstacle: KeychainError?
+        let stored = try Self.opened(whole, location, settings, &obstacle)
+        self.obstacle = stored == nil ? obstacle : nil
         keybag = stored?.keybag ?? whole[0]
         opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
         items = try stored.map { try ItemExamination($0.keyState, table, .values) }
@@ -65,15 +69,15 @@ struct VaultContents {
         }
     }
 
+    /// A device key that cannot be read is as good as none: a backup takes no key.
+    ///
     /// - Returns: `nil` if nothing that is here opens it.
     private static func opened(
-        _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
+        _ keybags: [Keybag], _ location: VaultLocation, _ settings: VaultSettings, _ obstacle: inout KeychainError?
     ) throws(KeychainError) -> StoredKeybag? {
-        do throws(KeychainError) {
-            return try StoredKeybag(copies, location, settings)
-        } catch {
-            guard [.unavailable, .authenticationFailed].contains(error.reason) else { throw error }
-            return nil
-        }
+        var deviceKey: DeviceKey?
+        do throws(KeychainError) { deviceKey = try DeviceKey.load(location.deviceKeyFile) } catch { obstacle = error }
+        return try StoredKeybag(
+            keybags, Surroundings(location: location, deviceKey: deviceKey, settings: settings))
     }
 }

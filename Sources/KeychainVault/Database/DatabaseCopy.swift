@@ -31,10 +31,12 @@ enum DatabaseCopy {
     /// It stays the same file: if another one took its name, a process that closes the old file could remove the log of the
     /// new one, which has the same name.
     ///
-    /// - Parameter timeout: How long to wait for other connections.
+    /// - Parameters:
+    ///   - timeout: How long to wait for other connections.
+    ///   - check: Asked after each step, while nobody else can write the database; nothing is changed if it throws.
     /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
     static func overwrite(
-        _ path: String, with source: DatabaseQueue, _ timeout: Duration
+        _ path: String, with source: DatabaseQueue, _ timeout: Duration, _ check: () throws -> Void
     ) throws(KeychainError) {
         let target = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
@@ -47,8 +49,18 @@ enum DatabaseCopy {
                     "The backup has pages of another size than '\(path)'. Nothing was changed. Move the vault's folder away, "
                         + "then restore.")
             }
-            try source.backup(to: target)
+            PausePoint.beforeOverwrite.reached()
+            try withoutActuallyEscaping(check) { try copyPages(of: source, to: target, $0) }
             try target.close()
+        }
+    }
+
+    /// Page by page: the first one locks the target until the last one is written.
+    private static func copyPages(
+        of source: DatabaseQueue, to target: DatabaseQueue, _ check: @escaping () throws -> Void
+    ) throws {
+        try source.read { db in
+            try target.writeWithoutTransaction { try db.backup(to: $0, pagesPerStep: 1) { _ in try check() } }
         }
     }
 }

@@ -18,10 +18,17 @@ struct StoredKeybag {
     ) throws(KeychainError) {
         let keybags = try Self.whole(copies, location)
         let surroundings = try Surroundings(location, settings, canDoWithoutDeviceKey: keybags[0].canBeUnlocked)
+        guard let stored = try Self(keybags, surroundings) else { throw Self.notOpened(surroundings, location) }
+        self = stored
+    }
+
+    /// `nil` if only a device key opens the vault, and it is missing or another one.
+    ///
+    /// - Throws: `corrupt`.
+    init?(_ keybags: [Keybag], _ surroundings: Surroundings) throws(KeychainError) {
         let opening = try Self.open(keybags, surroundings)
-        guard opening.permanent != nil || opening.keybag.canBeUnlocked else {
-            throw Self.notOpened(surroundings, location)
-        }
+        guard opening.permanent != nil || opening.keybag.canBeUnlocked else { return nil }
+        let settings = surroundings.settings
         keybag = opening.keybag
         self.keybags = [opening.keybag] + keybags.filter { $0 != opening.keybag }
         keyState = KeyState(

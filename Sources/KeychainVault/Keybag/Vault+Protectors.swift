@@ -142,8 +142,11 @@ extension Vault {
 
     /// The protector around a secret: one that was given, or that is found here.
     func protector(_ secret: ProtectorSecret) throws(KeychainError) -> any Protector {
+        try protector(secret, surroundings())
+    }
+
+    func protector(_ secret: ProtectorSecret, _ surroundings: Surroundings) throws(KeychainError) -> any Protector {
         guard let type = Protectors.type(secret.kind) else { throw .noSuchSlot }
-        let surroundings = try surroundings()
         let made: (any Protector)?
         if let bytes = secret.secret {
             made = try type.make(bytes, surroundings)

@@ -50,7 +50,7 @@ extension Keychainctl {
                 The file is checked from end to end first. The vault that is replaced is kept, as a \
                 file in the vault's folder, until you remove it. Other programs go on in the restored \
                 vault. On a terminal you are asked before a vault is replaced; elsewhere --yes is \
-                needed.
+                needed. A secret that is given has to open the backup; else nothing is changed.
 
                 What was restored is older than what this machine has seen, so it has to be accepted \
                 before it can be written. That is done at once; if it is locked here it takes a secret \
@@ -81,13 +81,15 @@ extension Keychainctl {
             let vault = try UserKeychain().vault
             let backup = try vault.examineBackup(file)
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
+            let secret = try unlock.givenSecret(vault)
+            if let secret { try vault.checkBackup(file, opensWith: secret) }
             try confirm(vault, backup)
             let done = try vault.restore(from: file, force: force, asShown: backup)
             Output.note("It is the vault in '\(vault.location.folder)' now.")
             if let replaced = done.replaced {
                 Output.note("The vault of before is kept in '\(replaced)'. Remove it when nobody needs it any more.")
             }
-            let obstacle = acceptUnlocked(vault, done.obstacle)
+            let obstacle = acceptUnlocked(vault, secret, done.obstacle)
             if json {
                 try Output.write(
                     JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: obstacle == nil)))
@@ -98,10 +100,17 @@ extension Keychainctl {
         }
 
         /// A vault that starts locked takes somebody who unlocks it. Whoever forces a backup into place may not have what opens it.
-        private func acceptUnlocked(_ vault: Vault, _ obstacle: KeychainError?) -> KeychainError? {
+        private func acceptUnlocked(
+            _ vault: Vault, _ secret: ProtectorSecret?, _ obstacle: KeychainError?
+        ) -> KeychainError? {
             guard let obstacle, obstacle.reason == .locked else { return obstacle }
             do throws(KeychainError) {
-                try unlock.unlocking(vault) { () throws(KeychainError) in _ = try vault.accept() }
+                guard let secret else {
+                    try unlock.unlocking(vault) { () throws(KeychainError) in _ = try vault.accept() }
+                    return nil
+                }
+                try vault.unlock(secret, keepingKeysIn: .process)
+                try vault.accept()
                 return nil
             } catch {
                 return error
@@ -109,10 +118,10 @@ extension Keychainctl {
         }
 
         private static func notAccepted(_ cause: KeychainError) -> KeychainError {
-            KeychainError(
-                cause.reason,
-                "The backup was restored and can be read, but not accepted: \(cause.message) To write it, unlock it and run: "
-                    + "keychainctl accept")
+            let advice =
+                cause.reason == .locked ? " If it can then be read and not written, run: keychainctl accept" : ""
+            return KeychainError(
+                cause.reason, "The backup was restored, but could not be accepted: \(cause.message)\(advice)")
         }
 
         private func confirm(_ vault: Vault, _ backup: VaultBackup) throws(KeychainError) {
@@ -146,7 +155,7 @@ extension VaultBackup {
             switch opening {
             case .byItself: ""
             case .unlockable: " Here it starts locked."
-            case .notHere: " Nothing that is here opens it."
+            case .notHere: obstacle.map { " " + $0.message } ?? " Nothing that is here opens it."
             }
         return "It opens with: \(names.joined(separator: ", "))." + here
     }

@@ -125,17 +125,29 @@ struct RestoreTests {
 
     #if DEBUG
         /// A writer takes a new lock file, and its item would be neither in the restored vault nor in the one that is kept.
-        @Test func lockFileRemovedDuringARestoration_endsItBeforeAnythingIsReplaced() throws {
+        @Test(arguments: [PausePoint.vaultKept, .beforeOverwrite])
+        func lockFileRemovedDuringARestoration_endsItBeforeAnythingIsReplaced(_ point: PausePoint) throws {
             let (test, file) = try vaultWithBackup()
             let write: @Sendable () throws -> Void = {
                 unlink(test.location.lockFile)
                 try test.another().engine.add(.genericPassword("exerciser", "meanwhile", value: "v"))
             }
-            try Mishap.at(.vaultKept, write) {
+            try Mishap.at(point, write) {
                 #expect(reason { try test.vault.restore(from: file) } == .busy)
             }
             #expect(try test.reopened().text(.genericPassword("exerciser", "meanwhile")) == "v")
             #expect(problems(test) == [])
+        }
+
+        @Test func lockFileRemovedBesideADamagedDatabase_leavesNoCopyOfIt() throws {
+            let (test, file) = try vaultWithBackup()
+            try test.vault.close()
+            try Data("junk".utf8).write(to: URL(fileURLWithPath: test.databaseFile))
+            try Mishap.at(.vaultKept, { unlink(test.location.lockFile) }) {
+                #expect(reason { try test.another().restore(from: file) } == .busy)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: test.location.folder)
+            #expect(!names.contains { $0.contains("replaced") })
         }
 
         @Test func copyReplacedDuringARestoration_isNotRestored() throws {
