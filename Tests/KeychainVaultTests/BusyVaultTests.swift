@@ -113,7 +113,7 @@ struct BusyVaultTests {
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max)])
     func timeout_ofAnyLength_opensTheVault(_ timeout: Duration) throws {
-        #expect(BoundedSleep.name(for: timeout) != nil)
+        #expect(VaultFiles.name(for: timeout) != nil)
         var settings = VaultSettings.cheap
         settings.writerTimeout = timeout
         let test = try TestVault(settings)

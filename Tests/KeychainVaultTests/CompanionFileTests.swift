@@ -41,6 +41,25 @@ struct CompanionFileTests {
         #expect(Vault.examine(test.location).contains { $0.check == "vault-files" && $0.severity == .problem })
     }
 
+    /// SQLite would write the log into that file, or remove it.
+    @Test(arguments: [0, 64, 8192])
+    func otherFileInPlaceOfTheDatabase_whoseLogIsThere_isRefusedAndTheLogKept(_ size: Int) throws {
+        let test = try TestVault()
+        _ = try test.exercise("add", "alice", "in the log")
+        let (aside, log) = (test.root + "/aside", URL(fileURLWithPath: test.databaseFile + "-wal"))
+        let before = try Data(contentsOf: log)
+        #expect(!before.isEmpty)
+        try FileManager.default.moveItem(atPath: test.databaseFile, toPath: aside)
+        try test.place(Data(repeating: 0x55, count: size), at: test.databaseFile)
+        #expect(reason { _ = try test.reopened().text(.genericPassword("exerciser", "alice")) } == .corrupt)
+        #expect(reason { try test.reopened().add(.genericPassword("s", "b", value: "v")) } == .corrupt)
+        #expect(reason { _ = try Vault(test.location).status() } == .corrupt)
+        #expect(Vault.examine(test.location).contains { $0.check == "database" && $0.severity == .problem })
+        #expect(try Data(contentsOf: log) == before)
+        #expect(rename(aside, test.databaseFile) == 0)
+        #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "in the log")
+    }
+
     @Test func rollbackJournal_besideTheVault_isRefusedAndNotRolledBack() throws {
         let test = try Self.closed()
         let journal = test.location.folder + "/vault.db-journal"

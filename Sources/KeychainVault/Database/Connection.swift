@@ -54,7 +54,7 @@ enum Connection {
 
     /// To be continued with settings of SQLite's, each with its value.
     private static func uri(_ path: String, _ timeout: Duration) -> String {
-        "file:" + percentEncoded(path) + "?" + (BoundedSleep.name(for: timeout).map { "vfs=\($0)&" } ?? "")
+        "file:" + percentEncoded(path) + "?" + (VaultFiles.name(for: timeout).map { "vfs=\($0)&" } ?? "")
     }
 
     private static func waiting(_ timeout: Duration) -> Configuration {
