@@ -61,7 +61,7 @@ struct VaultCreation {
         guard let authority = try keybag.authority(DeviceKeyProtector(deviceKey: deviceKey), deviceKey) else {
             throw KeychainError(.unavailable, "The new keybag does not open with the device key.")
         }
-        return try ClassKeys(keybag, authority.wrappingKeys, .unlocked).head
+        return try ClassKeys(keybag, authority).head
     }
 
     private var unfinishedFile: String { location.databaseFile + ".new" }

@@ -125,6 +125,33 @@ struct BackupVerbTests {
         #expect(try vault.withKey("get -s example.com").output == secret)
     }
 
+    /// When its last step fails all else is done, and the file that is kept has to be named.
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: [3, 4])
+    func restore_whoseEndFails_saysThatItIsInPlace(_ sync: Int) throws {
+        #expect(try tool.run("backup", "copy").status == 0)
+        try tool.store(otherSecret)
+        let fault = "strace -f -o trace -e inject=fsync:error=ENOSPC:when=\(sync)"
+        let run = try tool.shell("\(fault) \"$CTL\" restore copy --yes")
+        let isInPlace = try tool.get() == secret
+        #expect(isInPlace == run.errors.contains("The vault of before is kept in"), "\(run.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: tool.vaultFolder.path)
+        #expect(isInPlace == names.contains { $0.contains("replaced") })
+    }
+
+    @Test func restore_besideAStoppedOne_namesIt() throws {
+        #expect(try tool.run("backup", "copy").status == 0)
+        let run = try tool.shell(
+            """
+            : > .local/share/swift-keychain/vault.db.restoring; chmod 600 .local/share/swift-keychain/vault.db.restoring
+            flock .local/share/swift-keychain/vault.db.restoring sh -c 'echo $PPID > pid; kill -STOP $PPID; read x' < /dev/null &
+            while [ ! -s pid ]; do :; done
+            "$CTL" restore copy --yes; echo "restore $?"
+            "$CTL" doctor | grep 'problem  writer'; kill -KILL $(cat pid)
+            """)
+        #expect(run.text.contains("restore 11") && run.errors.contains("kill -CONT"), "\(run.everything)")
+        #expect(run.text.contains("problem  writer"), "\(run.everything)")
+    }
+
     @Test func restore_ofAFileThatIsNoBackup_saysSo() throws {
         let run = try tool.run("restore", tool.deviceKey.path, "--yes")
         #expect(run.status == 8)

@@ -24,6 +24,24 @@ struct OtherDeviceTests {
         #expect(run.errors.contains("another device") && !run.errors.contains("damaged"), "\(run.errors)")
     }
 
+    @Test func list_leavesItOutAndSaysSo() throws {
+        try vault.unlock()
+        #expect(try vault.tool.shell("echo x | \"$CTL\" set -s other.example -a bob").status == 0)
+        let run = try vault.tool.run("list")
+        #expect(run.status == 0 && run.text.contains("bob") && !run.text.contains("alice"))
+        #expect(run.errors.contains("1 item(s) for another device alone"))
+    }
+
+    /// What was unlocked without the device key has none of what is bound to it.
+    @Test func deviceKeyThatIsBack_takesUnlockingAnew() throws {
+        try vault.unlock()
+        try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
+        let run = try vault.get()
+        #expect(run.status == 5 && run.errors.contains("keychainctl unlock"), "\(run.errors)")
+        try vault.unlock()
+        #expect(try vault.get().output == secret)
+    }
+
     /// Also where the vault is locked, and nobody can tell that unlocking it would not open the item.
     @Test(arguments: [false, true])
     func deletionOfAll_setsItAside(isLockedAgain: Bool) throws {

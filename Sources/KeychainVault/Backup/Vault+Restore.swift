@@ -44,8 +44,6 @@ extension Vault {
         defer { lock.release() }
         try close()
         let replaced = try putInPlace(copy, lock)
-        try VaultMarker.write(lock, location)
-        try close()
         return VaultRestoration(
             backup: VaultBackup(file.path, state, contents, settings), replaced: replaced,
             obstacle: acceptRestored(lock))
@@ -56,6 +54,8 @@ extension Vault {
     /// - Returns: Why it did not.
     private func acceptRestored(_ lock: FileLock) -> KeychainError? {
         do throws(KeychainError) {
+            try VaultMarker.write(lock, location)
+            try close()
             let session = try currentSession()
             let findings = try commit(session, lock, nil, { false }) { _, keeper in
                 try keeper.accept(isRestored: true)
@@ -112,12 +112,14 @@ extension Vault {
             return nil
         }
         let kept = ReplacedVault(location: location, timeout: settings.writerTimeout)
-        try kept.keep()
+        let state = try kept.keep()
         PausePoint.vaultKept.reached()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
             try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout) {
                 try checkUndisturbed(copy, lock)
+                // A writer that holds a lock file of before may have been in the midst of its transaction.
+                guard try state.isCurrent else { throw Self.disturbed(location) }
             }
         } catch {
             guard error.reason == .corrupt else {
@@ -140,11 +142,14 @@ extension Vault {
     /// Somebody may have removed a file: the copy's name would lead to another one, or a writer that takes a new lock file would
     /// lose what it stores now.
     private func checkUndisturbed(_ copy: UnfinishedFile, _ lock: FileLock) throws(KeychainError) {
-        guard copy.isAtItsPlace, try lock.isStill(at: location.lockFile) else {
-            throw KeychainError(
-                .busy,
-                "Files of '\(location.folder)' were removed while it was restored. Nothing was changed. Try again.")
-        }
+        guard copy.isAtItsPlace, try lock.isStill(at: location.lockFile) else { throw Self.disturbed(location) }
+    }
+
+    private static func disturbed(_ location: VaultLocation) -> KeychainError {
+        KeychainError(
+            .busy,
+            "Files of '\(location.folder)' were removed or written while it was restored. Nothing was changed. Try again."
+        )
     }
 
     private static func remove(_ paths: [String]) throws(KeychainError) {
@@ -173,17 +178,47 @@ struct ReplacedVault {
         self.path = path
     }
 
-    /// As a whole vault, or, where SQLite cannot read it, byte by byte with its log.
-    func keep() throws(KeychainError) {
-        do throws(KeychainError) {
-            let copy = try UnfinishedFile(location.unfinishedKeeping)
-            let source = try Session.Opened(location, timeout, isReadOnly: false).reader
-            try DatabaseCopy.fill(copy.path, from: source) { _ in }
-            try copy.put(at: path)
-        } catch {
-            guard error.reason == .corrupt else { throw error }
-            try keepBytes()
+    /// The vault as it was when it was copied.
+    struct State {
+        /// `nil` if SQLite cannot read the vault, so that nobody can write it either.
+        fileprivate var source: DatabaseQueue?
+        fileprivate var version: Int64?
+
+        /// Whether nobody has written the vault since.
+        var isCurrent: Bool {
+            get throws { try source?.inDatabase(State.version) == version }
         }
+
+        /// Changes for a connection with each commit of another one (SQLite's documentation of `data_version`).
+        fileprivate static func version(_ db: Database) throws -> Int64? {
+            _ = try Int64.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+            return try Int64.fetchOne(db, sql: "PRAGMA data_version")
+        }
+    }
+
+    /// As a whole vault, or, where SQLite cannot read it, byte by byte with its log. If it fails, nothing is kept.
+    func keep() throws(KeychainError) -> State {
+        do throws(KeychainError) {
+            return try keepVault()
+        } catch {
+            discard()
+            guard error.reason == .corrupt else { throw error }
+        }
+        do throws(KeychainError) {
+            try keepBytes()
+            return State()
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private func keepVault() throws(KeychainError) -> State {
+        let copy = try UnfinishedFile(location.unfinishedKeeping)
+        let source = try Session.Opened(location, timeout, isReadOnly: false).reader
+        let version = try DatabaseCopy.fill(copy.path, from: source, State.version)
+        try copy.put(at: path)
+        return State(source: source, version: version)
     }
 
     private func keepBytes() throws(KeychainError) {

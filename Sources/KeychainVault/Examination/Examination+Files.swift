@@ -55,9 +55,9 @@ extension Examination {
 
     mutating func checkLockHolder() {
         let database = location.databaseFile
-        // Whoever closes the vault as the last one has no need of the writers' lock.
+        // Whoever closes the vault as the last one, or makes a copy, has no need of the writers' lock.
         let holder =
-            LockHolder.find(location.lockFile)
+            [location.lockFile, location.unfinishedRestoration].lazy.compactMap { LockHolder.find($0) }.first
             ?? [database, database + "-shm"].lazy.compactMap { LockHolder.find($0, .record) }.first
         guard let holder else { return note("writer", .ok, "No writer is to be seen.") }
         note(

@@ -41,10 +41,10 @@ struct ClassKeys: Sendable {
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool
 
-    /// - Parameter isBound: Whether the device key that the keybag is bound to is at hand, as far as that is known.
+    /// - Parameter deviceKey: The one at hand.
     /// - Throws: `locked` if not even the index is open, `corrupt`.
     init(
-        _ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState, isBound: Bool = true
+        _ keybag: Keybag, _ keys: WrappingKeys, _ state: LockState, _ deviceKey: DeviceKey?
     ) throws(KeychainError) {
         guard let entry = keybag.keys.first(where: { $0.keyClass == Keybag.indexKeyClass }) else {
             throw KeychainError(.corrupt, "The keybag has no index key.")
@@ -59,6 +59,7 @@ struct ClassKeys: Sendable {
         newest = keybag.newestGenerations
         let entries = keybag.classKeys + keybag.keysOfOtherDevices
         names = Set(entries.map(\.name))
+        let isBound = deviceKey != nil && keybag.isBound(to: deviceKey)
         foreign = Set(entries.filter { $0.isOfAnotherDevice || !isBound && $0.isForOneDevice }.map(\.name))
         var pairs: [ClassKeyName: Pair] = [:]
         for entry in entries {
@@ -71,7 +72,13 @@ struct ClassKeys: Sendable {
         let name = ClassKeyName(keyClass: keyClass, generation: generation)
         if let pair = pairs[name] { return .open(pair) }
         guard names.contains(name) else { return .unknown }
-        return Keybag.state(opening: keyClass) > state ? .locked : .ofAnotherDevice
+        // What was unlocked while the device key was not there is unlocked again with it.
+        return Keybag.state(opening: keyClass) > state || !foreign.contains(name) ? .locked : .ofAnotherDevice
+    }
+
+    /// All keys of an authority.
+    init(_ keybag: Keybag, _ authority: Authority) throws(KeychainError) {
+        try self.init(keybag, authority.wrappingKeys, .unlocked, authority.deviceKey)
     }
 
     /// Whether another device key may be needed for what is locked now.

@@ -101,7 +101,7 @@ struct StoredKeybag {
     ) throws(KeychainError) -> KeyState.Permanent? {
         for protector in protectors {
             guard let authority = try keybag.authority(protector, deviceKey) else { continue }
-            let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+            let keys = try ClassKeys(keybag, authority)
             let sealer = RowSealer(keys, userPublicKey: keybag.userKey?.publicKey)
             return KeyState.Permanent(sealer: sealer, kind: type(of: protector).kind)
         }

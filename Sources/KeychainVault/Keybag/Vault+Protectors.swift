@@ -191,7 +191,7 @@ extension Vault {
             let isWritten = try writeAnything(emptyingLog: true) { session, transaction in
                 guard session.keybags == keybags else { return false }
                 // Who may change the keybag opens the index, also while the vault is locked.
-                session.learnHeadKeys(try ClassKeys(base, authority.wrappingKeys, .unlocked).head)
+                session.learnHeadKeys(try ClassKeys(base, authority).head)
                 try step(base, next, transaction)
                 try base.checkNothingIsLost(in: next) { try transaction.table.keyUse() }
                 try transaction.write(keybag: next.bytes)
@@ -231,7 +231,7 @@ extension Vault {
         /// The rows that ask for the user, if the key goes that they are sealed to.
         private func doomedByUserKey(_ old: Keybag, _ new: Keybag, _ table: ItemTable) throws -> [Int64] {
             guard old.userKey != nil, new.userKey == nil else { return [] }
-            return try table.rowsAskingForTheUser(RowSealer(ClassKeys(old, authority.wrappingKeys, .unlocked)))
+            return try table.rowsAskingForTheUser(RowSealer(ClassKeys(old, authority)))
         }
 
         private func check(_ count: Int, _ what: String) throws(KeychainError) {

@@ -69,7 +69,7 @@ extension Vault {
     ) throws(KeychainError) -> (last: Int64, moved: Int)? {
         try writeAnything { session, transaction in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
-            let keys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+            let keys = try ClassKeys(keybag, authority)
             session.learnHeadKeys(keys.head)
             let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), transaction.table)
             let rows = try table.rows(
@@ -109,7 +109,7 @@ extension Vault {
         var hasDropped = false
         let end = try writeAnything(emptyingLog: hasDropped) { session, transaction in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
-            session.learnHeadKeys(try ClassKeys(keybag, authority.wrappingKeys, .unlocked).head)
+            session.learnHeadKeys(try ClassKeys(keybag, authority).head)
             let use = try transaction.table.keyUse()
             let dropped = keybag.droppableKeys(use)
             if !dropped.isEmpty {

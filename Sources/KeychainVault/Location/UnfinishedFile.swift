@@ -111,6 +111,10 @@ final class UnfinishedFile {
     }
 
     private static func inUse(_ path: String) -> KeychainError {
-        KeychainError(.busy, "Another process is writing '\(path)' just now. Try again when it is done.")
+        let holder = LockHolder.find(path)
+        return KeychainError(
+            .busy,
+            "\(holder?.description ?? "Another process") is writing '\(path)' just now. \(holder?.advice ?? "Try again.")"
+        )
     }
 }

@@ -163,7 +163,7 @@ final class KeyState: Sendable {
             let keys = WrappingKeys(bytes: entry.keys, vaultID: vaultID),
             let keybag = keybags.first(where: { $0.isAuthentic(keys) })
         else { return nil }
-        let classKeys = try ClassKeys(keybag, keys, state, isBound: keybag.isBound(to: deviceKey))
+        let classKeys = try ClassKeys(keybag, keys, state, deviceKey)
         let sealer = RowSealer(classKeys, userPublicKey: keybag.userKey?.publicKey)
         return Opened(
             sealer: sealer, keybag: keybag, cache: cache, token: token, idleTimeout: entry.idleTimeout)
@@ -196,7 +196,7 @@ final class KeyState: Sendable {
         let keybag = keybags[0]
         guard let section = keybag.always, let deviceKey, section.deviceKeyID == deviceKey.id else { throw .locked }
         let keys = try WrappingKeys(section, deviceKey: deviceKey, vaultID: keybag.vaultID)
-        let sealer = RowSealer(try ClassKeys(keybag, keys, .beforeFirstUnlock))
+        let sealer = RowSealer(try ClassKeys(keybag, keys, .beforeFirstUnlock, deviceKey))
         current.always = sealer
         return sealer
     }

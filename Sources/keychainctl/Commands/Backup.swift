@@ -126,11 +126,13 @@ extension Keychainctl {
 
         private func confirm(_ vault: Vault, _ backup: VaultBackup) throws(KeychainError) {
             let folder = vault.location.folder
-            guard access(folder + "/vault.db", F_OK) == 0 else { return }
+            guard !confirmation.yes, access(folder + "/vault.db", F_OK) == 0 else { return }
             let which: String
             do throws(KeychainError) {
                 which = try vault.id == backup.vaultID ? "an older state of it" : "another vault"
             } catch {
+                // To go on would wait as long once more.
+                if error.reason == .busy { throw error }
                 which = "this backup"  // What is there does not open; it is kept all the same.
             }
             try confirmation.ask("The vault in '\(folder)' will be replaced by \(which), and kept as a file.")

@@ -45,7 +45,7 @@ extension Keychainctl {
             }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
-            if found.isPartial || !json { try warnOfDamage(keychain) }
+            if found.isPartial || !json { try warnOfClosed(keychain) }
         }
 
         /// The items of all classes in question. Damaged ones are left out; only if nothing else is found they are an
@@ -67,11 +67,16 @@ extension Keychainctl {
             return (items, damage != nil)
         }
 
-        private func warnOfDamage(_ keychain: UserKeychain) throws(KeychainError) {
-            let damaged = try keychain.vault.status().damagedCount
-            guard damaged > 0 else { return }
-            Output.complain(
-                "\(damaged) damaged item(s) cannot be shown. They were left as they are. See: keychainctl doctor")
+        private func warnOfClosed(_ keychain: UserKeychain) throws(KeychainError) {
+            let status = try keychain.vault.status()
+            let closed = [
+                (status.damagedCount, "damaged item(s)"),
+                (status.ofAnotherDeviceCount, "item(s) for another device alone"),
+            ]
+            for (count, words) in closed where count > 0 {
+                Output.complain(
+                    "\(count) \(words) cannot be shown. They were left as they are. See: keychainctl doctor")
+            }
         }
     }
 }

@@ -139,6 +139,21 @@ struct RestoreTests {
             #expect(problems(test) == [])
         }
 
+        /// It has the lock file of before, which somebody removed, and was in its transaction when the vault was kept.
+        @Test func writerThatEndsAfterTheVaultWasKept_losesNothing() throws {
+            let (test, file) = try vaultWithBackup()
+            nonisolated(unsafe) let writer = try RunningChild(test, "add-and-wait", "bob")
+            #expect(writer.line() == "inside")
+            unlink(test.location.lockFile)
+            let write: @Sendable () throws -> Void = { #expect(writer.finish() == "done") }
+            try Mishap.at(.vaultKept, write) {
+                #expect(reason { try test.vault.restore(from: file) } == .busy)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: test.location.folder)
+            #expect(!names.contains { $0.contains("replaced") })
+            #expect(try test.reopened().text(.genericPassword("exerciser", "bob")) == "value")
+        }
+
         @Test func lockFileRemovedBesideADamagedDatabase_leavesNoCopyOfIt() throws {
             let (test, file) = try vaultWithBackup()
             try test.vault.close()

@@ -33,7 +33,7 @@ extension FormatVector {
         guard let opened = try keybag.opening(protector(input), deviceKey) else {
             throw KeychainError(.authenticationFailed, "The secret does not fit.")
         }
-        let keys = try ClassKeys(keybag, opened.authority.wrappingKeys, .unlocked)
+        let keys = try ClassKeys(keybag, opened.authority)
         let open = keybag.classKeys.filter { entry in
             if case .open = keys.availability(entry.keyClass, entry.generation) { true } else { false }
         }

@@ -153,7 +153,7 @@ extension FormatVector {
         guard let authority = try keybag.authority(DeviceKeyProtector(deviceKey: deviceKey), deviceKey) else {
             throw KeychainError(.authenticationFailed, "The device key does not fit.")
         }
-        return try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+        return try ClassKeys(keybag, authority)
     }
 
     @Sendable private static func openKeybag(_ input: VectorInput) throws -> JSON {

@@ -163,7 +163,7 @@ struct NeedleVault {
     }
 
     private func classKeys(_ keybag: Keybag, _ authority: Authority) throws -> [Needle] {
-        let open = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+        let open = try ClassKeys(keybag, authority)
         return try keybag.keys.flatMap { entry in
             guard let key = try authority.wrappingKeys.unwrap(entry) else { return [Needle]() }
             let name = "class key \(entry.keyClass)"

@@ -46,7 +46,7 @@ struct LockedMemoryTests {
         let authority = try vault.authority(.old)
         let keybag = try vault.session().keybag
         var keys = [("root key", authority.rootKey.bytes), ("user key", try #require(authority.userKey).bytes)]
-        let classKeys = try ClassKeys(keybag, authority.wrappingKeys, .unlocked)
+        let classKeys = try ClassKeys(keybag, authority)
         for entry in keybag.classKeys where Keybag.state(opening: entry.keyClass) > .beforeFirstUnlock {
             let (number, key) = (entry.keyClass, try #require(try authority.wrappingKeys.unwrap(entry)))
             keys.append(("class key \(number)", key.bytes))

@@ -91,7 +91,7 @@ import Testing
     @Test func deviceKeySlot_removed_opensNoItemLaterByTheClassKeysOfAnOlderCopy() throws {
         let test = try TestVault(.cheap)
         try test.engine.add(.item(.whenUnlocked))
-        let keys = try ClassKeys(test.vault.session().keybag, test.vault.authority(nil).wrappingKeys, .unlocked)
+        let keys = try ClassKeys(test.vault.session().keybag, test.vault.authority(nil))
         try test.protect()
         let vault = test.another()
         try vault.unlock(.old)

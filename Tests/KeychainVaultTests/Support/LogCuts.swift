@@ -69,7 +69,7 @@ extension TestVault {
         var opened: [String] = []
         for keybag in keybags {
             guard let authority = try keybag.authority(protector, deviceKey) else { continue }
-            let sealer = RowSealer(try ClassKeys(keybag, authority.wrappingKeys, .unlocked))
+            let sealer = RowSealer(try ClassKeys(keybag, authority))
             try another().session().reader.read { db in
                 try ItemTable(db).forEach(.all, .metadataAndValue) { row in
                     do throws(UnreadableRow) {
