@@ -65,11 +65,12 @@ struct VaultFiles {
         guard let open = sqlite3_vfs_find("unix")?.pointee.xOpen else { return SQLITE_CANTOPEN }
         let result = open(vfs, path, file, flags, given)
         guard result == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let path, let file else { return result }
-        guard hasLog(path), !isDatabase(file) else { return SQLITE_OK }
+        let obstacle = hasLog(path) ? obstacle(in: file) : SQLITE_OK
+        guard obstacle != SQLITE_OK else { return SQLITE_OK }
         _ = file.pointee.pMethods?.pointee.xClose?(file)
         // SQLite would close it once more.
         file.pointee.pMethods = nil
-        return SQLITE_NOTADB
+        return obstacle
     }
 
     private static func hasLog(_ path: sqlite3_filename) -> Bool {
@@ -78,11 +79,14 @@ struct VaultFiles {
     }
 
     /// Read by SQLite's own means: whoever opens and closes the file beside it ends the locks that this process has on it.
-    private static func isDatabase(_ file: UnsafeMutablePointer<sqlite3_file>) -> Bool {
+    ///
+    /// - Returns: Why the file cannot be used as a database.
+    private static func obstacle(in file: UnsafeMutablePointer<sqlite3_file>) -> Int32 {
         var found = [UInt8](repeating: 0, count: beginning.count)
-        guard let read = file.pointee.pMethods?.pointee.xRead,
-            read(file, &found, Int32(found.count), 0) == SQLITE_OK
-        else { return false }
-        return found == beginning
+        guard let read = file.pointee.pMethods?.pointee.xRead else { return SQLITE_CANTOPEN }
+        let result = read(file, &found, Int32(found.count), 0)
+        if result == SQLITE_IOERR | 2 << 8 { return SQLITE_NOTADB }  // SQLITE_IOERR_SHORT_READ: it is shorter.
+        guard result == SQLITE_OK else { return result }
+        return found == beginning ? SQLITE_OK : SQLITE_NOTADB
     }
 }
