@@ -88,7 +88,11 @@ enum RecoveryKeyOutput {
         do throws(KeychainError) {
             try change()
         } catch {
-            if !keys.isEmpty { Output.note("The recovery key that was shown may open nothing. Throw it away.") }
+            let advice =
+                error.reason == .inputOutput
+                ? "Keep the recovery key that was shown, and that of before, until one of them opens the vault: keychainctl unlock"
+                : "The recovery key that was shown opens nothing. Throw it away."
+            if !keys.isEmpty { Output.note(advice) }
             throw error
         }
         guard !keys.isEmpty else { return }

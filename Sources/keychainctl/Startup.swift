@@ -23,6 +23,10 @@ enum Startup {
     }
 
     static func checkArguments() throws(KeychainError) {
+        // Swift reads them there, and without any the parser would show the help as if all were well.
+        guard !CommandLine.arguments.isEmpty else {
+            throw KeychainError(.unavailable, "The command line cannot be read, and nothing was done. Mount /proc.")
+        }
         try checkEncoding()
         try checkShortOptions()
     }

@@ -122,6 +122,7 @@ extension Vault {
                 guard try state.isCurrent else { throw Self.disturbed(location) }
             }
         } catch {
+            guard error != .unknownOutcome else { throw kept.named(error) }
             guard error.reason == .corrupt else {
                 kept.discard()
                 throw error
@@ -227,6 +228,11 @@ struct ReplacedVault {
             try copy.fill(from: location.databaseFile + suffix)
             try copy.put(at: path + suffix)
         }
+    }
+
+    /// Where it may have been replaced, and nobody knows.
+    func named(_ error: KeychainError) -> KeychainError {
+        KeychainError(error.reason, error.message + " The vault of before is kept in '\(path)'.")
     }
 
     /// When nothing was replaced after all.

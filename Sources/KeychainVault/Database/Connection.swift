@@ -75,8 +75,35 @@ enum Connection {
     /// once.
     static func begin(_ db: Database) throws { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
 
-    /// Durable when this returns.
-    static func commit(_ db: Database) throws { try db.cachedStatement(sql: "COMMIT").execute() }
+    /// Durable when this returns; if it throws, nothing has happened.
+    ///
+    /// - Throws: `inputOutput` if not even that is sure.
+    static func commit(_ db: Database) throws {
+        do {
+            try db.cachedStatement(sql: "COMMIT").execute()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
+            guard takeBack(db) else { throw KeychainError.unknownOutcome }
+            throw error
+        }
+    }
+
+    /// Writes over what a commit has left in the WAL that failed: where only the sync did, all of it is there, and whoever recovers
+    /// the WAL next would take it for done.
+    ///
+    /// - Returns: `false` if that failed as well.
+    static func takeBack(_ db: Database) -> Bool {
+        do {
+            if db.isInsideTransaction { try db.rollback() }
+            try begin(db)
+            // Any change does: its page takes the place of the first one.
+            let version = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            try db.execute(sql: "PRAGMA user_version = \(version)")
+            try db.cachedStatement(sql: "COMMIT").execute()
+            return true
+        } catch {
+            return false
+        }
+    }
 
     /// Moves all of the WAL into the database and truncates it. Waits for nobody: a reader may have been stopped.
     ///

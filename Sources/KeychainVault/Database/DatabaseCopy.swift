@@ -50,7 +50,12 @@ enum DatabaseCopy {
                         + "then restore.")
             }
             PausePoint.beforeOverwrite.reached()
-            try withoutActuallyEscaping(check) { try copyPages(of: source, to: target, $0) }
+            do {
+                try withoutActuallyEscaping(check) { try copyPages(of: source, to: target, $0) }
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
+                guard target.inDatabase(Connection.takeBack) else { throw KeychainError.unknownOutcome }
+                throw error
+            }
             try target.close()
         }
     }

@@ -23,8 +23,11 @@ enum DatabaseFailure {
     private static func failure(_ error: DatabaseError, _ path: String) -> KeychainError {
         let code = "SQLite error \(error.extendedResultCode.rawValue)"
         return switch error.resultCode {
-        case .SQLITE_FULL:
-            KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
+        case .SQLITE_FULL: full(path)
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_WRITE && hasLimitOfSize: full(path)
+        case .SQLITE_NOMEM:
+            KeychainError(
+                .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
         // The index of the log is a file of fixed size, so growing it fails for one reason.
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
             KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
@@ -46,6 +49,23 @@ enum DatabaseFailure {
             KeychainError(.tooLarge, "The value is too large for the vault (512 MiB).")
         default: unusable(path, code)
         }
+    }
+
+    private static func full(_ path: String) -> KeychainError {
+        let limit = hasLimitOfSize ? ", or raise the limit on the size of files (ulimit -f)," : ""
+        return KeychainError(
+            .diskFull, "No space is left for '\(path)'; nothing was changed. Free some\(limit) and try again.")
+    }
+
+    /// Whether this process may only make files up to some size.
+    private static var hasLimitOfSize: Bool {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return false }
+        #else
+            guard getrlimit(RLIMIT_FSIZE, &limit) == 0 else { return false }
+        #endif
+        return limit.rlim_cur < rlim_t(Int64.max)
     }
 
     private static func busy(_ path: String) -> KeychainError {
@@ -72,4 +92,12 @@ enum DatabaseFailure {
     private static func unusable(_ path: String, _ code: String) -> KeychainError {
         KeychainError(.unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
     }
+}
+
+extension KeychainError {
+    /// The medium failed at a commit, and at taking it back.
+    static let unknownOutcome = KeychainError(
+        .inputOutput,
+        "The medium failed while a change was made durable, and again while it was taken back: nobody knows whether it has happened. "
+            + "Look before you try again, and make a backup.")
 }

@@ -56,7 +56,8 @@ extension Vault {
     }
 
     private func moveRows(_ authority: Authority, _ progress: (Int) -> Void) throws(KeychainError) {
-        var last: Int64 = 0
+        // Numbers below 1 are none of ours; somebody may have written them.
+        var last = Int64.min
         while let step = try rotateBatch(after: last, authority) {
             last = step.last
             if step.moved > 0 { progress(step.moved) }

@@ -139,7 +139,8 @@ enum SystemFailure {
         return switch code {
         case ENOSPC, EDQUOT: KeychainError(.diskFull, text + " Free some space and try again.")
         case EROFS: KeychainError(.readOnly, text + " Reading works; to write, make the medium writable.")
-        case EACCES, EPERM: KeychainError(.unavailable, text + " Check the permissions of the folders above it.")
+        case EACCES, EPERM:
+            KeychainError(.unavailable, text + " Check its permissions, and those of the folders above it.")
         case EFBIG: KeychainError(.diskFull, text + " Raise the limit on the size of files (ulimit -f).")
         case EMFILE, ENFILE: KeychainError(.unavailable, text + " Close some files, or raise the limit (ulimit -n).")
         case EIO: KeychainError(.inputOutput, text + " The medium may be failing; make a backup.")
