@@ -116,7 +116,9 @@ extension Vault {
         PausePoint.vaultKept.reached()
         do throws(KeychainError) {
             let source = try Connection.openImmutable(copy.path)
-            try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout) {
+            try DatabaseCopy.overwrite(location.databaseFile, with: source, settings.writerTimeout) { isDone in
+                // Whoever closes the vault as the last one moves the log into it.
+                if isDone { return try state.close() }
                 try checkUndisturbed(copy, lock)
                 // A writer that holds a lock file of before may have been in the midst of its transaction.
                 guard try state.isCurrent else { throw Self.disturbed(location) }
@@ -189,6 +191,8 @@ struct ReplacedVault {
         var isCurrent: Bool {
             get throws { try source?.inDatabase(State.version) == version }
         }
+
+        func close() throws { try source?.close() }
 
         /// Changes for a connection with each commit of another one (SQLite's documentation of `data_version`).
         fileprivate static func version(_ db: Database) throws -> Int64? {

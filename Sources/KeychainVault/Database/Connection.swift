@@ -101,6 +101,8 @@ enum Connection {
             try db.cachedStatement(sql: "COMMIT").execute()
             return true
         } catch {
+            // Else others would wait for a change that never ends.
+            if db.isInsideTransaction { try? db.rollback() }
             return false
         }
     }

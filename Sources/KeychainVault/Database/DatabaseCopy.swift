@@ -33,10 +33,11 @@ enum DatabaseCopy {
     ///
     /// - Parameters:
     ///   - timeout: How long to wait for other connections.
-    ///   - check: Asked after each step, while nobody else can write the database; nothing is changed if it throws.
+    ///   - check: Asked after each step, while nobody else can write the database; nothing is changed if it throws. Told whether all
+    ///     is done, which it cannot change any more.
     /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
     static func overwrite(
-        _ path: String, with source: DatabaseQueue, _ timeout: Duration, _ check: () throws -> Void
+        _ path: String, with source: DatabaseQueue, _ timeout: Duration, _ check: (_ isDone: Bool) throws -> Void
     ) throws(KeychainError) {
         let target = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
@@ -62,10 +63,10 @@ enum DatabaseCopy {
 
     /// Page by page: the first one locks the target until the last one is written.
     private static func copyPages(
-        of source: DatabaseQueue, to target: DatabaseQueue, _ check: @escaping () throws -> Void
+        of source: DatabaseQueue, to target: DatabaseQueue, _ check: @escaping (_ isDone: Bool) throws -> Void
     ) throws {
         try source.read { db in
-            try target.writeWithoutTransaction { try db.backup(to: $0, pagesPerStep: 1) { _ in try check() } }
+            try target.writeWithoutTransaction { try db.backup(to: $0, pagesPerStep: 1) { try check($0.isCompleted) } }
         }
     }
 }
