@@ -57,6 +57,8 @@ extension Vault {
                 }
                 try close()
             } catch {
+                // What may have happened is neither called undone nor tried again.
+                guard error != .unknownOutcome(location.databaseFile) else { throw error }
                 let error = reserve.named(error)
                 guard reserve.isWanted(after: error), usingReserve?() ?? emptyingLog(), reserve.giveUp() else {
                     throw error
@@ -119,7 +121,7 @@ extension Vault {
                         try keeper.finish()
                         PausePoint.beforeCommit.reached()
                         try gate?.enter()
-                        try Connection.commit(db)
+                        try Connection.commit(db, location.databaseFile)
                         PausePoint.committed.reached()
                         keeper.committed()
                         truncation.run(db)

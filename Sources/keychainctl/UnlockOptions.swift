@@ -98,11 +98,6 @@ extension UnlockOptions {
         return try source.secret(of: kind, vault, question: Self.question(kind))
     }
 
-    /// The secret that was given; `nil` if none was.
-    func givenSecret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
-        given == nil ? nil : try secret(vault)
-    }
-
     /// Tries with the secret that was given; a person gets three tries.
     func unlock(
         _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void

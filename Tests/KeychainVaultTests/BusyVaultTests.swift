@@ -59,7 +59,7 @@ struct BusyVaultTests {
         let child = try RunningChild(test, command, "bob")
         #expect(["holding", "inside"].contains(child.line()))
         child.stop()
-        while !LockHolder(process: child.number).isStopped { usleep(1000) }
+        for _ in 0..<60_000 where !LockHolder(process: child.number).isStopped { usleep(1000) }
         return (test, child)
     }
 
@@ -97,7 +97,7 @@ struct BusyVaultTests {
         let (test, child) = try Self.vaultWithAStoppedProcess("add-and-wait")
         defer { child.kill() }
         child.resume()
-        while LockHolder.find(test.location.lockFile)?.isStopped == true { usleep(1000) }
+        for _ in 0..<60_000 where LockHolder.find(test.location.lockFile)?.isStopped == true { usleep(1000) }
         #expect(Vault.examine(test.location, Self.hasty).first { $0.check == "writer" }?.severity == .warning)
     }
 

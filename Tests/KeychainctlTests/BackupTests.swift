@@ -143,8 +143,8 @@ struct BackupVerbTests {
         let run = try tool.shell(
             """
             : > .local/share/swift-keychain/vault.db.restoring; chmod 600 .local/share/swift-keychain/vault.db.restoring
-            flock .local/share/swift-keychain/vault.db.restoring sh -c 'echo $PPID > pid; kill -STOP $PPID; read x' < /dev/null &
-            while [ ! -s pid ]; do :; done
+            flock .local/share/swift-keychain/vault.db.restoring sh -c 'kill -STOP $PPID; echo $PPID > pid' &
+            for i in $(seq 100000); do grep -q ') T' "/proc/$(cat pid)/stat" && break; done 2> /dev/null
             "$CTL" restore copy --yes; echo "restore $?"
             "$CTL" doctor | grep 'problem  writer'; kill -KILL $(cat pid)
             """)

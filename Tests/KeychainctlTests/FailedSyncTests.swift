@@ -28,6 +28,14 @@ struct FailedSyncTests {
         #expect(try tool.get() == (run.status == 0 ? Data("third".utf8) : otherSecret), "\(run.errors)")
     }
 
+    /// Else the others would show nothing.
+    @Test func change_underOneOfTheSyncs_isRefused() throws {
+        let states = try Self.syncs.map {
+            try run("set -s example.com -a alice", failing: $0, input: otherSecret).status
+        }
+        #expect(states.contains(17))
+    }
+
     @Test(arguments: syncs)
     func deletion_whoseSyncFails_hasNotHappened(_ sync: Int) throws {
         let run = try run("delete -s example.com -a alice", failing: sync)

@@ -124,7 +124,7 @@ extension Vault {
                 guard try state.isCurrent else { throw Self.disturbed(location) }
             }
         } catch {
-            guard error != .unknownOutcome else { throw kept.named(error) }
+            guard error != .unknownOutcome(location.databaseFile) else { throw kept.named(error) }
             guard error.reason == .corrupt else {
                 kept.discard()
                 throw error

@@ -77,21 +77,30 @@ enum Connection {
 
     /// Durable when this returns; if it throws, nothing has happened.
     ///
-    /// - Throws: `inputOutput` if not even that is sure.
-    static func commit(_ db: Database) throws {
+    /// - Parameter path: Of the database, for messages.
+    static func commit(_ db: Database, _ path: String) throws {
         do {
             try db.cachedStatement(sql: "COMMIT").execute()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
-            guard takeBack(db) else { throw KeychainError.unknownOutcome }
-            throw error
+        } catch let error as DatabaseError {
+            throw takenBack(error, db, path)
         }
+    }
+
+    /// Sees to it that a commit which failed has not happened for the next process either.
+    ///
+    /// - Returns: What to throw: the error, or that nobody knows what happened.
+    static func takenBack(_ error: DatabaseError, _ db: Database, _ path: String) -> any Error {
+        // Where a write failed there is no mark of a commit, so that nothing has happened.
+        let isWritten = error.resultCode == .SQLITE_IOERR && error.extendedResultCode != .SQLITE_IOERR_WRITE
+        guard isWritten, !takeBack(db) else { return error }
+        return KeychainError.unknownOutcome(path)
     }
 
     /// Writes over what a commit has left in the WAL that failed: where only the sync did, all of it is there, and whoever recovers
     /// the WAL next would take it for done.
     ///
     /// - Returns: `false` if that failed as well.
-    static func takeBack(_ db: Database) -> Bool {
+    private static func takeBack(_ db: Database) -> Bool {
         do {
             if db.isInsideTransaction { try db.rollback() }
             try begin(db)
@@ -101,9 +110,7 @@ enum Connection {
             try db.cachedStatement(sql: "COMMIT").execute()
             return true
         } catch {
-            // Else others would wait for a change that never ends.
-            if db.isInsideTransaction { try? db.rollback() }
-            return false
+            return false  // Whoever called rolls back, or closes the connection.
         }
     }
 

@@ -53,9 +53,8 @@ enum DatabaseCopy {
             PausePoint.beforeOverwrite.reached()
             do {
                 try withoutActuallyEscaping(check) { try copyPages(of: source, to: target, $0) }
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
-                guard target.inDatabase(Connection.takeBack) else { throw KeychainError.unknownOutcome }
-                throw error
+            } catch let error as DatabaseError {
+                throw target.inDatabase { Connection.takenBack(error, $0, path) }
             }
             try target.close()
         }

@@ -69,7 +69,7 @@ enum DatabaseFailure {
     }
 
     private static func busy(_ path: String) -> KeychainError {
-        let holder = [path, path + "-shm"].lazy.compactMap { LockHolder.find($0, .record) }.first
+        let holder = LockHolder.find(database: path)
         return KeychainError(
             .busy, "\(holder?.description ?? "Another process") keeps '\(path)' busy. \(holder?.advice ?? "Try again.")"
         )
@@ -96,8 +96,12 @@ enum DatabaseFailure {
 
 extension KeychainError {
     /// The medium failed at a commit, and at taking it back.
-    static let unknownOutcome = KeychainError(
-        .inputOutput,
-        "The medium failed while a change was made durable, and again while it was taken back: nobody knows whether it has happened. "
-            + "Look before you try again, and make a backup.")
+    ///
+    /// - Parameter path: Of the database.
+    static func unknownOutcome(_ path: String) -> KeychainError {
+        KeychainError(
+            .inputOutput,
+            "Writing '\(path)' failed, and so did taking the change back: nobody knows whether it has happened. Look before you try "
+                + "again, and make a backup.")
+    }
 }

@@ -54,11 +54,10 @@ extension Examination {
     }
 
     mutating func checkLockHolder() {
-        let database = location.databaseFile
         // Whoever closes the vault as the last one, or makes a copy, has no need of the writers' lock.
         let holder =
-            [location.lockFile, location.unfinishedRestoration].lazy.compactMap { LockHolder.find($0) }.first
-            ?? [database, database + "-shm"].lazy.compactMap { LockHolder.find($0, .record) }.first
+            LockHolder.find(location.lockFile) ?? LockHolder.find(location.unfinishedRestoration)
+            ?? LockHolder.find(database: location.databaseFile)
         guard let holder else { return note("writer", .ok, "No writer is to be seen.") }
         note(
             "writer", holder.isStopped ? .problem : .warning,

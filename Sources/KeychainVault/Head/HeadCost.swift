@@ -24,7 +24,7 @@ package struct HeadCost {
             try Connection.begin(db)
             try Self.write(Int64(number), items, try ItemTable(db).row(Int64(number)) != nil)
             if keepingHead { try keeper.finish() }
-            try Connection.commit(db)
+            try Connection.commit(db, session.location.databaseFile)
             if keepingHead { keeper.committed() }
         }
     }

@@ -68,17 +68,17 @@ struct ClassKeys: Sendable {
         self.pairs = pairs
     }
 
+    /// All keys of an authority.
+    init(_ keybag: Keybag, _ authority: Authority) throws(KeychainError) {
+        try self.init(keybag, authority.wrappingKeys, .unlocked, authority.deviceKey)
+    }
+
     func availability(_ keyClass: UInt8, _ generation: UInt32) -> Availability {
         let name = ClassKeyName(keyClass: keyClass, generation: generation)
         if let pair = pairs[name] { return .open(pair) }
         guard names.contains(name) else { return .unknown }
         // What was unlocked while the device key was not there is unlocked again with it.
         return Keybag.state(opening: keyClass) > state || !foreign.contains(name) ? .locked : .ofAnotherDevice
-    }
-
-    /// All keys of an authority.
-    init(_ keybag: Keybag, _ authority: Authority) throws(KeychainError) {
-        try self.init(keybag, authority.wrappingKeys, .unlocked, authority.deviceKey)
     }
 
     /// Whether another device key may be needed for what is locked now.

@@ -58,6 +58,9 @@ struct LockHolder: CustomStringConvertible {
         return nil
     }
 
+    /// Which other process has one of SQLite's locks for writing, on the database or on the index of its log.
+    static func find(database path: String) -> LockHolder? { find(path, .record) ?? find(path + "-shm", .record) }
+
     private static func isDevice(_ place: Substring, _ status: stat) -> Bool {
         let parts = place.split(separator: ":").compactMap { UInt64($0, radix: 16) }
         let device = UInt64(truncatingIfNeeded: status.st_dev)

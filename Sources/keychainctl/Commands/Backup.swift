@@ -81,8 +81,7 @@ extension Keychainctl {
             let vault = try UserKeychain().vault
             let backup = try vault.examineBackup(file)
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
-            let secret = try unlock.givenSecret(vault)
-            if let secret { try vault.checkBackup(file, opensWith: secret) }
+            let secret = try checkedSecret(vault)
             try confirm(vault, backup)
             let done = try vault.restore(from: file, force: force, asShown: backup)
             Output.note("It is the vault in '\(vault.location.folder)' now.")
@@ -97,6 +96,17 @@ extension Keychainctl {
             guard let obstacle else { return }
             guard force else { throw Self.notAccepted(obstacle) }
             Output.note(Self.notAccepted(obstacle).message)
+        }
+
+        /// The secret that was given, which opens the backup; `nil` if none was.
+        private func checkedSecret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
+            guard unlock.given != nil else { return nil }
+            var checked: ProtectorSecret?
+            try unlock.unlock(vault) { (secret) throws(KeychainError) in
+                try vault.checkBackup(file, opensWith: secret)
+                checked = secret
+            }
+            return checked
         }
 
         /// A vault that starts locked takes somebody who unlocks it. Whoever forces a backup into place may not have what opens it.
