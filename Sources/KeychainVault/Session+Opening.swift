@@ -21,11 +21,27 @@ extension Session {
             do throws(KeychainError) {
                 self = try Self(Connection.openForReading(location.databaseFile, timeout), location, isImmutable: false)
             } catch {
-                // On a full disk there is no space for the files by which readers and writers agree. Reading needs none of
-                // them while nobody else has them open and the WAL is empty.
-                guard Reserve(location).isWanted(after: error), try !Self.hasLog(location) else { throw error }
-                self = try Self(Connection.openImmutable(location.databaseFile), location, isImmutable: true)
+                let reserve = Reserve(location)
+                let error = reserve.named(error)
+                guard reserve.isWanted(after: error) else { throw error }
+                self = try Self.onFullDisk(location, timeout, error)
             }
+        }
+
+        /// On a full disk there is no space for the files by which readers and writers agree. Reading needs none of them while
+        /// nobody else has them open.
+        ///
+        /// - Parameter error: What reading with them has failed with.
+        private static func onFullDisk(
+            _ location: VaultLocation, _ timeout: Duration, _ error: KeychainError
+        ) throws(KeychainError) -> Opened {
+            let path = location.databaseFile
+            guard try hasLog(location) else {
+                return try Self(Connection.openImmutable(path), location, isImmutable: true)
+            }
+            guard try hasIndex(location) else { throw error }
+            return try Self(
+                Connection.openForReading(path, timeout, indexInMemory: true), location, isImmutable: false)
         }
 
         private init(_ reader: DatabaseQueue, _ location: VaultLocation, isImmutable: Bool) throws(KeychainError) {
@@ -42,7 +58,7 @@ extension Session {
             guard try hasLog(location) else {
                 return try Self(Connection.openImmutable(location.databaseFile), location, isImmutable: true)
             }
-            guard try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[1]) != nil else {
+            guard try hasIndex(location) else {
                 throw KeychainError(
                     .unavailable,
                     "The last changes of '\(location.folder)' are still in its log, which cannot be read on a "
@@ -52,9 +68,18 @@ extension Session {
             return try Self(Connection.openForReading(location.databaseFile, timeout), location, isImmutable: false)
         }
 
-        private static func hasLog(_ location: VaultLocation) throws(KeychainError) -> Bool {
-            (try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[0])?.st_size ?? 0) > 0
+        private static func hasIndex(_ location: VaultLocation) throws(KeychainError) -> Bool {
+            try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[1]) != nil
         }
+
+        /// Whether the log may hold changes. One that was begun, and into which nothing was committed, has its header alone.
+        private static func hasLog(_ location: VaultLocation) throws(KeychainError) -> Bool {
+            (try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[0])?.st_size ?? 0)
+                > logHeaderSize
+        }
+
+        /// In bytes ("WAL File Format" in SQLite's documentation).
+        private static let logHeaderSize = 32
     }
 }
 

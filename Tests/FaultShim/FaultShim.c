@@ -104,11 +104,11 @@ static int meet(unsigned kind, const char *name, int descriptor, const char *pat
     }
 }
 
+static int is_watching(const char *path) { return atomic_load(&is_armed) && !is_inside && is_below_root(path); }
+
 // MARK: - Records
 
-static int is_recording(const char *path) {
-    return atomic_load(&is_armed) && !is_inside && plan.record >= 0 && is_below_root(path);
-}
+static int is_recording(const char *path) { return plan.record >= 0 && is_watching(path); }
 
 static void record(
     unsigned operation, const char *path, size_t path_length, unsigned long long inode, long long offset,
@@ -140,10 +140,12 @@ void fault_record_acknowledgement(void) {
 // MARK: - Opening
 
 static int open_at(int folder, const char *path, int flags, mode_t mode) {
+    // What is there is only opened, whatever the flags say: a full disk refuses that to nobody.
+    int is_absent = (flags & O_CREAT) != 0 && is_watching(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
     // A file without a name takes an inode as well.
-    int creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    int creates = is_absent || (flags & O_TMPFILE) == O_TMPFILE;
     if (meet(creates ? FAULT_CREATE : FAULT_OPEN, creates ? "create" : "open", -1, path) == FAILED) return -1;
-    int is_new = (flags & O_CREAT) != 0 && is_recording(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
+    int is_new = is_absent && is_recording(path);
     int descriptor = (int)syscall(SYS_openat, folder, path, flags, mode);
     if (descriptor >= 0 && is_new) {
         record(FAULT_RECORD_CREATE, path, strlen(path), inode_of(descriptor), 0, NULL, 0);

@@ -32,6 +32,25 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "value-1", "done", "failed itemNotFound", "value-1"])
     }
 
+    @Test func vault_whoseLogWasOnlyBegunWhenTheDiskGotFull_isRead() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; head -c 32 $disk/vault/vault.db-wal >$1/header
+            vault add-and-close last value-2; cat $1/header >$disk/vault/vault.db-wal
+            chmod 600 $disk/vault/vault.db-wal; fill; vault read kept; stat -c %s $disk/vault/vault.db-wal
+            """)
+        #expect(lines.steps == ["done", "done", "full", "value-1", "32"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoSpaceForTheIndex_isRead() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add last value-2
+            : >$disk/vault/vault.db-shm; fill; vault read kept; vault read last
+            """)
+        #expect(lines.steps == ["done", "done", "full", "value-1", "value-2"])
+    }
+
     @Test func save_onAFullDisk_isRefusedAndLeavesTheReserve() throws {
         let lines = try FullDisk().run(
             """

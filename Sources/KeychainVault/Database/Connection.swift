@@ -10,10 +10,15 @@ import KeychainEngine
 enum Connection {
     /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have been
     ///   stopped where it held one of SQLite's locks.
-    static func openForReading(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
+    /// - Parameter indexInMemory: Whether SQLite makes the index of the log for this connection alone if nobody else has the one on
+    ///   disk open, which it could not write.
+    static func openForReading(
+        _ path: String, _ timeout: Duration, indexInMemory: Bool = false
+    ) throws(KeychainError) -> DatabaseQueue {
         var configuration = waiting(timeout)
         configuration.readonly = true
-        return try open(path, as: uri(path, timeout), configuration) { db in
+        let name = uri(path, timeout) + (indexInMemory ? "readonly_shm=1" : "")
+        return try open(path, as: name, configuration) { db in
             try hardening.forEach { try apply($0, to: db) }
         }
     }
