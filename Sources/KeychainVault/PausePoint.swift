@@ -16,20 +16,25 @@ package enum PausePoint: String, Sendable, CaseIterable {
     case backupCopied, vaultKept, beforeOverwrite
 
     #if DEBUG
-        private static let handler = Mutex<(@Sendable (PausePoint) -> Void)?>(nil)
+        /// A function that is kept in a generic type by itself would get one more wrapping around it with each access.
+        private struct Handler: Sendable {
+            let call: @Sendable (PausePoint) -> Void
+        }
+
+        private static let handler = Mutex<Handler?>(nil)
     #endif
 
     /// Calls `handler` at each point that is reached from now on, on the thread that reaches it. Debug builds only.
     package static func observe(_ handler: (@Sendable (PausePoint) -> Void)?) {
         #if DEBUG
-            Self.handler.withLock { $0 = handler }
+            Self.handler.withLock { $0 = handler.map { Handler(call: $0) } }
         #endif
     }
 
     @inline(__always)
     func reached() {
         #if DEBUG
-            Self.handler.withLock { $0 }?(self)
+            Self.handler.withLock { $0 }?.call(self)
         #endif
     }
 }

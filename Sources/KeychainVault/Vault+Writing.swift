@@ -98,13 +98,14 @@ extension Vault {
         _ session: Session, _ lock: FileLock, _ gate: CommitGate?, _ emptyingLog: () -> Bool,
         _ body: (Session, HeadKeeper) throws -> Result
     ) throws(KeychainError) -> Result? {
-        // A vault that was copied without its lock file, or lost it, has lost the marker with it.
-        if lock.isEmpty { try VaultMarker.write(lock, location) }
+        // A vault that was copied without its lock file, or lost it, has lost the marker with it; one whose making failed has none yet.
+        if lock.isEmpty { try VaultCreation.finish(lock, location) }
         let connection = try session.writingConnection()
         do throws(KeychainError) {
             return try DatabaseFailure.translating(location.databaseFile) {
                 try connection.writeWithoutTransaction { db in
                     let keeper = HeadKeeper(session, db)
+                    var truncation: LogTruncation?
                     PausePoint.beforeBegin.reached()
                     try Connection.begin(db)
                     PausePoint.begun.reached()
@@ -116,7 +117,7 @@ extension Vault {
                         }
                         PausePoint.keybagLooked.reached()
                         let result = try body(session, keeper)
-                        let truncation = LogTruncation(lock, isNeeded: emptyingLog())
+                        truncation = LogTruncation(lock, isNeeded: emptyingLog())
                         // What belongs to every change and covers all of it is written here.
                         try keeper.finish()
                         PausePoint.beforeCommit.reached()
@@ -124,13 +125,14 @@ extension Vault {
                         try Connection.commit(db, location.databaseFile)
                         PausePoint.committed.reached()
                         keeper.committed()
-                        truncation.run(db)
+                        truncation?.run(db)
                         // The session's view of the format, or of the files, is a thing of the past.
                         if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
                         return result
                     } catch {
                         // After some errors SQLite has rolled back by itself.
                         if db.isInsideTransaction { try db.rollback() }
+                        if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }
                         throw error
                     }
                 }
@@ -161,6 +163,11 @@ private struct LogTruncation {
         self.isNeeded = isNeeded
         isOverdue = VaultMarker.notesRemovedData(lock)
         if isNeeded, !isOverdue { VaultMarker.noteRemovedData(true, lock) }
+    }
+
+    /// If nothing was removed after all.
+    func withdraw() {
+        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(false, lock) }
     }
 
     /// After the commit, which nothing here can take back. Waits for no reader: one may have been stopped.

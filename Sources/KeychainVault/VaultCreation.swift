@@ -40,11 +40,20 @@ struct VaultCreation {
         guard rename(unfinishedFile, location.databaseFile) == 0 else {
             throw SystemFailure.failure("rename", unfinishedFile)
         }
+        do throws(KeychainError) {
+            try Self.finish(lock, location)
+        } catch {
+            throw error.after("The vault in '\(location.folder)' was made, and is empty.")
+        }
+        Reserve(location).restore()
+    }
+
+    /// Makes all names durable that lead to the vault, and then marks it as made: whoever was killed before that, or failed, may have
+    /// left names that a power cut takes back, with all that was acknowledged since.
+    static func finish(_ lock: FileLock, _ location: VaultLocation) throws(KeychainError) {
         try PrivateFile.syncFolder(location.folder)
-        // Somebody may have been killed between making one of these folders and making its name durable.
         for path in [location.folder, location.deviceKeyFile] { try PrivateFile.syncParents(of: path) }
         try VaultMarker.write(lock, location)
-        Reserve(location).restore()
     }
 
     /// SQLite would write what it holds into the new database.

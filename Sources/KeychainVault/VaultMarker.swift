@@ -33,6 +33,9 @@ enum VaultMarker {
         }
     }
 
+    /// Has the next writer finish what was not: see ``VaultCreation/finish(_:_:)``.
+    static func withdraw(_ lock: FileLock) { ftruncate(lock.descriptor, 0) }
+
     // MARK: - Removed data
 
     /// Behind the line: whether the WAL may still hold what was removed from the vault, because a reader kept it from being

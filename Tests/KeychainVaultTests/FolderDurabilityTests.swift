@@ -41,4 +41,35 @@ struct FolderDurabilityTests {
             #expect(child.failureReasons == ["inputOutput"], "fsync \(occurrence): \(child.output)")
         }
     }
+
+    /// Somebody may have been killed before the names were durable, and a later write must not rely on them.
+    @Test func firstWrite_withADeviceKeyThatIsThere_syncsItsFolder() throws {
+        let test = try TestVault()
+        _ = try test.exercise("add", "a", "v")
+        try FileManager.default.removeItem(atPath: test.location.folder)
+        let synced = try Self.foldersSynced(test)
+        #expect(synced.contains(FileSafety.parent(of: test.location.deviceKeyFile)), "\(synced)")
+    }
+
+    @Test func write_toAVaultWhoseMakingHasNotEnded_syncsItsFolder() throws {
+        let test = try TestVault()
+        _ = try test.exercise("add", "a", "v")
+        #expect(truncate(test.location.lockFile, 0) == 0)
+        let synced = try Self.foldersSynced(test)
+        #expect(synced.contains(test.location.folder), "\(synced)")
+    }
+
+    /// The folders that one addition makes durable.
+    private static func foldersSynced(_ test: TestVault) throws -> [String] {
+        let strace = try #require(ChildProcess.installed("strace"))
+        let trace = test.root + "/trace"
+        let child = try ChildProcess.run(
+            strace,
+            ["-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync", ChildProcess.built("vault-exerciser")]
+                + [test.location.folder, test.location.deviceKeyFile, "add", "b", "v"])
+        #expect(child.lines == ["done"], "\(child.errors)")
+        let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        let names = calls.compactMap { $0.split(separator: "<").dropFirst().first?.split(separator: ">").first }
+        return names.map(String.init)
+    }
 }

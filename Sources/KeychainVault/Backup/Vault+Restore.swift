@@ -54,7 +54,7 @@ extension Vault {
     /// - Returns: Why it did not.
     private func acceptRestored(_ lock: FileLock) -> KeychainError? {
         do throws(KeychainError) {
-            try VaultMarker.write(lock, location)
+            try VaultCreation.finish(lock, location)
             try close()
             let session = try currentSession()
             let findings = try commit(session, lock, nil, { false }) { _, keeper in
@@ -108,7 +108,7 @@ extension Vault {
             try checkUndisturbed(copy, lock)
             // The log of a database that is gone would be taken for that of the new one.
             try Self.remove(residue)
-            try copy.put(at: location.databaseFile)
+            try put(copy, lock)
             return nil
         }
         let kept = ReplacedVault(location: location, timeout: settings.writerTimeout)
@@ -136,10 +136,26 @@ extension Vault {
                 throw error
             }
             // No database at all: only another file can take its place. All of it is kept, the log included.
-            try Self.remove(residue)
-            try copy.put(at: location.databaseFile)
+            do throws(KeychainError) {
+                try Self.remove(residue)
+                try put(copy, lock)
+            } catch {
+                throw kept.named(error)
+            }
         }
         return kept.path
+    }
+
+    /// Gives the copy the name of the database.
+    private func put(_ copy: UnfinishedFile, _ lock: FileLock) throws(KeychainError) {
+        do throws(KeychainError) {
+            try copy.put(at: location.databaseFile)
+        } catch {
+            guard copy.isInPlace else { throw error }
+            // The next writer makes the name durable before anything else.
+            VaultMarker.withdraw(lock)
+            throw error.after("The backup was restored.", next: "To be able to write: keychainctl accept")
+        }
     }
 
     /// Somebody may have removed a file: the copy's name would lead to another one, or a writer that takes a new lock file would

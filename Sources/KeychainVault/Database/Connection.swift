@@ -27,8 +27,9 @@ enum Connection {
     static func openImmutable(_ path: String) throws(KeychainError) -> DatabaseQueue {
         var configuration = common
         configuration.readonly = true
-        let uri = "file:" + percentEncoded(path) + "?immutable=1"
-        return try open(path, as: uri, configuration) { db in try hardening.forEach { try apply($0, to: db) } }
+        return try open(path, as: uri(path, .zero) + "immutable=1", configuration) { db in
+            try hardening.forEach { try apply($0, to: db) }
+        }
     }
 
     /// - Parameter timeout: As for reading; writers have waited for the lock file before.

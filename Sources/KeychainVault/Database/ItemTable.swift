@@ -113,9 +113,9 @@ struct ItemTable {
         return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest, rowID]) ?? 0 > 0
     }
 
-    /// Up to `limit` whole rows above a number that are sealed under another generation of their class than these.
+    /// Up to `limit` whole rows from a number on that are sealed under another generation of their class than these.
     func rows(
-        sealedOtherwiseThan generations: [UInt8: Set<UInt32>], after rowID: Int64, limit: Int
+        sealedOtherwiseThan generations: [UInt8: Set<UInt32>], from rowID: Int64, limit: Int
     ) throws -> [SealedRow] {
         // Numbers of our own, so that they may stand in the text.
         let conditions = generations.sorted { $0.key < $1.key }
@@ -124,7 +124,7 @@ struct ItemTable {
             }
             .joined(separator: " OR ")
         guard !conditions.isEmpty else { return [] }
-        let sql = Self.select(.all) + " WHERE id > ? AND (\(conditions)) ORDER BY id LIMIT ?"
+        let sql = Self.select(.all) + " WHERE id >= ? AND (\(conditions)) ORDER BY id LIMIT ?"
         var rows: [SealedRow] = []
         try RowReader.forEach(db.cachedStatement(sql: sql), [rowID, limit], db) { row in
             rows.append(SealedRow(row, .all))

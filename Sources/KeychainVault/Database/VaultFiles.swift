@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How SQLite uses the files of a vault: as its own code for Unix does, with two differences.
+// How SQLite uses the files of a vault: as its own code for Unix does, with three differences.
 
 import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// SQLite's own way to use files (its VFS "unix"), but for two things.
+/// SQLite's own way to use files (its VFS "unix"), but for three things.
 ///
 /// Where another process was stopped while it makes a new log or its index, SQLite asks nobody whether to go on: it tries a hundred
 /// times, with ever longer pauses, ten seconds in all. Here all pauses together take no longer than the timeout.
 ///
 /// Where something else lies in the place of a database that has a log, SQLite writes the log into that, and removes it: what was
 /// acknowledged would be lost even to who puts the database back. Here such a file is not opened.
+///
+/// Where the medium fails to read a page, SQLite takes the database for damaged. Here it is told that reading failed.
 struct VaultFiles {
     /// Begins with what SQLite takes it for.
     private struct Files {
@@ -64,13 +66,51 @@ struct VaultFiles {
     ) -> Int32 {
         guard let open = sqlite3_vfs_find("unix")?.pointee.xOpen else { return SQLITE_CANTOPEN }
         let result = open(vfs, path, file, flags, given)
-        guard result == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let path, let file else { return result }
+        guard result == SQLITE_OK, let path, let file else { return result }
+        file.pointee.pMethods = file.pointee.pMethods.map(readingTruthfully)
+        guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_OK }
         let obstacle = hasLog(path) ? obstacle(in: file) : SQLITE_OK
         guard obstacle != SQLITE_OK else { return SQLITE_OK }
         _ = file.pointee.pMethods?.pointee.xClose?(file)
         // SQLite would close it once more.
         file.pointee.pMethods = nil
         return obstacle
+    }
+
+    /// What a file can do. Begins with what SQLite takes it for.
+    private struct Methods {
+        var own: sqlite3_io_methods
+        /// What it can do by SQLite's own code.
+        let base: UnsafePointer<sqlite3_io_methods>
+    }
+
+    /// By the address of what they were made of; there are a few in a process, which stay.
+    private static let methods = Mutex<[UInt: UInt]>([:])
+
+    private static func readingTruthfully(
+        _ base: UnsafePointer<sqlite3_io_methods>
+    ) -> UnsafePointer<sqlite3_io_methods> {
+        let address = methods.withLock { methods in
+            if let known = methods[UInt(bitPattern: base)] { return known }
+            let made = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
+            made.initialize(to: Methods(own: base.pointee, base: base))
+            made.pointee.own.xRead = { VaultFiles.read($0, $1, $2, $3) }
+            methods[UInt(bitPattern: base)] = UInt(bitPattern: made)
+            return UInt(bitPattern: made)
+        }
+        return UnsafePointer(bitPattern: address) ?? base
+    }
+
+    private static func read(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32,
+        _ offset: sqlite3_int64
+    ) -> Int32 {
+        let (failed, corrupt) = (SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 33 << 8)  // SQLITE_IOERR_READ, …_CORRUPTFS
+        guard let file, let methods = file.pointee.pMethods else { return failed }
+        let base = UnsafeRawPointer(methods).assumingMemoryBound(to: Methods.self).pointee.base
+        guard let read = base.pointee.xRead else { return failed }
+        let result = read(file, buffer, count, offset)
+        return result == corrupt ? failed : result
     }
 
     private static func hasLog(_ path: sqlite3_filename) -> Bool {

@@ -49,8 +49,9 @@ extension Examination {
         guard found == true else { return }
         note(
             "removed-data", .warning,
-            "What was removed is still in '\(location.folder)/\(VaultLocation.companionNames[0])', since another process "
-                + "reads there. End it or let it go on; the next write then removes it.")
+            "What was removed is still in '\(location.folder)/\(VaultLocation.companionNames[0])': another process was reading "
+                + "there, or the disk was full. The next write removes it, unless a process goes on reading: end that one, or "
+                + "let it go on.")
     }
 
     mutating func checkLockHolder() {

@@ -46,7 +46,11 @@ struct DeviceKey: Sendable {
             throw KeychainError(.busy, "The folder '\(folder)' was just replaced. Try again.")
         }
         defer { lock.release() }
-        if let present = try load(path) { return present }
+        if let present = try load(path) {
+            // Whoever made it may have been killed before its name was durable.
+            try PrivateFile.syncFolder(folder)
+            return present
+        }
         let key = DeviceKey(id: UUID(), secret: .random(count: 32))
         defer { scrubLeftovers() }
         var bytes = key.bytes

@@ -95,20 +95,15 @@ extension Vault {
             renewed = removal.renewed
             return removal.keybag
         }
-        try forgetUnlocking()
-        guard let renewed else { return false }
-        try rotateAfterRemoval(renewed)
-        return true
-    }
-
-    private func rotateAfterRemoval(_ authority: Authority) throws(KeychainError) {
         do throws(KeychainError) {
-            try rotate(by: authority)
+            try forgetUnlocking()
+            guard let renewed else { return false }
+            try rotate(by: renewed)
+            return true
         } catch {
-            throw KeychainError(
-                error.reason,
-                "The protector was removed, and opens nothing that is stored from now on. Sealing the older items again has "
-                    + "not ended: \(error.message) To go on with it: keychainctl rotate")
+            throw error.after(
+                "The protector was removed, and opens nothing that is stored from now on. What comes after that has not ended.",
+                next: "To see how the vault is now: keychainctl status")
         }
     }
 
@@ -127,9 +122,15 @@ extension Vault {
         try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
             try keybag.adopting(deviceKey, authority, at: Date())
         }
-        try forgetUnlocking()
-        let (keybag, use) = (try currentSession().keybag, try keyUse())
-        return keybag.keysOfOtherDevices.reduce(0) { $0 + (use.items[$1.name] ?? 0) }
+        do throws(KeychainError) {
+            try forgetUnlocking()
+            let (keybag, use) = (try currentSession().keybag, try keyUse())
+            return keybag.keysOfOtherDevices.reduce(0) { $0 + (use.items[$1.name] ?? 0) }
+        } catch {
+            throw error.after(
+                "The vault is bound to this device's key now. What comes after that has not ended.",
+                next: "To see how the vault is now: keychainctl status")
+        }
     }
 
     /// What is cached fits the keys of before.
@@ -199,10 +200,15 @@ extension Vault {
             }
             guard isWritten else { continue }
             PausePoint.keybagWritten.reached()
-            try close()
+            closeChanged()
             return next
         }
         throw KeychainError.keybagChangedMeanwhile
+    }
+
+    /// The keys of before are of no use any more. What is written stays, also if the connections do not end well.
+    private func closeChanged() {
+        do throws(KeychainError) { try close() } catch { dropSession() }
     }
 
     /// What goes with a slot.

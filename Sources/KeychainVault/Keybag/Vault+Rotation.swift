@@ -29,6 +29,20 @@ extension Vault {
     @discardableResult
     func rotate(by authority: Authority, progress: (Int) -> Void = { _ in }) throws(KeychainError) -> Int {
         try beginRotation(authority)
+        let end: RotationEnd
+        do throws(KeychainError) {
+            end = try moveAllRows(authority, progress)
+        } catch {
+            throw error.after(
+                "The rotation has begun, and has not ended.", next: "To go on with it: keychainctl rotate")
+        }
+        guard end.closed.isEmpty, end.movable == 0 else { throw try unfinished(end) }
+        return end.ofOtherDevices
+    }
+
+    private func moveAllRows(
+        _ authority: Authority, _ progress: (Int) -> Void
+    ) throws(KeychainError) -> RotationEnd {
         var (done, before) = (0, -1)
         var end = RotationEnd()
         // A writer that read the keybag before may have added a row under an old key, so one pass may not be enough. A pass
@@ -43,8 +57,7 @@ extension Vault {
             end = try finishRotation(authority)
             if end.movable == 0 { break }
         }
-        guard end.closed.isEmpty, end.movable == 0 else { throw try unfinished(end) }
-        return end.ofOtherDevices
+        return end
     }
 
     private func beginRotation(_ authority: Authority) throws(KeychainError) {
@@ -57,16 +70,17 @@ extension Vault {
 
     private func moveRows(_ authority: Authority, _ progress: (Int) -> Void) throws(KeychainError) {
         // Numbers below 1 are none of ours; somebody may have written them.
-        var last = Int64.min
-        while let step = try rotateBatch(after: last, authority) {
-            last = step.last
+        var first = Int64.min
+        while let step = try rotateBatch(from: first, authority) {
             if step.moved > 0 { progress(step.moved) }
+            guard step.last < .max else { return }
+            first = step.last + 1
         }
     }
 
-    /// - Returns: `nil` if no row above `rowID` needs it.
+    /// - Returns: `nil` if no row from `rowID` on needs it.
     private func rotateBatch(
-        after rowID: Int64, _ authority: Authority
+        from rowID: Int64, _ authority: Authority
     ) throws(KeychainError) -> (last: Int64, moved: Int)? {
         try writeAnything { session, transaction in
             let keybag = try session.keybags(vouchedForBy: authority).authentic
@@ -74,7 +88,7 @@ extension Vault {
             session.learnHeadKeys(keys.head)
             let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), transaction.table)
             let rows = try table.rows(
-                sealedOtherwiseThan: keybag.rotatingGenerations(authority), after: rowID, limit: settings.rotationBatch)
+                sealedOtherwiseThan: keybag.rotatingGenerations(authority), from: rowID, limit: settings.rotationBatch)
             let moved = try rows.filter { try Self.rotate($0, sealer, transaction.items) }.count
             return rows.last.map { ($0.rowID, moved) }
         }

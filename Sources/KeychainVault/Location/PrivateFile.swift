@@ -108,8 +108,21 @@ enum PrivateFile {
             unlink(temporary)
             throw SystemFailure.failure("write", temporary, code: failed)
         }
-        guard rename(temporary, path) == 0 else { throw SystemFailure.failure("rename", temporary) }
-        try syncFolder(FileSafety.parent(of: path))
+        guard rename(temporary, path) == 0 else {
+            let code = errno
+            unlink(temporary)
+            throw SystemFailure.failure("rename", temporary, code: code)
+        }
+        try syncName(of: path)
+    }
+
+    /// Makes the name durable that a file has just been given.
+    static func syncName(of path: String) throws(KeychainError) {
+        do throws(KeychainError) {
+            try syncFolder(FileSafety.parent(of: path))
+        } catch {
+            throw error.after("'\(path)' was written and has its name, but may be gone after a power cut.")
+        }
     }
 
     /// Makes names in a folder durable; a file may be on disk and its name not.

@@ -9,7 +9,8 @@ import KeychainEngine
 final class UnfinishedFile {
     let path: String
     private let descriptor: Int32
-    private var isInPlace = false
+    /// Whether it has its name, durable or not.
+    private(set) var isInPlace = false
 
     /// - Throws: `busy` while another process writes it.
     init(_ path: String) throws(KeychainError) {
@@ -37,7 +38,7 @@ final class UnfinishedFile {
         guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }
         guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
         isInPlace = true
-        try PrivateFile.syncFolder(FileSafety.parent(of: final))
+        try PrivateFile.syncName(of: final)
     }
 
     /// Fills it with the bytes of another private file, which is checked by what was opened.

@@ -80,7 +80,7 @@ struct KernelUnlockCache: UnlockCache {
         }
         return KeychainError(
             .diskFull,
-            "The kernel's keyring of this user is full (kernel.keys.maxbytes), so the vault stays locked. Remove keys that are "
+            "The kernel's keyring of this user is full (kernel.keys.maxbytes), so the vault stays as it was. Remove keys that are "
                 + "not needed (keyctl show @u), or do without: KEYCHAIN_UNLOCK_CACHE=process, or the secret with each command."
         )
     }

@@ -125,12 +125,21 @@ extension Vault {
     private func store(
         _ authority: Authority, _ session: Session, _ idleTimeout: Duration?, in cache: any UnlockCache
     ) throws(KeychainError) {
-        let bootID = BootID.read(settings.bootIDFile)
-        for (state, timeout) in [(LockState.locked, nil), (.unlocked, idleTimeout)] {
+        let (bootID, vaultID) = (BootID.read(settings.bootIDFile), session.keybag.vaultID)
+        func store(_ state: LockState, _ timeout: Duration?) throws(KeychainError) {
             let keys = authority.wrappingKeys.limited(to: state)
             let entry = UnlockEntry(bootID: bootID, idleTimeout: timeout, keys: keys.bytes)
             PausePoint.beforeCacheStore.reached()
-            _ = try cache.store(entry, state, vaultID: session.keybag.vaultID)
+            _ = try cache.store(entry, state, vaultID: vaultID)
+        }
+        let wasThere = try cache.find(.locked, vaultID: vaultID) != nil
+        try store(.locked, nil)
+        do throws(KeychainError) {
+            try store(.unlocked, idleTimeout)
+        } catch {
+            // Nothing is open that was not before.
+            if !wasThere { try cache.remove(.locked, vaultID: vaultID) }
+            throw error
         }
     }
 

@@ -77,7 +77,16 @@ extension Keychainctl {
                 try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.addProtector(secret, authority: authority)
                 }
-                if try vault.opensByItself { advise(try vault.status()) }
+                adviseIfOpen(vault)
+            }
+
+            /// It was added, whether or not the vault can be looked at now.
+            private func adviseIfOpen(_ vault: Vault) {
+                do throws(KeychainError) {
+                    if try vault.opensByItself { advise(try vault.status()) }
+                } catch {
+                    Output.note("The protector was added. Looking at the vault after that failed: \(error.message)")
+                }
             }
 
             private func advise(_ status: VaultStatus) {

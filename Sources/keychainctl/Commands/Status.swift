@@ -86,7 +86,7 @@ extension VaultStatus {
             (
                 "removed data",
                 walHoldsRemovedData
-                    ? "still in the log, which another process is reading; the next write after it has gone on removes it"
+                    ? "still in the log: a process was reading there, or the disk was full; the next write removes it"
                     : "gone"
             ),
             ("rotation", rotationText),

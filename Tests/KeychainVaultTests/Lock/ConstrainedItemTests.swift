@@ -35,7 +35,7 @@ import Testing
     /// The whole row of the one item, and what opens it but proofs.
     private static func row(_ vault: Vault) throws -> (SealedRow, RowSealer) {
         let session = try vault.session()
-        let rows = try session.reader.read { try ItemTable($0).rows(sealedOtherwiseThan: [6: []], after: 0, limit: 1) }
+        let rows = try session.reader.read { try ItemTable($0).rows(sealedOtherwiseThan: [6: []], from: 1, limit: 1) }
         return (try #require(rows.first), try session.keyState.sealer())
     }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verbs of several steps of which one fails: what is told is what has happened.
+
+import Foundation
+import Testing
+
+@Suite("a step that fails", .enabled(if: Tool.hasStrace, "strace is not installed"))
+struct FailedStepTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        try tool.store()
+    }
+
+    /// Runs the tool so that one of its calls fails, or meets something else.
+    private func run(_ line: String, _ injection: String, _ options: String = "") throws -> Tool.Run {
+        try tool.shell("strace -f -qq -o trace \(options) -e inject=\(injection) \"$CTL\" \(line)")
+    }
+
+    private func replacedFiles() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: tool.vaultFolder.path).filter { $0.contains("replaced-") }
+    }
+
+    // MARK: - Rotation
+
+    @Test(arguments: 1...9)
+    func rotation_thatFails_saysWhetherItHasBegun(_ sync: Int) throws {
+        let run = try run("rotate", "fdatasync:error=EIO:when=\(sync)")
+        let isPending = try tool.status()["rotationPending"] as? Bool == true
+        #expect(run.errors.contains("has begun") == isPending, "\(run.errors)")
+        #expect(run.errors.contains("nothing was changed") == false)
+        if run.status == 0 { #expect(!isPending) }
+    }
+
+    /// Else the others would show nothing.
+    @Test func rotation_underOneOfTheSyncs_isPending() throws {
+        for sync in 1...9 {
+            _ = try run("rotate", "fdatasync:error=EIO:when=\(sync)")
+            if try tool.status()["rotationPending"] as? Bool == true { return }
+        }
+        Issue.record("none of the syncs leaves a rotation behind")
+    }
+
+    // MARK: - Protectors
+
+    @Test(arguments: 1...8)
+    func protector_afterWhichTheDeviceKeyCannotBeOpened_isAddedIfItSaysSo(_ opening: Int) throws {
+        let before = try tool.protectors().count
+        let run = try run(
+            "protect add recovery-key", "openat:error=EMFILE:when=\(opening)", "-P '\(tool.deviceKey.path)'")
+        #expect(try (run.status == 0) == (tool.protectors().count > before), "\(run.errors)")
+    }
+
+    @Test(arguments: 1...8)
+    func removal_afterWhichTheIndexOfTheLogFails_saysThatItWasDone(_ cut: Int) throws {
+        let made = try tool.run("protect", "add", "recovery-key")
+        try made.output.write(to: tool.home.appendingPathComponent("paper"))
+        let run = try run(
+            "protect remove device-key --recovery-key-fd 3 3< paper", "ftruncate:error=EIO:when=\(cut)")
+        let isRemoved = try !tool.words().contains("device-key")
+        #expect(isRemoved == (run.status == 0 || run.errors.contains("was removed")), "\(run.errors)")
+    }
+
+    // MARK: - Backups
+
+    @Test(arguments: 1...6)
+    func backup_thatFails_saysWhetherItReplacedTheFile(_ sync: Int) throws {
+        try #require(try tool.run("backup", "copy").status == 0)
+        let copy = tool.home.appendingPathComponent("copy")
+        let before = try Data(contentsOf: copy)
+        try tool.store(otherSecret)
+        let run = try run("backup copy --replace", "fsync:error=EIO:when=\(sync)")
+        let isReplaced = try Data(contentsOf: copy) != before
+        #expect(isReplaced == (run.status == 0 || run.errors.contains("was written")), "\(run.errors)")
+    }
+
+    /// A call, and which of them.
+    private static let restorations = (1...8).map { ("fsync", $0) } + (1...4).map { ("rename", $0) }
+
+    @Test(arguments: restorations)
+    func restorationOfADamagedVault_thatFails_namesWhatItKept(_ call: String, _ number: Int) throws {
+        try #require(try tool.run("backup", "copy").status == 0)
+        let garbage = Data((0..<36_864).map { UInt8(truncatingIfNeeded: $0 &* 7919 >> 3) })
+        try garbage.write(to: tool.database)
+        try garbage.write(to: URL(fileURLWithPath: tool.database.path + "-wal"))
+        for suffix in ["", "-wal"] { chmod(tool.database.path + suffix, 0o600) }
+        let run = try run("restore copy --yes", "\(call):error=EIO:when=\(number)")
+        for name in try replacedFiles() where !name.hasSuffix("-wal") {
+            #expect(run.errors.contains(name), "\(run.errors)")
+        }
+        let isThere = try Data(contentsOf: tool.database) == garbage
+        #expect(isThere || run.status == 0 || run.errors.contains("restored"), "\(run.errors)")
+    }
+
+    @Test(arguments: 1...8)
+    func restorationToAnEmptyPlace_thatFails_saysWhetherTheVaultIsThere(_ sync: Int) throws {
+        try #require(try tool.run("backup", "copy").status == 0)
+        try FileManager.default.removeItem(at: tool.vaultFolder)
+        let run = try run("restore copy --yes", "fsync:error=EIO:when=\(sync)")
+        let isThere = FileManager.default.fileExists(atPath: tool.database.path)
+        #expect(isThere == (run.status == 0 || run.errors.contains("was restored")), "\(run.errors)")
+    }
+
+    // MARK: - What is told afterwards
+
+    @Test func deletionThatWasRefused_isNotCalledRemovedData() throws {
+        let run = try run("delete -s example.com -a alice", "fdatasync:error=EIO:when=1")
+        #expect(run.status == 17)
+        #expect(try tool.get() == secret)
+        #expect(try tool.run("doctor").everything.contains("What was removed") == false)
+    }
+
+    /// SQLite takes pages that cannot be read for damaged ones. The first two are read by the loader of programs.
+    @Test(arguments: 3...14)
+    func page_thatTheMediumDoesNotGive_isNotCalledDamaged(_ reading: Int) throws {
+        let run = try run("get -s example.com -a alice", "pread64:error=EIO:when=\(reading)")
+        #expect([0, 17].contains(run.status), "\(run.status): \(run.errors)")
+    }
+}
+
+@Suite(
+    "an unlocking that fails",
+    .enabled(if: Tool.hasStrace && Tool.hasKeyring, "strace is not installed, or the kernel keeps no keys here"))
+struct FailedUnlockingTests {
+    @Test(arguments: 1...4)
+    func unlocking_thatTheKernelRefuses_opensNothing(_ call: Int) throws {
+        let vault = try LockableTool()
+        try vault.store("--accessibility after-first-unlock")
+        let run = try vault.tool.shell(
+            """
+            strace -f -qq -o trace -e inject=add_key:error=EDQUOT:when=\(call) \
+            "$CTL" unlock --recovery-key-fd 3 3< paper
+            """)
+        #expect(try vault.get().status == (run.status == 0 ? 0 : 5), "\(run.errors)")
+    }
+}
