@@ -101,8 +101,9 @@ extension Vault {
             try rotate(by: renewed)
             return true
         } catch {
+            let renewal = renewed == nil ? "" : ", and opens nothing that is stored from now on"
             throw error.after(
-                "The protector was removed, and opens nothing that is stored from now on. What comes after that has not ended.",
+                "The protector was removed\(renewal). What comes after that has not ended.",
                 next: "To see how the vault is now: keychainctl status")
         }
     }
