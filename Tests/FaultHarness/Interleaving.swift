@@ -95,6 +95,11 @@ struct Interleaving {
     }
     var description: String { history.description }
 
+    /// A thread whose call has timed out may still be on its way to a pause point, where it would keep SQLite's lock for ever.
+    func letAllGo() {
+        for player in players { player.child?.send("free") }
+    }
+
     private mutating func choose(_ current: Int) -> Int? {
         let others = (1..<players.count).map { (current + $0) % players.count }
         let able = others.filter { [.ready, .paused].contains(players[$0].state) }
@@ -219,6 +224,7 @@ final class Interleavings {
         do {
             var interleaving = try Interleaving(schedule, place, children)
             let way = try interleaving.run()
+            interleaving.letAllGo()
             decisions = way.decisions
             distinct.insert(([scenario.name] + way.trace).hashValue)
             try check(interleaving, scenario, place)

@@ -7,11 +7,23 @@ import KeychainKit
 import KeychainVault
 import Synchronization
 
-/// Reads `open OPENER ROOT`, `call WORD …` and `go`; answers `at POINT` and `done OUTCOME`.
+/// Reads `open OPENER ROOT`, `call WORD …`, `go`, and `free`, after which nothing waits any more; answers `at POINT` and
+/// `done OUTCOME`.
 final class Performer: Sendable {
     private let commands = Mutex<[[String]]>([])
     private let (arrived, released) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    private let isHolding = Mutex(false)
+    private let pausing = Mutex(Pausing())
+
+    private struct Pausing {
+        var isOn = false
+        /// How many threads wait to be let go.
+        var waiting = 0
+
+        mutating func begins() -> Bool {
+            if isOn { waiting += 1 }
+            return isOn
+        }
+    }
 
     /// Silent calls give up after this.
     static let timeout = Duration.milliseconds(3)
@@ -19,7 +31,7 @@ final class Performer: Sendable {
     func run() {
         Thread.detachNewThread { self.read() }
         PausePoint.observe { point in
-            guard self.isHolding.withLock({ $0 }) else { return }
+            guard self.pausing.withLock({ $0.begins() }) else { return }
             Self.say("at \(point.rawValue)")
             self.released.wait()
         }
@@ -36,14 +48,27 @@ final class Performer: Sendable {
     /// The end of the input is the end of the process.
     private func read() {
         while let line = readLine() {
-            if line == "go" {
-                released.signal()
-            } else {
+            switch line {
+            case "go": release(1)
+            case "free":
+                pausing.withLock { $0.isOn = false }
+                release(.max)
+            default:
                 commands.withLock { $0.append(line.split(separator: "\t").map(String.init)) }
                 arrived.signal()
             }
         }
         _exit(0)
+    }
+
+    /// - Parameter most: How many threads may go on, of those that wait.
+    private func release(_ most: Int) {
+        let count = pausing.withLock { pausing in
+            let count = min(most, pausing.waiting)
+            pausing.waiting -= count
+            return count
+        }
+        for _ in 0..<count { released.signal() }
     }
 
     private func outcome(_ body: () throws -> String) -> String {
@@ -58,12 +83,12 @@ final class Performer: Sendable {
 
     private func perform(_ verb: String, _ words: [String], _ vault: inout Vault?) throws -> String {
         if verb == "open" {
-            isHolding.withLock { $0 = false }
+            pausing.withLock { $0.isOn = false }
             vault = try Self.opened(words)
             return "ok"
         }
         guard let vault else { throw HarnessError("nothing is open") }
-        isHolding.withLock { $0 = true }
+        pausing.withLock { $0.isOn = true }
         return try Self.call(words, vault)
     }
 
