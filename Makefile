@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# What there is to run. The work is done in Scripts/; every path here is relative, so that the project may lie anywhere.
+# The commands of the project. Scripts/ does the work. All paths are relative, so the project can be in any folder.
 
 SHELL := /bin/bash
 SWIFT_CODE := Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
+SWIFT_CODE += $(addprefix Wrappers/,Package.swift Sources Tests Examples Benchmarks)
 FAULT_SUITES := KillTests|StarvationTests|FaultSampleTests
 THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|KeychainConfigurationTests|Observ|SwarmTests
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants sanitize bench lint format docs clean
+.PHONY: help demo test check faults fuzz mutants sanitize bench lint format docs consumers clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
-demo: ## Store a secret in one process and read it in another, in a throw-away vault
+demo: ## Store a secret in one process and read it in another, in a temporary vault
 	@Scripts/setup.sh build
 	@Scripts/demo.sh
 
@@ -21,7 +22,8 @@ test: ## Run all tests
 	@Scripts/setup.sh test
 	@Scripts/test.sh
 
-check: ## Before a commit: format, documents, build without warnings, all tests but the fault suites
+check: export KEYCHAIN_CHECK = 1
+check: ## Before a commit: check formatting and documents, build without warnings, run all tests except the fault suites
 	@Scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint docs
 	@Scripts/test.sh --skip '$(FAULT_SUITES)'
@@ -30,36 +32,50 @@ faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence
 	@Scripts/setup.sh test
 	@Scripts/faults.sh
 
-fuzz: ## Give every decoder odd bytes, FUZZ_SECONDS each (60), with the address sanitizer
+fuzz: ## Fuzz every decoder for FUZZ_SECONDS (60) each, with the address sanitizer
 	@Scripts/setup.sh build
 	@FUZZ_RECORD=Docs/Evidence.md Scripts/fuzz.sh
 
-mutants: ## Put eighty defects into a copy, one at a time, and see whether the tests notice
+mutants: ## Check that the tests detect more than eighty defects, each injected into a copy of the project
 	@Scripts/setup.sh test
 	@MUTANTS_RECORD=Docs/Evidence.md Scripts/mutants.sh
 
-sanitize: ## Run the tests of everything that many threads use under the thread sanitizer
+# Tests that measure the memory of a process or count how often it wakes up: the sanitizer increases both.
+NOT_SANITIZED := $(FAULT_SUITES)|thousandReads|isNotWokenUp
+
+sanitize: ## Run the concurrency tests under the thread sanitizer
 	@Scripts/setup.sh test
-	@Scripts/sanitize.sh --filter '$(THREAD_SUITES)' --skip '$(FAULT_SUITES)|thousandReads'
+	@Scripts/sanitize.sh --filter '$(THREAD_SUITES)' --skip '$(NOT_SANITIZED)'
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
 	swift build --configuration release --enable-all-traits --product keychain-benchmarks
 	"$$(swift build --configuration release --show-bin-path)/keychain-benchmarks"
+	Scripts/wrappers.sh --configuration release --product wrapper-benchmarks
+	"$$(Scripts/wrappers.sh --configuration release --show-bin-path)/wrapper-benchmarks"
 
-lint: ## Check the format of all Swift code, and that one place reads the environment
+lint: ## Check the formatting of all Swift code, the package manifests, and that only one place reads the environment
 	@Scripts/setup.sh build
 	swift format lint --strict --parallel --recursive $(SWIFT_CODE)
+	@Scripts/check-manifest.py
 	@Scripts/check-environment.sh
 
 format: ## Format all Swift code
 	@Scripts/setup.sh build
 	swift format --in-place --parallel --recursive $(SWIFT_CODE)
 
-docs: ## Check that the documents are true: links, names of tests, examples, the reference
+docs: ## Check the documents: links, test names, examples, folder order, API reference
 	@Scripts/check-docs.py
+	@Scripts/check-folders.py --self-test
+	@Scripts/check-folders.py
 	@Scripts/setup.sh build
 	@Scripts/check-docc.sh
 
-clean: ## Remove everything that was built
+consumers: ## Build the packages from the READMEs, and packages that depend on this one by URL and version (debug, release)
+	@Scripts/setup.sh build
+	@Scripts/check-readme.sh
+	@Scripts/check-consumers.sh
+	@Scripts/check-consumers.sh --release
+
+clean: ## Remove all build products
 	rm -rf .build

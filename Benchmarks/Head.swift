@@ -22,20 +22,26 @@ private func measureHead(in parent: String, _ medium: String, rounds: Int) throw
     try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") } }
-    var timing = Timing()
     for kinds in [Set<VaultSettings.AnchorKind>(), [.file], [.file, .kernel]] {
-        let anchors = kinds.isEmpty ? "no anchor" : kinds.map(\.rawValue).sorted().joined(separator: ", ")
-        let kept = try Rows(vault(folder + "/\(anchors)-kept", kinds), keepingHead: true)
-        let left = try Rows(vault(folder + "/\(anchors)-left", kinds), keepingHead: false)
-        for (name, write) in [("add", Rows.add), ("replace", Rows.replace)] {
-            let (with, without) = ("\(name), \(medium), \(anchors)", "\(name) without a head, \(medium), \(anchors)")
-            let first: (String, (Int) throws -> Void) = (with, { _ in try write(kept)() })
-            let second: (String, (Int) throws -> Void) = (without, { _ in try write(left)() })
-            // Each comes as often after itself as after the other one: what the first of two leaves in caches helps the second.
-            try timing.run(rounds: rounds, count: 200, [first, second, second, first])
-            report(timing, [(without, nil), (with, without)])
-            print(String(format: "    the head costs %.1f µs", timing.median(with) - timing.median(without)))
-        }
+        let words = kinds.map(\.rawValue).sorted()
+        print("\(medium), anchors: \(words.isEmpty ? "none" : words.joined(separator: " and "))")
+        let place = folder + "/anchors-" + words.joined(separator: "-")
+        let kept = try Rows(vault(place + "-kept", kinds), keepingHead: true)
+        defer { kept.forget() }
+        try compare(kept, Rows(vault(place + "-left", kinds), keepingHead: false), rounds: rounds)
+    }
+}
+
+private func compare(_ kept: Rows, _ left: Rows, rounds: Int) throws {
+    var timing = Timing()
+    for (name, write) in [("add", Rows.add), ("replace", Rows.replace)] {
+        let (with, without) = ("\(name) with a head", "\(name) without")
+        let first: (String, (Int) throws -> Void) = (with, { _ in try write(kept)() })
+        let second: (String, (Int) throws -> Void) = (without, { _ in try write(left)() })
+        // Each comes as often after itself as after the other one: what the first of two leaves in caches helps the second.
+        try timing.run(rounds: rounds, count: 200, [first, second, second, first])
+        report(timing, [(without, nil), (with, without)])
+        print(String(format: "    the head costs %.1f µs", timing.median(with) - timing.median(without)))
     }
 }
 
@@ -58,6 +64,8 @@ private final class Rows {
     init(_ vault: Vault, keepingHead: Bool) throws {
         (cost, self.keepingHead) = (try HeadCost(vault), keepingHead)
     }
+
+    func forget() { cost.forget() }
 
     func add() throws {
         added += 1

@@ -15,9 +15,9 @@ func writeAndRemove(_ location: VaultLocation, _ name: String) throws {
         let start = DispatchTime.now().uptimeNanoseconds
         if step % 2 == 0 {
             query.value = Data("value".utf8)
-            _ = try engine.add(query, caller: .unrestricted)
+            _ = try engine.add(query, accessGroups: .unrestricted)
         } else {
-            try engine.delete(query, caller: .unrestricted)
+            try engine.delete(query, accessGroups: .unrestricted)
         }
         print((DispatchTime.now().uptimeNanoseconds - start) / 1000)
     }

@@ -21,7 +21,7 @@ final class Bench {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         location = try VaultLocation(folder: folder + "/vault", deviceKeyFile: folder + "/key/device.key")
-        services = Services(engine: Engine(store: Vault.at(location)), caller: .unrestricted)
+        services = Services(engine: Engine(store: Vault.at(location)), accessGroups: .unrestricted)
         // locator, scope, metadata (256 + 28) and value (64 + 88) of an item with a short account, service and value.
         floor = try Floor(path: folder + "/floor.db", rowSize: 32 + 284 + 152)
         try floor.fill(size)
@@ -35,7 +35,7 @@ final class Bench {
     func add(_ index: Int) throws {
         var query = query(index)
         query.value = value
-        _ = try services.engine.add(query, caller: .unrestricted)
+        _ = try services.engine.add(query, accessGroups: .unrestricted)
     }
 
     func secItemAdd(_ index: Int) throws {
@@ -50,7 +50,7 @@ final class Bench {
     func read(_ index: Int) throws {
         var query = query(index % size)
         query.returns = .value
-        _ = try services.engine.copyMatching(query, caller: .unrestricted)
+        _ = try services.engine.copyMatching(query, accessGroups: .unrestricted)
     }
 
     func secItemCopyMatching(_ index: Int) throws {
@@ -66,14 +66,14 @@ final class Bench {
     func searchByAccount(_ index: Int) throws {
         var query = Query(.genericPassword, [.account: .string("account-\(index % size)")])
         query.returns = .value
-        _ = try services.engine.copyMatching(query, caller: .unrestricted)
+        _ = try services.engine.copyMatching(query, accessGroups: .unrestricted)
     }
 
     func open() throws {
         let engine = Engine(store: Vault(location))
         var query = query(size / 2)
         query.returns = .value
-        _ = try engine.copyMatching(query, caller: .unrestricted)
+        _ = try engine.copyMatching(query, accessGroups: .unrestricted)
     }
 
     private func query(_ index: Int) -> Query {
@@ -162,7 +162,6 @@ if CommandLine.arguments.contains("writers") {
 try measureHead(parent: parent)
 if CommandLine.arguments.contains("head") { exit(0) }
 try await measureKit(size: 1000, parent: parent)
-try measureWrappers(size: 1000, parent: parent)
 try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }

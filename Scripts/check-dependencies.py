@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Docs/Dependencies.md with what was resolved for this build, and with the system's own libraries.
+"""Compares Docs/Dependencies.md with the package versions that were resolved for this build.
 
-Without arguments: prints each difference and ends with 1 if there is one. With --write: writes the file anew. Packages float
-within their major version, so that programs can share them; the file says which versions the tests have run with.
+Without arguments: prints each difference and exits with 1 if there is any. With --write: writes the file again. Packages may
+resolve to any version with the same major version, so that programs can share them. The file records the versions that the
+tests have run with.
 """
 
 import json
@@ -12,52 +13,56 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESOLVED = ROOT / "Package.resolved"
+RESOLVED = [ROOT / "Package.resolved", ROOT / "Wrappers" / "Package.resolved"]
 RECORD = ROOT / "Docs" / "Dependencies.md"
 RENEW = "Scripts/check-dependencies.py --write"
 
 HEAD = f"""# Dependencies
 
-The versions that the tests of this commit have run with, all traits on. `Package.swift` asks for these or newer ones of the same major
-version, so that a program can have its own choice; to build with exactly these, pin them (`swift package resolve NAME --version VERSION`).
-`{RENEW}` writes this file, and `.ci/run` fails where it differs from what was resolved.
+The versions that the tests of this commit have run with, with all traits enabled, including the dependencies of `Wrappers`. Each `Package.swift` requires these or newer versions with the same major
+version, so that programs can choose. To build with exactly these versions, pin them (`swift package resolve NAME --version VERSION`).
+`{RENEW}` writes this file, and `.ci/run` fails if it differs from the resolved versions.
 
 | Package | Version | Revision | From |
 |---|---|---|---|
 """
 
 TAIL = """
-Beside these: SQLite, the system's own `libsqlite3` ({sqlite} when this file was written), and Swift ({swift}). Neither is pinned: both come with security updates
-of the system, and the tests run with whatever is there.
+The package also depends on SQLite (the system's `libsqlite3`, {sqlite} when this file was written) and on Swift ({swift}). Neither is pinned: the system's security updates
+replace both, and the tests run with the installed versions.
 """
 
 
 def main():
     if sys.argv[1:] not in ([], ["--write"]):
         sys.exit(f"usage: {sys.argv[0]} [--write]")
-    if not RESOLVED.is_file():
-        sys.exit("There is no Package.resolved. Build first: swift build --enable-all-traits")
+    for path in RESOLVED:
+        if not path.is_file():
+            sys.exit(f"{path.relative_to(ROOT)} is missing. Build first: make test")
     pins = resolved()
     if sys.argv[1:]:
         RECORD.write_text(document(pins), encoding="utf-8")
-        print(f"{RECORD.relative_to(ROOT)} has {len(pins)} packages.")
+        print(f"{RECORD.relative_to(ROOT)} lists {len(pins)} packages.")
         return
     differences = list(compare(recorded(), {name: pin[:2] for name, pin in pins.items()}))
     for difference in differences:
         print(difference, file=sys.stderr)
     if differences:
-        sys.exit(f"{RECORD.relative_to(ROOT)} is stale. Renew it once the tests have passed: {RENEW}")
-    print(f"{len(pins)} packages are those that are recorded.")
+        sys.exit(f"{RECORD.relative_to(ROOT)} is out of date. After the tests have passed, update it: {RENEW}")
+    print(f"All {len(pins)} packages have the recorded versions.")
 
 
 def resolved():
-    """Name -> version, revision, address."""
-    pins = json.loads(RESOLVED.read_text(encoding="utf-8"))["pins"]
-    return {
-        pin["identity"]: (
-            pin["state"].get("version") or pin["state"].get("branch") or "-", pin["state"]["revision"], pin["location"])
-        for pin in pins
-    }
+    """By name: version, revision, URL."""
+    pins = {}
+    for path in RESOLVED:
+        for pin in json.loads(path.read_text(encoding="utf-8"))["pins"]:
+            state = pin["state"]
+            found = (state.get("version") or state.get("branch") or "-", state["revision"], pin["location"])
+            other = pins.setdefault(pin["identity"], found)
+            if other[:2] != found[:2]:
+                sys.exit(f"{pin['identity']}: the two packages were built with {shown(other)} and {shown(found)}")
+    return pins
 
 
 def recorded():
@@ -83,7 +88,7 @@ def document(pins):
 
 
 def sqlite():
-    # Not Python's own, which may be another.
+    # Not the version in Python's sqlite3 module, which may use another library.
     code = 'import ctypes; f = ctypes.CDLL("libsqlite3.so.0").sqlite3_libversion; f.restype = ctypes.c_char_p; print(f().decode())'
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     return result.stdout.strip() or "unknown"

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the reference of each module that has articles, and takes every warning as an error: a link that leads nowhere,
-# above all.
+# Builds the API reference of each module that has articles. Every warning is an error, above all a broken link.
 #
-#   Scripts/check-docc.sh [folder]    puts the results there; else nothing is kept
+#   Scripts/check-docc.sh [folder]    keeps the results in the folder; without it nothing is kept
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# What KeychainKit shows of the modules below it is part of its reference.
+# The reference of KeychainKit includes the declarations that it re-exports from these modules.
 readonly reexported=KeychainEngine,SecretMemory
 
 scratch=$(mktemp -d)
@@ -17,27 +16,34 @@ trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
     if ! command -v docc >/dev/null; then
-        echo "There is no 'docc' on the PATH. It is part of Swift's toolchain, beside 'swift'." >&2
+        echo "'docc' is not on the PATH. It is part of the Swift toolchain, in the same folder as 'swift'." >&2
         exit 1
     fi
     swift build --quiet --enable-all-traits
-    products=$(swift build --enable-all-traits --show-bin-path)
-    # Of the C targets; the plan of the build knows where each of them has its own.
-    mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' .build/debug.yaml | sort -u | sed 's/^/-Xcc\n/')
+    check_all Sources .build/debug.yaml "$(swift build --enable-all-traits --show-bin-path)" "$@"
+    Scripts/wrappers.sh --quiet
+    check_all Wrappers/Sources .build/wrappers/debug.yaml "$(Scripts/wrappers.sh --show-bin-path)" "$@"
+}
+
+check_all() { # source folder, build plan, folder of the build products, folder of the results
+    products=$3
+    [[ -f $2 ]] || { echo "The build plan '$2' is missing after the build." >&2; exit 1; }
+    # The module maps of the C targets; the build plan contains their paths.
+    mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' "$2" | sort -u | sed 's/^/-Xcc\n/')
     local catalog
     while IFS= read -r catalog; do
-        check "$catalog" "$(basename -- "$catalog" .docc)" "${1:-$scratch/out}"
-    done < <(find Sources -name '*.docc' | sort)
+        check "$catalog" "$(basename -- "$catalog" .docc)" "${4:-$scratch/out}"
+    done < <(find "$1" -name '*.docc' | sort)
 }
 
 check() { # catalog, module, folder of the results
     local symbols=$scratch/symbols/$2
     mkdir -p "$symbols" "$3"
     extract_symbols "$2" "$symbols"
-    # Parameters that need no words may have none.
+    # Parameters that are self-explanatory need no documentation.
     docc convert "$1" --additional-symbol-graph-dir "$symbols" --output-path "$3/$2" \
         --disable-parameters-and-returns-validation --warnings-as-errors
-    echo "The reference of $2 is in order."
+    echo "The reference of $2 has no warnings."
 }
 
 extract_symbols() { # module, folder

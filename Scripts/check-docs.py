@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that what is written is true, as far as a program can tell:
+"""Checks the documents, as far as a program can:
 
 - every relative link leads to a file, and to a heading if it names one;
 - the tests that the documents name exist;
-- the Swift code in the README is part of an example, which is compiled and run;
+- the Swift code in the READMEs is part of an example or a test, which is compiled and run;
 - the Swift code in comments and articles of the modules below is part of a test or an example;
-- no file has a path of somebody's machine in it, or a note of something left to do.
+- the tool, the changelog, and every document that shows how to depend on the package name the same version;
+- no file contains an absolute path of a developer's machine, or a note about unfinished work.
 """
 
 import pathlib
@@ -15,26 +16,31 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# These name the test of each rule in backticks.
+# These documents name the test of each rule in backticks.
 DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md", "Docs/Seeds.md"]
-# The Swift code in their comments and articles has to be, indentation aside, part of the code below.
+# The Swift code in their comments and articles must be part of the code below, except for its indentation.
 FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainKit",
     "Sources/KeychainConfiguration",
     "Sources/KeychainTesting",
     "Sources/KeychainSecItem",
-    "Sources/Wrappers",
+    "Wrappers/Sources",
 ]
 CODE_THAT_RUNS = [
     "Tests/KeychainKitTests/Examples",
     "Tests/KeychainConfigurationTests",
     "Tests/KeychainTestingTests/Examples",
     "Tests/KeychainSecItemTests/Examples",
-    "Tests/Wrappers",
     "Examples",
+    "Wrappers/Tests",
+    "Wrappers/Examples",
 ]
-# Brackets keep the pattern from finding itself.
+FOLDERS_OF_TESTS = ["Tests", "Wrappers/Tests"]
+READMES = ["README.md", "Wrappers/README.md"]
+VERSION_FILE = "Sources/keychainctl/Version.swift"
+# The brackets prevent the pattern from matching this line.
 LEFTOVER = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
+PACKAGE_CODE = re.compile(r"\.(?:package|product)\(")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -44,6 +50,7 @@ def main():
     problems = [
         *broken_links(documents),
         *missing_tests(texts),
+        *other_versions(texts, documents),
         *code_that_is_no_example(texts),
         *examples_that_do_not_run(texts),
         *leftovers(texts),
@@ -52,11 +59,11 @@ def main():
         print(problem, file=sys.stderr)
     if problems:
         sys.exit(f"{len(problems)} problem(s) in the documents.")
-    print(f"{len(documents)} documents are in order.")
+    print(f"{len(documents)} documents have no problems.")
 
 
 def listed_files():
-    """What git knows, and what it would be told of by `git add --all`."""
+    """The tracked files, and those that `git add --all` would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     paths = (pathlib.Path(name) for name in output.split("\0") if name)
@@ -75,9 +82,9 @@ def broken_links(documents):
             name, _, anchor = target.partition("#")
             file = (ROOT / path.parent / name).resolve() if name else ROOT / path
             if not file.exists():
-                yield f"{path}: {target} leads nowhere"
+                yield f"{path}: {target} is a broken link"
             elif anchor and anchor not in anchors(file):
-                yield f"{path}: {target} names no heading"
+                yield f"{path}: {target} does not name a heading"
 
 
 def anchors(file):
@@ -86,21 +93,36 @@ def anchors(file):
 
 
 def missing_tests(texts):
-    code = "\n".join(text for path, text in texts.items() if path.parts[0] == "Tests")
+    code = "\n".join(text for path, text in texts.items() if is_in(path, FOLDERS_OF_TESTS))
     tests = set(re.findall(r"\bfunc (\w+)", code))
     for document in DOCUMENTS_WITH_TESTS:
         named = set(re.findall(r"`([a-z]\w*_\w+)`", texts[pathlib.Path(document)]))
         if not named:
-            yield f"{document}: names no test"
-        yield from (f"{document}: there is no test {name}" for name in sorted(named - tests))
+            yield f"{document}: does not name any test"
+        yield from (f"{document}: the test {name} does not exist" for name in sorted(named - tests))
 
 
 def code_that_is_no_example(texts):
-    """Code that sets up a package is checked by check-readme.sh, which builds that package."""
-    examples = [text for path, text in texts.items() if path.parts[0] == "Examples"]
-    for language, code in FENCE.findall(texts[pathlib.Path("README.md")]):
-        if language == "swift" and ".package(" not in code and not any(code in text for text in examples):
-            yield f"README.md: this Swift code is in no example:\n{code}"
+    """Manifest code is checked by check-readme.sh, which builds the package."""
+    running = [outline(text) for path, text in texts.items() if is_in(path, CODE_THAT_RUNS)]
+    for readme in READMES:
+        for language, code in FENCE.findall(texts[pathlib.Path(readme)]):
+            if language == "swift" and not PACKAGE_CODE.search(code) and not any(outline(code) in text for text in running):
+                yield f"{readme}: this Swift code is not part of an example:\n{code}"
+
+
+def other_versions(texts, documents):
+    """The version of the tool must be the newest one in the changelog, and the one that the documents name."""
+    version = re.search(r'packageVersion = "([^"]+)"', texts[pathlib.Path(VERSION_FILE)])[1]
+    newest = re.search(r"^## (\S+)$", texts[pathlib.Path("CHANGELOG.md")], re.MULTILINE)[1]
+    if newest != version:
+        yield f"CHANGELOG.md: the newest version is {newest}, but {VERSION_FILE} has {version}"
+    for path, text in documents.items():
+        for asked in re.findall(r'/swift-keychain(?:-wrappers)?(?:\.git)?", from: "([^"]+)"', text):
+            if asked != version:
+                yield f"{path}: requires version {asked}, but {VERSION_FILE} has {version}"
+    if not re.search(r'/swift-keychain", from: "', texts[pathlib.Path("README.md")]):
+        yield "README.md: does not name the version to depend on"
 
 
 def examples_that_do_not_run(texts):
@@ -110,7 +132,7 @@ def examples_that_do_not_run(texts):
             continue
         for language, code in FENCE.findall(comments(text) if path.suffix == ".swift" else text):
             if language == "swift" and not any(outline(code) in text for text in running):
-                yield f"{path}: this Swift code is run by no test or example:\n{code}"
+                yield f"{path}: this Swift code is not part of a test or an example that runs:\n{code}"
 
 
 def is_in(path, folders):
@@ -131,7 +153,7 @@ def leftovers(texts):
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), start=1):
             if found := LEFTOVER.search(line):
-                yield f"{path}:{number}: {found.group()!r} has no place in the project"
+                yield f"{path}:{number}: {found.group()!r} must not be in the project"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Does what the README says, word for word, in a home folder of its own: runs its commands, and builds its package.
+# Follows the READMEs exactly, in a temporary home folder: runs the commands, and builds the packages.
+# One thing differs: the packages depend on this folder instead of a version from a repository.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -11,38 +12,41 @@ readonly project scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 export HOME="$scratch/home"
-mkdir "$HOME" "$scratch/another-home"
-unset XDG_DATA_HOME XDG_CONFIG_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
+mkdir "$HOME"
+unset XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
 
 main() {
     echo "== The commands in README.md"
-    # `make test` and `make demo` are run in full elsewhere; here it is enough that they exist.
+    # Other steps run `make test` and `make demo`. Here it is enough that the targets exist.
     make() { command make --dry-run "$@" >/dev/null; }
     export -f make
     bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
 
-    echo "== The package in README.md, with each of its programs"
-    # The folder's name is the package's name to SwiftPM, and a clone may have any.
+    echo "== The package in README.md, with each of its programs and its test"
+    # SwiftPM uses the folder's name as the package's name, and a clone may have any name.
     ln -s -- "$project" "$scratch/swift-keychain"
-    check_program KeychainKit "alice's secret has 6 characters, and this is visit 1" 'try await visit()'
-    check_program JSKeychain "carol's token has 9 characters"
-    check_program Security "bob's secret has 14 bytes"
+    check_program README.md KeychainKit "alice's secret has 6 characters, and this is visit 1" 'try await visit()'
+    check_program README.md Security "bob's secret has 14 bytes"
+    check_test
 
-    echo "== What takes a trait, without it"
+    echo "== The package in Wrappers/README.md"
+    check_program Wrappers/README.md JSKeychain "carol's token has 9 characters"
+
+    echo "== Features that need a trait, without the trait"
     check_without_traits KeychainClient "KeychainClient.unimplemented.getJwtToken()" \
         "KeychainClient.getJwtToken was called and is not implemented. Set it, or use a live client."
     check_without_traits LGTVControl 'LGTVControlManager.shared.connect(ip: "192.0.2.1", mac: "02:00:5E:10:00:01")' \
         'The connection to the TV is not part of this build. Depend on the package with .package(url: …, from: …, traits: ["LGTVControl"]).'
 }
 
-# Builds the program that imports a module, with that product in the package description, and runs it.
-check_program() { # module, expected output, how the program begins if the README shows a function
-    { block "^import $1\$"; echo "${3-}"; } | check_package "$1" "$2"
+# Builds and runs the program that imports a module, with that product in the manifest.
+check_program() { # document, module, expected output, the main code if the document only shows a function
+    { block "$1" "^import $2\$"; echo "${4-}"; } | check_package "$1" "$2" "$3"
 }
 
-# What takes a trait is there without it as well, and says so.
+# Features that need a trait also compile without it, and fail with an error that says so.
 check_without_traits() { # module, call, expected message
-    check_package "$1" "$3" <<EOF
+    check_package Wrappers/README.md "$1" "$3" <<EOF
 import Foundation
 import $1
 func check() async {
@@ -52,46 +56,63 @@ await check()
 EOF
 }
 
-check_package() { # module, expected output; the program comes in by stdin
+check_package() { # document, module, expected output; reads the program from standard input
     local output
-    make_package "$1"
+    make_package "$1" "$2"
     cd -- "$scratch/app"
     swift build --product App 2>&1 | without_build_steps
-    # The commands have left their vault locked, which is another thing than what the programs show.
-    output=$(HOME="$scratch/another-home" "$(swift build --show-bin-path)/App")
-    echo "$1: $output"
-    [[ $output == "$2" ]]
+    output=$("$(swift build --show-bin-path)/App")
+    echo "$2: $output"
+    [[ $output == "$3" ]]
+    cd -- "$project"
+}
+
+# The test in README.md, in the package of the previous program.
+check_test() {
+    cd -- "$scratch/app"
+    swift test 2>&1 | without_build_steps | tee "$scratch/test.log"
+    # A package without tests would pass too.
+    grep -qE 'Test run with 1 test .*passed' "$scratch/test.log"
     cd -- "$project"
 }
 
 without_build_steps() { awk '!/^(\[[0-9]|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'; }
 
-# All code blocks of a language.
+# All code blocks of a language in README.md.
 code() {
     awk -v start='```'"$1" '$0 == start { inside = 1; next } $0 == "```" { inside = 0 } inside' "$project/README.md"
 }
 
-# The Swift code comes in blocks: one for each program, and one that goes into a package description.
-make_package() {
-    local program=$scratch/app/Sources/App/main.swift package=$scratch/app/Package.swift
-    mkdir -p "$(dirname -- "$program")"
-    cat >"$program"
+# The READMEs have one block of Swift code for each program, one for the test, and one for the manifest.
+make_package() { # document, module; reads the program from standard input
+    local app=$scratch/app
+    mkdir -p "$app/Sources/App" "$app/Tests/AppTests"
+    cat >"$app/Sources/App/main.swift"
+    block README.md '^import KeychainTesting$' >"$app/Tests/AppTests/AppTests.swift"
     {
         printf '%s\n' '// swift-tools-version: 6.2' 'import PackageDescription' 'let package = Package(name: "App",'
-        block '^dependencies:' | sed "s/name: \"KeychainKit\"/name: \"$1\"/"
+        block "$1" '^dependencies:' | in_this_folder |
+            sed -E "s/(executableTarget.*)name: \"(KeychainKit|JSKeychain)\"/\1name: \"$2\"/"
         echo ')'
-    } >"$package"
+    } >"$app/Package.swift"
 }
 
-# The block of Swift code that has such a line.
-block() {
-    awk -v wanted="$1" '
+# The wrappers depend on the core package in their parent folder.
+in_this_folder() {
+    sed -E -e "s|url: \"[^\"]*/swift-keychain\", from: \"[^\"]*\"|path: \"$scratch/swift-keychain\"|" \
+        -e "s|url: \"[^\"]*/swift-keychain-wrappers\", from: \"[^\"]*\"|path: \"$scratch/swift-keychain/Wrappers\"|" \
+        -e 's|package: "swift-keychain-wrappers"|package: "Wrappers"|'
+}
+
+# The block of Swift code in a document that contains a line that matches.
+block() { # document, pattern
+    awk -v wanted="$2" '
         $0 == "```swift" { inside = 1; text = ""; found = 0; next }
-        $0 == "```" { if (inside && found) printf "%s", text; inside = 0 }
+        $0 == "```" { if (inside && found) { printf "%s", text; exit }; inside = 0 }
         inside { text = text $0 "\n" }
-        inside && $0 ~ wanted { found = 1 }' "$project/README.md"
+        inside && $0 ~ wanted { found = 1 }' "$project/$1"
 }
 
 main
-# What belongs to a trait that is off is not even fetched.
+# The dependencies of a disabled trait are not even fetched.
 if grep -E 'swift-(configuration|nio)|xctest' "$scratch/app/Package.resolved"; then exit 1; fi

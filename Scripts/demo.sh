@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows the main thing: a secret that one program stores and another one reads, sealed in between.
-# It works in a throw-away vault and leaves the user's own alone.
+# Demonstrates the main feature: one program stores a secret, the vault encrypts it on disk, and another program reads it.
+# It uses a temporary vault and does not touch the user's own.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -13,43 +13,43 @@ readonly folder
 trap 'rm -rf -- "$folder"' EXIT
 
 main() {
-    # Before anything is set: another environment compiles every module anew.
-    build keychainctl
-    build KeychainKitDemo
-    build SecItemDemo
-    build WrapperDemo
-    PATH="$(swift build --show-bin-path):$PATH"
+    # Build before setting any variables: a changed environment makes SwiftPM compile every module again.
+    build keychainctl swift build --enable-all-traits
+    build KeychainKitDemo swift build --enable-all-traits
+    build SecItemDemo swift build --enable-all-traits
+    build WrapperDemo Scripts/wrappers.sh
+    PATH="$(swift build --show-bin-path):$(Scripts/wrappers.sh --show-bin-path):$PATH"
     export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
     export XDG_STATE_HOME="$folder/state" KEYCHAIN_ANCHORS=file
     echo
-    echo "A throw-away vault: $KEYCHAIN_VAULT"
+    echo "Temporary vault: $KEYCHAIN_VAULT"
 
-    say "One process stores a secret, another one reads it"
+    say "One process stores a secret, another process reads it"
     run "printf %s '$secret' | keychainctl set --service example.com --account alice"
     expect "$secret" "keychainctl get --service example.com --account alice"
     run "keychainctl list"
     run "keychainctl status"
 
-    say "A program written for Apple's API (Examples/SecItemDemo) reads it too, and stores another one"
+    say "A program written for Apple's API (Examples/SecItemDemo) reads it too, and stores another secret"
     run "SecItemDemo"
     expect "changed by SecItemUpdate" "keychainctl get --service example.com --account bob"
 
-    say "Programs that use KeychainKit (Examples/KeychainKitDemo): one saves, another reads, a third counts to two"
+    say "Programs that use KeychainKit (Examples/KeychainKitDemo): one saves a secret, another reads it, a third counts to two"
     run "KeychainKitDemo save"
     expect "battery staple" "KeychainKitDemo read"
     expect "2" "KeychainKitDemo count"
     expect "alice's secret has 6 characters, and this is visit 1" "KeychainKitDemo"
     expect "s3cret" "keychainctl get --service com.example.app --account alice"
 
-    say "A program that was written for a wrapper (Examples/WrapperDemo) keeps its token here too, encoded as it does it"
+    say "A program written for a wrapper (Wrappers/Examples/WrapperDemo) stores its token here too, in its own encoding"
     expect "carol's token has 9 characters" "WrapperDemo"
     expect '"tr0ub4dor"' "keychainctl get --service com.example.app --account carol"
 
-    say "One waits, without polling, until another has saved alice's secret anew"
+    say "One process waits, without polling, until another process has saved alice's secret again"
     expect "alice's secret: updated" \
         "timeout 60 KeychainKitDemo watch & while kill -0 \$! 2>/dev/null; do KeychainKitDemo >/dev/null; done; wait \$!"
 
-    say "Nothing of it can be read in the files"
+    say "The files contain none of it in readable form"
     run "ls -l \"\$KEYCHAIN_VAULT\""
     check_unreadable "$secret" "changed by SecItemUpdate" "battery staple" s3cret tr0ub4dor alice bob carol example.com
 
@@ -66,13 +66,13 @@ main() {
     unlock_for_all
 
     echo
-    echo "The demonstration worked: stored by one process, read by another, sealed on disk, locked and unlocked."
+    echo "The demonstration succeeded: one process stored a secret, another read it; it was encrypted on disk, locked and unlocked."
 }
 
-# Shows every fiftieth step and what is no step: a first build takes minutes, and silence would look like a hang.
-build() {
-    echo "Building $1; the first time takes some minutes."
-    swift build --enable-all-traits --product "$1" 2>&1 | awk '
+# Shows every fiftieth build step and all other output: a first build takes minutes, and silence would look like a hang.
+build() { # product, build command
+    echo "Building $1. The first build takes some minutes."
+    "${@:2}" --product "$1" 2>&1 | awk '
         /^(Fetched|Comput|Creating|Working copy)/ { next }
         /^\[/ && ++steps % 50 != 0 { next }
         { print; fflush() }'
@@ -80,7 +80,7 @@ build() {
 
 say() { printf '\n== %s\n' "$1"; }
 
-# Shows a command and runs it in a shell of its own.
+# Shows a command and runs it in a separate shell.
 run() {
     printf '$ %s\n' "$1"
     bash -euo pipefail -c "$1"
@@ -94,10 +94,10 @@ expect() {
     [[ $output == "$1" ]] || fail "expected: $1"
 }
 
-# Once for all processes, which takes the kernel's keyring; containers often forbid it.
+# Unlocking once for all processes requires the kernel keyring, which containers often forbid.
 unlock_for_all() {
     if ! keychainctl status | grep -q 'one unlock serves all'; then
-        echo "(The kernel keeps no keys here, so every process is given the passphrase.)"
+        echo "(The kernel keyring is not available here, so every process gets the passphrase.)"
         return
     fi
     run "printf %s 'a few words' | keychainctl unlock --timeout 5m --passphrase-fd 0"
@@ -115,7 +115,7 @@ expect_failure() {
 
 check_unreadable() {
     local text
-    # A search that finds nothing proves nothing unless it can find something.
+    # Check first that the search can find the text at all.
     printf %s "$*" >"$folder/control"
     for text in "$@"; do
         found "$text" "$folder/control" || fail "the search itself does not work"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a section that a command wrote into a document, in the place of the one that it had.
+"""Replaces a section of a document with a section that a command has written.
 
 usage: evidence.py DOCUMENT TITLE SECTION-FILE
-       evidence.py DOCUMENT TITLE                  prints the section that it has
+       evidence.py DOCUMENT TITLE                  prints the current section
 """
 
 import re

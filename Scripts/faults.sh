@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tries all faults, power cuts and interleavings, and writes what came of it to Docs/Evidence.md. On two cores that do nothing else it
-# takes about half an hour, and the suites some minutes more.
-# If it is ended before, the document stays as it was. It fails if anything did not hold, and the document says what.
+# Tries all faults, power cuts and interleavings, and writes the results to Docs/Evidence.md. On two idle cores it takes about
+# half an hour, and some more minutes for the suites.
+# If it is interrupted, the document stays unchanged. It fails if there are violations; the document lists them.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# The tests that make faults of their own, or many processes at once.
+# The tests that inject faults themselves, or run many processes at once.
 readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
 
 log=$(mktemp)
 readonly log
 trap 'rm -f -- "$log" "$log".*' EXIT
 
-# The sections of other commands stay.
+# Keep the sections that other commands have written.
 for title in Fuzzing Mutants; do
     if [[ -f Docs/Evidence.md ]]; then Scripts/evidence.py Docs/Evidence.md "$title" >"$log.$title"; fi
 done
@@ -27,7 +27,7 @@ put_back() {
 revision=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 if [[ -n $(git status --porcelain 2>/dev/null) ]]; then revision+=" with changes"; fi
 
-# What fails is in the document.
+# The document lists the failures.
 KEYCHAIN_FAULTS=all Scripts/test.sh --filter "$suites" 2>&1 | tee "$log" || true
 FAULTS_REVISION=$revision "$(swift build --enable-all-traits --show-bin-path)/fault-harness" \
     all Docs/Evidence.md 1 'make faults' "$log" || { put_back; exit 1; }

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz targets with the address sanitizer and runs each of them.
 #
-#   Scripts/fuzz.sh [TARGET …]     all targets without arguments
+#   Scripts/fuzz.sh [TARGET …]     without arguments: all targets
 #
-#   FUZZ_SECONDS    for each target (60)
-#   FUZZ_TOTAL      for all targets together, in place of that
-#   FUZZ_RECORD     a file that gets the table of results as its section "Fuzzing"
+#   FUZZ_SECONDS    seconds for each target (default: 60)
+#   FUZZ_TOTAL      seconds for all targets together, instead of FUZZ_SECONDS
+#   FUZZ_RECORD     a document whose section "Fuzzing" is replaced with the table of results
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# Another build of everything, beside the usual one. A release build runs several times as many inputs as a debug build.
+# A separate build of everything. A release build runs several times as many inputs as a debug build.
 readonly build=(
     swift build --configuration release --package-path Fuzz --scratch-path .build/fuzz --sanitize=address
     -Xswiftc -sanitize=fuzzer,address -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
@@ -22,9 +22,9 @@ readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
-    # SwiftPM does not notice new files of a package that this one depends on unless it makes its plan again.
+    # Without this, SwiftPM does not notice new files in a local dependency. It does when it makes its build plan again.
     rm -f .build/fuzz/*.yaml
-    # Before anything is set: another environment compiles every module anew.
+    # Build before setting any variables: a changed environment makes SwiftPM compile every module again.
     "${build[@]}" --product keychain-fuzz
     local fuzzer
     fuzzer=$("${build[@]}" --show-bin-path)/keychain-fuzz
@@ -38,18 +38,18 @@ main() {
     return "$failed"
 }
 
-# New inputs go into a folder that is thrown away: `Fuzz/Corpus` holds what was chosen. What breaks a promise is kept.
+# New inputs go into a temporary folder: `Fuzz/Corpus` contains selected inputs only. Inputs that fail are kept.
 fuzz() { # program, target, seconds
     mkdir -p "$scratch/$2" "Fuzz/Corpus/$2" .build/fuzz-findings
     printf '\n=== %s, %s s\n' "$2" "$3"
-    # Foundation's caches look like leaks; what grows without end meets the limit of memory. Where memory was allocated is not
-    # recorded, and what was freed is watched for 16 MB, more than one input uses: both together take half of the time. Run a
-    # finding again without these options to see where the memory came from.
+    # Leak detection is off because Foundation's caches look like leaks; the memory limit finds unbounded growth. Allocation stacks
+    # are off, and the quarantine of freed memory is 16 MB, more than one input uses: together they would take half of the time.
+    # To see where memory was allocated, run a finding again without these options.
     local options=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=16
     FUZZ_TARGET=$2 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$options "$1" \
         -max_total_time="$3" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=16384 \
         -print_final_stats=1 -verbosity=1 -artifact_prefix=".build/fuzz-findings/$2-" \
-        "$scratch/$2" "Fuzz/Corpus/$2" >"$scratch/$2.log" 2>&1 && echo "nothing found" \
+        "$scratch/$2" "Fuzz/Corpus/$2" >"$scratch/$2.log" 2>&1 && echo "no findings" \
         || { tail -n 60 "$scratch/$2.log"; return 1; }
 }
 
@@ -69,14 +69,13 @@ stat_of() { # target, name
     sed -nE "s/^stat::$2: *([0-9]+)$/\1/p" "$scratch/$1.log" | tail -n 1
 }
 
-# Puts the section in the place of the one that the file has.
+# Replaces the section of the document.
 record() { # seconds, targets
     local file=$FUZZ_RECORD
     [[ -f $file ]] || printf '# Evidence\n' >"$file"
     {
-        printf '## Fuzzing\n\n`FUZZ_SECONDS=%s make fuzz`, %s, with the address sanitizer; each input is checked for what the ' \
-            "$1" "$(date -u +%F)"
-        printf 'target promises (`Fuzz/Sources`), not only for crashes.\n'
+        printf '## Fuzzing\n\nWritten by `FUZZ_SECONDS=%s make fuzz` on %s, with the address sanitizer. ' "$1" "$(date -u +%F)"
+        printf 'Each input is checked against the guarantees of its target (`Fuzz/Sources`), not only for crashes.\n'
         table "${@:2}"
     } >"$scratch/section"
     Scripts/evidence.py "$file" "Fuzzing" "$scratch/section"

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows that the tests notice defects: each patch in Tests/Mutants puts one into a copy of the project, and the suites that
-# it names have to fail.
+# Checks that the tests detect defects. Each patch in Tests/Mutants injects one defect into a copy of the project, and names
+# suites, at least one of which must fail.
 #
-#   Scripts/mutants.sh [NUMBER …]     all mutants without arguments
+#   Scripts/mutants.sh [NUMBER …]     without arguments: all mutants
 #
-#   MUTANTS_SECONDS    for each mutant (120), and ten times as long for all of the suites without a defect
-#   MUTANTS_FOLDER     where the copy is built (.build/mutants)
-#   MUTANTS_RECORD     a file that gets the table of results as its section "Mutants"
+#   MUTANTS_SECONDS    timeout for each mutant (default: 120), and ten times that for all suites without a defect
+#   MUTANTS_FOLDER     folder in which the copy is built (default: .build/mutants)
+#   MUTANTS_RECORD     a document whose section "Mutants" is replaced with the table of results
 #
-# All defects are built at once, each behind `mutant(NUMBER)`, which exists in the copy alone; the variable KEYCHAIN_MUTANT
-# chooses one. So there is one build and not eighty.
+# All defects are compiled in one build. Each is guarded by `mutant(NUMBER)`, which exists only in the copy; the variable
+# KEYCHAIN_MUTANT selects one. This avoids eighty builds.
 #
-# A mutant is killed if a test fails with it, and fails again when it runs alone: a test that fails now and then proves nothing.
-# One that only ends the process or runs out of time is unclear, which counts as survived.
+# A mutant is killed if a test fails with it, and fails again when it runs alone, so that a flaky test does not count.
+# A mutant that only ends the process or times out is unclear, which counts as survived.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 folder=${MUTANTS_FOLDER:-.build/mutants}
-# At once as many tests as Scripts/test.sh runs.
+# `width`: as many concurrent tests as in Scripts/test.sh.
 readonly patches=Tests/Mutants limit=${MUTANTS_SECONDS:-120} width=24
 
 scratch=$(mktemp -d)
@@ -43,7 +43,7 @@ main() {
     for number in "${chosen[@]}"; do try "$tests" "$number"; done
     summary
     if [[ -n ${MUTANTS_RECORD-} ]]; then record; fi
-    # Nineteen of twenty have to be killed.
+    # At least 19 of 20 mutants must be killed.
     (($(killed) * 20 >= ${#chosen[@]} * 19))
 }
 
@@ -64,7 +64,7 @@ copy() {
     done
 }
 
-# Each patch alone has to fit with all of its context. Together some change lines that are context of others.
+# Each patch alone must apply with its full context. Together, some patches change context lines of others.
 apply() {
     local file
     for file in "$PWD/$patches"/*.patch; do (cd -- "$scratch/copy" && git apply --check "$file"); done
@@ -76,7 +76,7 @@ apply() {
     done
 }
 
-# The function goes into each module that has a mutant.
+# The function is added to each module that has a mutant.
 write_choice() {
     cat <<'END'
 // SPDX-License-Identifier: Apache-2.0
@@ -89,20 +89,20 @@ func mutant(_ number: Int) -> Bool { active == number }
 END
 }
 
-# Files that are the same already keep their dates, or everything would be compiled again.
+# Unchanged files keep their dates. Otherwise everything would be compiled again.
 update() {
     (cd -- "$scratch/copy" && find . -type f -print0) | while IFS= read -r -d '' file; do
         cmp -s -- "$scratch/copy/$file" "$folder/$file" && continue
         mkdir -p -- "$(dirname -- "$folder/$file")"
         cp -- "$scratch/copy/$file" "$folder/$file"
     done
-    # What the project does not have any more.
+    # Remove files that the project no longer has.
     (cd -- "$folder" && find Sources Tests -type f -print0) | while IFS= read -r -d '' file; do
         if [[ ! -f $scratch/copy/$file ]]; then rm -- "$folder/$file"; fi
     done
 }
 
-# Ends with the first test that fails: more of them say nothing more.
+# Stops at the first test that fails; one is enough.
 run() { # tests, mutant, filter, seconds
     (
         cd -- "$folder"
@@ -117,7 +117,7 @@ run() { # tests, mutant, filter, seconds
     wait "$!"
 }
 
-# Tests that were ended leave files. Other users have to reach those of some.
+# Tests that are killed leave files behind. Some tests need files that other users can read.
 make_folder_for_files() {
     mkdir "$scratch/files"
     mkfifo "$scratch/output"
@@ -125,17 +125,17 @@ make_folder_for_files() {
     chmod 1777 "$scratch/files"
 }
 
-# Without a defect all of these have to pass, or a failure would say nothing.
+# All suites must pass without a defect. Otherwise a failure would prove nothing.
 check_baseline() { # tests, mutants
     local suites suite
     suites=$(for number in "${@:2}"; do header "$number" suites; done | tr '|' '\n' | sort -u | paste -sd '|')
     for suite in ${suites//|/ }; do
         suite=${suite%%/*}
-        grep -rqE "struct ${suite##*.}\b" --include=*.swift Tests || { echo "There is no suite $suite." >&2; exit 1; }
+        grep -rqE "struct ${suite##*.}\b" --include=*.swift Tests || { echo "The suite $suite does not exist." >&2; exit 1; }
     done
     run "$1" 0 "$suites" $((limit * 10)) || {
         tail -n 2 "$scratch/log"
-        echo "These suites fail without any mutant, or take longer than $((limit * 10)) s." >&2
+        echo "The suites fail without any mutant, or take longer than $((limit * 10)) s." >&2
         exit 1
     }
 }
@@ -152,17 +152,17 @@ try() { # tests, mutant
     elif ((status == 0)); then
         result survived ""
     elif ((status == 124 || status == 137)); then
-        result unclear "out of time"
+        result unclear "timed out"
     else
         result unclear "the process ended"
     fi
 }
 
-# The test by which the mutant was noticed.
+# The test that detected the mutant.
 failed_test() { sed -nE 's/^✘ Test ([A-Za-z0-9_]+)\(.* recorded an issue.*/\1/p' "$scratch/log"; }
 
-# Of the mutant that is being tried.
-result() { # what became of it, by what
+# Records the result of the current mutant.
+result() { # result, test or cause
     printf '%s\t%s\t%s\t%s\n' "$1" "$name" "$(header "${name%%-*}" reason)" "$2" | tee -a "$scratch/results"
 }
 
@@ -171,15 +171,15 @@ summary() {
     grep -v '^killed' "$scratch/results" || true
 }
 
-# Puts the section in the place of the one that the file has.
+# Replaces the section of the document.
 record() {
     local file=$MUTANTS_RECORD
     [[ -f $file ]] || printf '# Evidence\n' >"$file"
     {
         printf '## Mutants\n\n'
-        echo "Defects put into a copy, each with the test that noticed it. By \`make mutants\` on $(date -u +%F):" \
-            "$(killed) of $(wc -l <"$scratch/results") killed."
-        printf '\n| mutant | defect | result | noticed by |\n|---|---|---|---|\n'
+        echo "Each mutant is a defect in a copy of the project. The table shows the test that detected it. Written by" \
+            "\`make mutants\` on $(date -u +%F): $(killed) of $(wc -l <"$scratch/results") killed."
+        printf '\n| mutant | defect | result | detected by |\n|---|---|---|---|\n'
         awk -F '\t' '{ printf "| `%s` | %s | %s | %s |\n", $2, $3, $1, ($4 ~ /_/ ? "`" $4 "`" : $4) }' "$scratch/results"
     } >"$scratch/section"
     Scripts/evidence.py "$file" "Mutants" "$scratch/section"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs tests under the thread sanitizer, which ends with an error at the first race. Arguments go to the tests.
+# Runs tests under the thread sanitizer, which stops with an error at the first data race. Arguments are passed to the tests.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# Another build of everything, beside the usual one.
+# A separate build of everything.
 readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --enable-all-traits)
+readonly build_wrappers=(Scripts/wrappers.sh --sanitize=thread)
 
-# So many tests at once, as in test.sh; here most of all, since everything takes ten times as long.
+# The number of concurrent tests, as in test.sh. The limit matters more here, since tests take ten times as long.
 readonly width=24
 
 scratch=$(mktemp -d)
@@ -16,23 +17,38 @@ readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
-    # Before anything is set: another environment compiles every module anew.
+    # Build before setting any variables: a changed environment makes SwiftPM compile every module again.
     "${build[@]}" --build-tests
-    local tests
-    tests=$("${build[@]}" --show-bin-path)/swift-keychainPackageTests.xctest
+    "${build_wrappers[@]}" --build-tests
+    local core wrappers
+    core=$("${build[@]}" --show-bin-path)/swift-keychainPackageTests.xctest
+    wrappers=$("${build_wrappers[@]}" --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state"
     export KEYCHAIN_ANCHORS=file
     "$(clang_of_swift)" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$scratch/annotations.so" \
         Tests/Sanitizer/MutexAnnotations.c -ldl
-    LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \
-        "$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "$@"
+    run "$core" "$@"
+    run "$wrappers" "$@"
+    ((found > 0)) || { echo "No test matches the filter." >&2; exit 1; }
 }
 
-# Only this one knows how Swift calls functions.
+found=0
+
+run() { # program, arguments of Swift Testing
+    local status=0
+    LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \
+        "$1" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:2}" || status=$?
+    # As in test.sh.
+    if ((status == 69)) && [[ " ${*:2}" == *' --filter'* ]]; then return; fi
+    found=1
+    ((status == 0)) || exit "$status"
+}
+
+# Only Swift's own clang supports Swift's calling convention.
 clang_of_swift() {
     local clang
     clang=$(dirname -- "$(readlink -f -- "$(command -v swift)")")/clang
-    [[ -x $clang ]] || { echo "There is no 'clang' beside 'swift', with which it comes." >&2; exit 1; }
+    [[ -x $clang ]] || { echo "'clang' is missing in the folder of 'swift'. It is part of the Swift toolchain." >&2; exit 1; }
     echo "$clang"
 }
 

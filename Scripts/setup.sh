@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sees to it that what a command needs is there, and changes nothing if it is.
+# Installs what a command needs. If everything is installed already, it changes nothing.
 #
-#   Scripts/setup.sh build    what building takes
-#   Scripts/setup.sh test     what the tests take besides
+#   Scripts/setup.sh build    requirements of the build
+#   Scripts/setup.sh test     requirements of the build and the tests
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# The oldest Swift whose package description Package.swift is written in.
+# The tools version of Package.swift.
 readonly oldest_swift=6.2
 readonly venv=.build/test-venv
 
@@ -18,7 +18,7 @@ main() {
     mapfile -t packages < <(missing "$1")
     ((${#packages[@]} == 0)) || install "${packages[@]}"
     mapfile -t packages < <(missing "$1")
-    ((${#packages[@]} == 0)) || stop "These were installed and are still not found:" "${packages[@]}"
+    ((${#packages[@]} == 0)) || stop "These packages were installed, but their programs or headers are still not found:" "${packages[@]}"
     if [[ $1 == test ]]; then prepare_python; fi
 }
 
@@ -26,22 +26,22 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 check_swift() {
     if ! have swift; then
-        echo "There is no 'swift' on the PATH. Get Swift $oldest_swift or newer from https://www.swift.org/install/linux/" >&2
+        echo "'swift' is not on the PATH. Install Swift $oldest_swift or newer: https://www.swift.org/install/linux/" >&2
         exit 1
     fi
     local words version
-    # Its own words tell best what the toolchain lacks.
-    words=$(swift --version 2>&1) || { printf "'swift --version' fails:\n%s\n" "$words" >&2; exit 1; }
+    # The output explains best what the toolchain lacks.
+    words=$(swift --version 2>&1) || { printf "'swift --version' failed:\n%s\n" "$words" >&2; exit 1; }
     version=$(sed -nE 's/.*Swift version ([0-9]+(\.[0-9]+)+).*/\1/p' <<<"$words" | head -n 1)
     if [[ $(printf '%s\n' "$oldest_swift" "${version:-0}" | sort -V | head -n 1) != "$oldest_swift" ]]; then
-        echo "This is Swift ${version:-of an unknown version}, and $oldest_swift or newer is needed:" \
+        echo "Swift ${version:-(unknown version)} is installed, but $oldest_swift or newer is required:" \
             "https://www.swift.org/install/linux/" >&2
         exit 1
     fi
 }
 
-# Debian packages that are missing, one on each line. What counts is the thing, not the package: it may have come
-# from elsewhere.
+# The missing Debian packages, one per line. The test is for the program or header itself, since it may have been installed in
+# another way.
 missing() {
     have git || echo git
     compiles c '#include <stdio.h>' || echo libc6-dev
@@ -54,13 +54,13 @@ missing() {
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
     have unshare && have setsid && have flock || echo util-linux
-    # A system bus with a logind that does as it is told. Debian's own Python, since the module is for that.
+    # A system bus with a mock logind. The module belongs to Debian's own Python.
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
     /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
 }
 
-# With the toolchain's own compiler, since that is the one that has to find the header.
+# Uses the toolchain's own compiler, since that one must find the header.
 compiles() {
     local compiler
     compiler=$(dirname -- "$(readlink -f -- "$(command -v swift)")")/clang
@@ -70,37 +70,37 @@ compiles() {
 
 install() {
     local -a as_root=()
-    have apt-get || stop "Install what these Debian packages hold, under your system's names for them:" "$@"
+    have apt-get || stop "Install the equivalents of these Debian packages:" "$@"
     if ((EUID != 0)); then
-        have sudo || stop "You are not root and there is no sudo. Have these packages installed:" "$@"
+        have sudo || stop "You are not root, and sudo is not installed. Ask an administrator to install these packages:" "$@"
         as_root=(sudo)
     fi
     echo "Installing: $*"
-    # Old lists may name versions that are gone; one unreachable source among several need not matter.
-    "${as_root[@]}" apt-get update -qq || echo "The list of packages could not be renewed; trying with the old one."
+    # Old package lists may name versions that no longer exist. One unreachable source among several is not fatal.
+    "${as_root[@]}" apt-get update -qq || echo "The package lists could not be updated. Trying with the old ones."
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "$@" >/dev/null \
-        || stop "apt-get could not install them. Have these packages installed:" "$@"
+        || stop "apt-get could not install these packages. Install them:" "$@"
 }
 
-# Says what to install by hand, and ends.
+# Prints what to install by hand, and exits.
 stop() {
     printf '%s\n  apt-get install %s\n' "$1" "${*:2}" >&2
     exit 1
 }
 
-# The tests check the vault's files with a second implementation of AES, which comes from PyPI. They skip what needs it
-# if it is not there, so that no network does not mean no tests.
+# Some tests check the vault's files with a second implementation of AES, a package from PyPI. They are skipped without it, so
+# that the other tests work offline.
 prepare_python() {
     if "$venv/bin/python" -c 'import cryptography' 2>/dev/null; then return; fi
     local words
     mkdir -p .build
     if words=$(make_venv 2>&1); then
-        echo "Made $venv, in which tests run Python with 'cryptography'."
+        echo "Created $venv, which contains 'cryptography' for the tests."
     else
         rm -rf "$venv"
-        printf '%s\n%s\n' "$words" "The Python package 'cryptography' is not to be had (why: above)." >&2
-        echo "Going on without; the tests that need it are skipped." >&2
+        printf '%s\n%s\n' "$words" "The Python package 'cryptography' could not be installed; the reason is above." >&2
+        echo "The tests that need it are skipped." >&2
     fi
 }
 
@@ -111,7 +111,7 @@ make_venv() {
         && "$venv/bin/python" -c 'import cryptography'
 }
 
-# The first on the PATH may be one that was built without what a venv takes.
+# The first Python on the PATH may lack the modules that a venv needs.
 python_for_venv() {
     local python
     for python in python3 /usr/bin/python3; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the suites whose outcome depends on the user: as root in a folder that others may not enter, and as a user without
-# rights, name and home folder. To be run as root, after the tests were built. Arguments go to Swift Testing in place of the
-# suites.
+# Runs the suites whose outcome depends on the user: as root in a folder that other users may not enter, and as a user without
+# privileges, name and home folder. Run it as root, after the tests have been built. Arguments are passed to Swift Testing and
+# replace the suites.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# Nobody's number on an ordinary machine, and one that has no keys in the kernel: those of an earlier run stay there until the
-# machine goes down, and would use up the user's quota.
+# A user id that is not in use and has no keys in the kernel. Keys of earlier runs stay in the kernel until the machine shuts
+# down, and would use up the user's quota.
 user=64210
 while grep -qE "^ *$user:" /proc/key-users; do user=$((user + 1)); done
 readonly user
@@ -16,7 +16,7 @@ readonly suites='ReadOnly|KernelKeyring|SharedKeyring|RefusedKeyring|LocationTes
 readonly tools='KeychainctlTests\.SecrecyTests|TerminalTests|KeyringQuota|LockTests|ListTests|DoctorTests|Privileged|EntitlementsFile|Askpass|Pinentry'
 
 if [[ $(id -u) != 0 ]]; then
-    echo "Not root, who alone can become another user: not run. The tests themselves were run as this user." >&2
+    echo "Skipped: only root can run tests as another user. The tests have run as the current user." >&2
     exit 0
 fi
 
@@ -31,20 +31,20 @@ main() {
     local arguments=("$@")
     if [[ $# == 0 ]]; then arguments=(--filter "$suites|$tools"); fi
 
-    echo "=== As root, in a folder that others may not enter"
+    echo "=== As root, in a folder that other users may not enter"
     install_into "$scratch/closed" "$built" 700 0
     run_in "$scratch/closed" env "${arguments[@]}"
 
     echo "=== As user $user"
     install_into "$scratch/open" "$built" 755 "$user"
     if ! setpriv --reuid="$user" --regid="$user" --clear-groups "$scratch/open/built/keychainctl" --help > "$scratch/help"; then
-        echo "User $user cannot run what was built (above: why). Perhaps the toolchain lies in root's home: not run." >&2
+        echo "Skipped: user $user cannot run the built programs; the reason is above. The toolchain may be in root's home folder." >&2
         exit 0
     fi
     run_in "$scratch/open" setpriv --reuid="$user" --regid="$user" --clear-groups "${arguments[@]}"
 }
 
-# The tests find programs beside themselves, and samples by the path of their source.
+# The tests find programs beside their own executable, and samples by the path of their source.
 install_into() {
     local folder=$1 built=$2 mode=$3 owner=$4
     mkdir "$folder" "$folder/built" "$folder/scratch"
@@ -62,7 +62,8 @@ install_into() {
     chown -R "$owner" "$folder/scratch"
 }
 
-# Arguments: the folder, what becomes the user, what Swift Testing is told. In an empty environment: nothing of root's is used.
+# Arguments: the folder, the command that changes the user, the arguments of Swift Testing. The environment is empty, so that
+# nothing of root's is used.
 run_in() {
     local folder=$1
     shift
@@ -82,10 +83,10 @@ run_in() {
     ) 2>&1 | tee "$scratch/log" || { repeat_failures; exit 1; }
 }
 
-# At the end, where the reader of a long log looks.
+# Repeat the failures at the end, where they are easy to find in a long log.
 repeat_failures() {
-    printf '\n=== What failed\n'
-    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests ended without saying what: see above."
+    printf '\n=== Failures\n'
+    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests failed without naming a test; see the log above."
 }
 
 main "$@"

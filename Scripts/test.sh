@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs the tests. Arguments go to Swift Testing, as those of `swift test` do: --filter, --skip.
+# Builds and runs the tests of this package and of the package in Wrappers. Arguments such as --filter and --skip are passed to
+# Swift Testing, as with `swift test`.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# So many tests at once. Swift Testing by itself begins all of them: one that waits for an answer would go on when all
-# others are through, minutes after its deadline.
+# The number of concurrent tests. By default Swift Testing starts all tests at once. A test that waits for an answer would then
+# continue only after all others, minutes after its timeout.
 readonly width=24
 
 scratch=$(mktemp -d)
@@ -14,31 +15,47 @@ readonly scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
-    # All builds of the project itself have all traits on: another choice compiles every module anew. check-readme.sh has it off.
+    # All builds of the project enable all traits, since a change of traits compiles every module again. check-readme.sh builds
+    # without them.
     swift build --enable-all-traits --build-tests
-    local tests
-    tests=$(swift build --enable-all-traits --show-bin-path)/swift-keychainPackageTests.xctest
+    Scripts/wrappers.sh --build-tests
+    local core wrappers
+    core=$(swift build --enable-all-traits --show-bin-path)/swift-keychainPackageTests.xctest
+    wrappers=$(Scripts/wrappers.sh --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
     set_environment
-    # Not by `swift test`: that takes note of the environment, and the next build would compile every module anew.
-    "$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "$@" 2>&1 |
-        tee "$scratch/log" || { repeat_failures; exit 1; }
+    run "$core" "$@"
+    run "$wrappers" "$@"
+    ((found > 0)) || { echo "No test matches the filter." >&2; exit 1; }
+}
+
+found=0
+
+# Does not use `swift test`: it would record the environment, and the next build would compile every module again.
+run() { # program, arguments of Swift Testing
+    local status=0
+    "$1" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:2}" 2>&1 |
+        tee "$scratch/log" || status=$?
+    # Swift Testing exits with 69 if the filter matches no test. The other package may have tests that match.
+    if ((status == 69)) && [[ " ${*:2}" == *' --filter'* ]]; then return; fi
+    found=1
+    ((status == 0)) || { repeat_failures; exit 1; }
 }
 
 set_environment() {
-    # Tests make vaults of their own. Should one ever forget to, it must not meet the user's.
+    # Tests create their own vaults. A test that does not must not open the user's vault.
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
-    # The same goes for their settings.
+    # The same applies to the settings.
     export XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state" KEYCHAIN_ANCHORS=file
-    # Else what fails could not be found in the log.
+    # With colours, failures could not be found in the log.
     export NO_COLOR=1
     local python="$PWD/.build/test-venv/bin/python"
     if [[ -x $python ]]; then export KEYCHAIN_TEST_PYTHON="$python"; fi
 }
 
-# At the end, where the reader of a long log looks.
+# Repeat the failures at the end, where they are easy to find in a long log.
 repeat_failures() {
-    printf '\n=== What failed\n'
-    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests ended without saying what: see above."
+    printf '\n=== Failures\n'
+    grep -E '^(✘|error:|.*: error:|.*Fatal error)' "$scratch/log" || echo "The tests failed without naming a test; see the log above."
 }
 
 main "$@"

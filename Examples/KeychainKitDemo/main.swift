@@ -8,7 +8,7 @@ func run(_ word: String?) async throws {
     let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
     switch word {
     case "save":
-        try await store.save("battery staple", for: "bob", ItemAttributes(label: "Bob's account"))
+        try await store.save("battery staple", for: "bob", attributes: ItemAttributes(label: "Bob's account"))
     case "read":
         guard let secret = try await store.read(String.self, for: "bob") else {
             print("There is no secret yet. Save one first: KeychainKitDemo save")

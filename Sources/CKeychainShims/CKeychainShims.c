@@ -27,6 +27,10 @@ long keychain_key_add(const char *description, const void *payload, size_t lengt
     return result_or_error(syscall(SYS_add_key, key_type, description, payload, length, KEY_SPEC_USER_KEYRING));
 }
 
+long keychain_key_update(int32_t serial, const void *payload, size_t length) {
+    return result_or_error(syscall(SYS_keyctl, KEYCTL_UPDATE, serial, payload, length));
+}
+
 long keychain_key_link_user_keyring(void) {
     return result_or_error(syscall(SYS_keyctl, KEYCTL_LINK, KEY_SPEC_USER_KEYRING, KEY_SPEC_PROCESS_KEYRING));
 }
@@ -70,6 +74,11 @@ long keychain_forbid_dumping(void) { return result_or_error(prctl(PR_SET_DUMPABL
 
 long keychain_key_add(const char *description, const void *payload, size_t length) {
     (void)description, (void)payload, (void)length;
+    return -ENOSYS;
+}
+
+long keychain_key_update(int32_t serial, const void *payload, size_t length) {
+    (void)serial, (void)payload, (void)length;
     return -ENOSYS;
 }
 

@@ -29,7 +29,7 @@ public struct ClosureAuthenticator: Authenticator {
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         guard !question.cancellation.isCancelled else { throw .cancelledQuestion }
         guard methods.contains(question.method) else {
-            throw KeychainError(.unavailable, "The program does not ask for this kind of proof.")
+            throw KeychainError(.unavailable, "The program cannot ask for this kind of authentication.")
         }
         return try asking(question)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text made safe to show: whoever can choose a name must not be able to drive the terminal of who reads it.
+// Text made safe to show: an attacker who chooses a name must not control the terminal of a user who reads it.
 
 extension String {
     /// The text with control characters, line breaks and invisible formatting (direction marks, joiners) spelled out.

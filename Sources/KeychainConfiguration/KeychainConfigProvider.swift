@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets of a keychain as configuration values.
+// A configuration provider that reads secrets from a keychain.
 
 #if Configuration
     public import Configuration
     import Foundation
     public import KeychainKit
 
-    /// Gives the secrets of a ``SecretStore`` to programs that read their configuration with swift-configuration.
+    /// Provides the secrets of a ``SecretStore`` to programs that read their configuration with swift-configuration.
     ///
     /// ```swift
     /// let store = SecretStore(service: "com.example.app")
@@ -14,8 +14,9 @@
     /// let password = try await config.fetchRequiredString(forKey: "database.password")
     /// ```
     ///
-    /// The key `database.password` is the account `database.password` of the store's service. Every value is marked as
-    /// secret, so that access reporters leave it out. Nothing is kept: each call reads the keychain.
+    /// The value of the key `database.password` is the item with the account `database.password` in the store's
+    /// service. Every value is marked as secret, so that access reporters redact it. Nothing is cached: each call reads
+    /// the keychain.
     ///
     /// | Type asked for | What the item holds |
     /// |---|---|
@@ -24,11 +25,12 @@
     /// | arrays | JSON, as ``SecretStore`` saves an array, or texts with a separator between them |
     /// | array of byte chunks | the same, each text in base64 |
     ///
-    /// A keychain that is locked, damaged or does not answer makes a lookup fail with a `KeychainError`; "no value" only means
-    /// that the keychain could be read and has no such item. Readers pass that on from their `required…` and `fetch…`
-    /// calls. The others cannot fail, and put their default or `nil` in the place of every error: do not ask for secrets by those.
+    /// If the keychain is locked, damaged or does not answer, a lookup fails with a `KeychainError`. "No value" means
+    /// only that the keychain could be read and has no such item. The `required…` and `fetch…` calls of a reader pass
+    /// the error on. The other calls cannot fail and replace every error by their default or `nil`: do not use them for
+    /// secrets.
     ///
-    /// Does not protect values against what a program does with them once it has read them.
+    /// Does not protect values after the program has read them.
     public struct KeychainConfigProvider: Sendable {
         public let providerName: String
         let store: SecretStore
@@ -36,10 +38,10 @@
         private let conversion: SecretConversion
 
         /// - Parameters:
-        ///   - store: Where the secrets are. Its deadline holds, and whether it may ask a person.
-        ///   - name: What access reporters call the provider.
-        ///   - arraySeparator: What stands between the texts of an array.
-        ///   - account: The account that a key's value is kept under; keys for which it is the same have the same value.
+        ///   - store: The store of the secrets. Its timeout applies, and its `allowsInteraction`.
+        ///   - name: The name of the provider in access reports.
+        ///   - arraySeparator: The separator between the texts of an array.
+        ///   - account: Returns the account of a key. Keys with the same account have the same value.
         public init(
             _ store: SecretStore, name: String = "KeychainConfigProvider", arraySeparator: Character = ",",
             account: @escaping @Sendable (AbsoluteConfigKey) -> String = Self.account(of:)
@@ -48,36 +50,36 @@
             conversion = SecretConversion(separator: arraySeparator)
         }
 
-        /// The components of a key with dots between them; its context does not matter.
+        /// The components of a key, separated by dots. The context of the key is ignored.
         public static func account(of key: AbsoluteConfigKey) -> String { key.components.joined(separator: ".") }
     }
 
     extension KeychainConfigProvider: ConfigProvider {
-        /// Reads on the caller's thread; with an item that asks for the user, for as long as that takes.
+        /// Reads on the caller's thread, which waits if an item requires authentication.
         public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
             let account = account(key)
             return try conversion.result(account, try store.read(SecretValue.self, for: account), type)
         }
 
-        /// Reads without blocking a thread.
+        /// Reads the value without blocking a thread.
         public nonisolated(nonsending) func fetchValue(
             forKey key: AbsoluteConfigKey, type: ConfigType
         ) async throws -> LookupResult {
-            try await lookUp(key, type)
+            try await lookUp(key, type, in: store)
         }
 
         nonisolated(nonsending) func lookUp(
-            _ key: AbsoluteConfigKey, _ type: ConfigType
+            _ key: AbsoluteConfigKey, _ type: ConfigType, in store: SecretStore
         ) async throws(KeychainError) -> LookupResult {
             let account = account(key)
             return try conversion.result(account, try await store.read(SecretValue.self, for: account), type)
         }
 
-        /// All values of the store as they are at one moment, in memory that is wiped when the snapshot goes.
+        /// All values of the store at one moment, in memory that is wiped when the snapshot is released.
         ///
-        /// Nobody is asked for anything: a snapshot has no values of items that ask for the user, and where there are such
-        /// items, a lookup that finds nothing fails with `interactionNotAllowed`. What kept the keychain from being read, every
-        /// lookup fails with.
+        /// The user is not asked: a snapshot has no values of items that require authentication. If there are such
+        /// items, a lookup that finds nothing fails with `interactionNotAllowed`. If the keychain could not be read,
+        /// every lookup fails with that error.
         public func snapshot() -> any ConfigSnapshot { snapshot(SnapshotContent(store)) }
 
         func snapshot(_ content: SnapshotContent) -> KeychainConfigSnapshot {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All values of a store as they were at one moment.
+// All values of a store at one moment.
 
 #if Configuration
     import Configuration
@@ -17,10 +17,10 @@
         }
     }
 
-    /// What a snapshot holds, or why it holds nothing.
+    /// The content of a snapshot, or the reason why it has none.
     enum SnapshotContent: Equatable, Sendable {
         case complete([String: SecretValue])
-        /// There are items besides that ask for the user.
+        /// There are also items that require authentication.
         case withoutProtected([String: SecretValue])
         case unreadable(KeychainError)
 
@@ -35,10 +35,12 @@
         }
     }
 
-    extension SnapshotContent {
+    extension SnapshotContent: Reading {
+        var failure: KeychainError? { if case .unreadable(let failure) = self { failure } else { nil } }
+
         init(_ store: SecretStore) {
             var store = store
-            store.mayAsk = false
+            store.allowsInteraction = false
             do throws(KeychainError) {
                 self = .complete(try values(of: store, .all))
             } catch {
@@ -48,7 +50,7 @@
 
         nonisolated(nonsending) init(_ store: SecretStore) async {
             var store = store
-            store.mayAsk = false
+            store.allowsInteraction = false
             do throws(KeychainError) {
                 self = .complete(try await values(of: store, .all))
             } catch {
@@ -73,7 +75,7 @@
         }
     }
 
-    /// Reads until nothing has changed meanwhile, so that what belongs together is of one time.
+    /// Reads again until nothing has changed meanwhile, so that all values are of the same moment.
     private func values(of store: SecretStore, _ filter: ItemFilter) throws(KeychainError) -> [String: SecretValue] {
         var items = Set(try store.items(matching: filter))
         for _ in 1...maximumReadings {
@@ -100,7 +102,7 @@
         throw .alwaysChanging
     }
 
-    /// More than enough unless somebody writes without end.
+    /// More than enough, unless another program writes continuously.
     private let maximumReadings = 20
 
     extension ItemFilter {
@@ -114,9 +116,9 @@
     extension KeychainError {
         fileprivate static let notInSnapshot = KeychainError(
             .interactionNotAllowed,
-            "This may be an item that asks for the user, which snapshots leave out. Read or fetch the value without a snapshot."
+            "This item may require authentication. Snapshots do not contain such items. Read or fetch the value without a snapshot."
         )
         fileprivate static let alwaysChanging = KeychainError(
-            .busy, "Other programs keep changing these items, so that they cannot be read as of one moment. Try again.")
+            .busy, "Other programs keep changing these items, so they cannot be read in one state. Try again.")
     }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of a secret to the type that is asked for.
+// Converts the bytes of a secret to the requested type.
 
 #if Configuration
     import Configuration
@@ -9,7 +9,7 @@
     struct SecretConversion: Sendable {
         let separator: Character
 
-        /// - Parameter secret: `nil`: there is none.
+        /// - Parameter secret: `nil` if there is none.
         func result(
             _ account: String, _ secret: SecretValue?, _ type: ConfigType
         ) throws(KeychainError) -> LookupResult {
@@ -24,7 +24,7 @@
             return type.isArray ? array(text, type) : single(text, type)
         }
 
-        /// Text is text, spaces included; around all else they do not matter.
+        /// Text keeps its spaces. For all other types, surrounding spaces are ignored.
         private func single(_ text: String, _ type: ConfigType) -> ConfigContent? {
             switch type {
             case .string: .string(text)
@@ -47,7 +47,7 @@
             }
         }
 
-        /// The words that environment variables have for it, so that a value can move from there.
+        /// The same words as in environment variables, so that a value can move from there.
         private func bool(_ text: String) -> Bool? {
             switch text.lowercased() {
             case "true", "yes", "1": true
@@ -70,7 +70,7 @@
             do {
                 return try JSONDecoder().decode([Element].self, from: Data(text.utf8))
             } catch {
-                return nil  // The caller says that it does not fit; the decoder's own words may quote the value.
+                return nil  // The caller throws; the decoder's own message may quote the value.
             }
         }
 
@@ -90,7 +90,7 @@
         fileprivate static func notConvertible(to type: ConfigType) -> KeychainError {
             KeychainError(
                 .typeMismatch,
-                "The item is there, and its value is none of type \(type.rawValue). Ask for another type.")
+                "The item's value is not of type \(type.rawValue). Ask for another type.")
         }
     }
 #endif

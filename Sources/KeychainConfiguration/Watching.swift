@@ -1,53 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reading gives, again after each change.
+// The result of reading, again after each change and after a failure that has passed.
 
 #if Configuration
     public import Configuration
     import KeychainKit
 
-    /// What is read at once, and what is read after each change if that is another thing.
-    struct Watching<Reading: Equatable & Sendable, Element: Sendable>: AsyncSequence, Sendable {
+    /// What was read, or why it could not be.
+    protocol Reading: Equatable {
+        var failure: KeychainError? { get }
+    }
+
+    extension Result: Reading where Success: Equatable, Failure == KeychainError {
+        var failure: KeychainError? { if case .failure(let failure) = self { failure } else { nil } }
+    }
+
+    /// The result of reading now, and again after each change if it differs.
+    struct Watching<Content: Reading & Sendable, Element: Sendable>: AsyncSequence, Sendable {
         typealias Failure = Never
 
         let changes: SecretChanges
-        let read: @Sendable () async -> Reading
-        let element: @Sendable (Reading) -> Element
+        let store: SecretStore
+        let read: @Sendable (SecretStore) async -> Content
+        let element: @Sendable (Content) -> Element
 
-        func makeAsyncIterator() -> Iterator {
-            Iterator(changes: changes.makeAsyncIterator(), read: read, element: element)
-        }
+        func makeAsyncIterator() -> Iterator { Iterator(watching: self, changes: changes.makeAsyncIterator()) }
 
         struct Iterator: AsyncIteratorProtocol {
+            let watching: Watching
             var changes: SecretChanges.Iterator
-            let read: @Sendable () async -> Reading
-            let element: @Sendable (Reading) -> Element
-            var last: Reading?
+            var last: Content?
+            var retries = ReadRetries()
 
             mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+                var store = watching.store
                 while true {
-                    if last != nil, await changes.next(isolation: actor) == nil { return nil }
-                    let reading = await read()
-                    // Then that it was cancelled is all that was read.
+                    let pause = await retries.pause(
+                        after: last?.failure, by: store.clock, endedBy: watching.changes)
+                    if last != nil, pause == .noPause, await changes.next(isolation: actor) == nil { return nil }
+                    // The user may have left the question unanswered.
+                    store.allowsInteraction = watching.store.allowsInteraction && pause != .over
+                    let reading = await watching.read(store)
+                    // Then the read failed only because of the cancellation.
                     if Task.isCancelled { return nil }
                     defer { last = reading }
-                    if reading != last { return element(reading) }
+                    if reading != last { return watching.element(reading) }
                 }
             }
         }
     }
 
     extension KeychainConfigProvider {
-        /// The value now, and each later one, by whatever program it is changed; an error while it cannot be read.
+        /// The current value, and each later value, whichever program changes it; an error while it cannot be read.
         ///
-        /// - Throws: `unsupported` if the keychain does not notice changes, and what the handler throws.
+        /// A read that failed because the keychain was busy, unavailable or too slow is repeated after a pause, without
+        /// asking the user.
+        ///
+        /// - Throws: `unsupported` if the keychain does not notice changes, and the errors of the handler.
         public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
             forKey key: AbsoluteConfigKey, type: ConfigType,
             updatesHandler:
                 nonisolated(nonsending) (ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>)
                 async throws -> Return
         ) async throws -> Return {
-            let watching = Watching(changes: try await store.changes(for: account(key))) {
-                await reading(key, type)
+            let watching = Watching(changes: try await store.changes(for: account(key)), store: store) { (store) in
+                await reading(store, key, type)
             } element: { (reading) -> Result<LookupResult, any Error> in
                 reading.mapError { $0 }
             }
@@ -55,10 +71,10 @@
         }
 
         private nonisolated(nonsending) func reading(
-            _ key: AbsoluteConfigKey, _ type: ConfigType
+            _ store: SecretStore, _ key: AbsoluteConfigKey, _ type: ConfigType
         ) async -> Result<LookupResult, KeychainError> {
             do throws(KeychainError) {
-                return .success(try await lookUp(key, type))
+                return .success(try await lookUp(key, type, in: store))
             } catch {
                 return .failure(error)
             }
@@ -66,13 +82,13 @@
 
         /// All values now, and again after each change.
         ///
-        /// - Throws: `unsupported` if the keychain does not notice changes, and what the handler throws.
+        /// - Throws: `unsupported` if the keychain does not notice changes, and the errors of the handler.
         public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
             updatesHandler:
                 nonisolated(nonsending) (ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>) async throws ->
                 Return
         ) async throws -> Return {
-            let watching = Watching(changes: try await store.changes()) {
+            let watching = Watching(changes: try await store.changes(), store: store) { (store) in
                 await SnapshotContent(store)
             } element: { (content) -> any ConfigSnapshot in
                 snapshot(content)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is here while the trait is off: a name, whose use says how to turn it on.
+// Without the trait there is only a name. Using it produces a message that says how to enable the trait.
 
 #if !Configuration
     @available(

@@ -5,7 +5,7 @@ import Crypto
 import CryptoExtras
 public import SecretMemory
 
-/// One block of AES-256: turns sixteen bytes into sixteen that look random, and back, for who has the key.
+/// One block of AES-256: maps sixteen bytes to sixteen that look random, and back, with the key.
 ///
 /// It hides what the bytes say and protects nothing against change, so it is for names and never for secrets.
 public struct BlockPermutation: Sendable {

@@ -16,11 +16,7 @@ public struct ByteWriter: Sendable {
 
     @inlinable
     public mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
-        var shift = Number.bitWidth
-        while shift > 0 {
-            shift -= 8
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
+        withUnsafeBytes(of: number.bigEndian) { append($0) }
     }
 
     public mutating func append(_ data: Data) { data.withUnsafeBytes { bytes.append(contentsOf: $0) } }

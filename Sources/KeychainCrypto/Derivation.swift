@@ -27,7 +27,7 @@ public enum Derivation {
         case head = "head"
         /// Of the index key: digests the rows that the head adds up.
         case headRows = "head rows"
-        /// Of the index key: vouches for the anchors of the head, outside the vault.
+        /// Derived from the index key: authenticates the anchors of the head, outside the vault.
         case headAnchor = "head anchor"
     }
 
@@ -73,7 +73,7 @@ public enum Authentication {
     }
 }
 
-/// An unkeyed SHA-256, for noticing accidental damage of a file; it keeps nobody out.
+/// An unkeyed SHA-256, for noticing accidental damage of a file; it is no protection against attackers.
 public enum Checksum {
     public static func sha256(_ bytes: Data) -> Data { Data(SHA256.hash(data: bytes)) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of the head: what seals it, what its sums are made with, and what vouches for anchors.
+// The keys of the head: for sealing it, for its sums, and for authenticating anchors.
 
 import Crypto
 public import Foundation
@@ -11,7 +11,10 @@ public struct HeadKeys: Sendable {
     /// Makes the digests that the head adds up.
     public let rows: RowDigests
     private let sealing: SecretBytes
-    private let anchor: SecretBytes
+    // The keyed state is made once: it costs more than the code itself. It lies in ordinary memory. An attacker who reads it can
+    // make anchors, and opens nothing with it.
+    private let anchor: HMAC<SHA256>
+    private let place: AssociatedData
 
     public init(indexKey: SecretBytes, vaultID: UUID) {
         func key(_ purpose: Derivation.Purpose) -> SecretBytes {
@@ -19,8 +22,12 @@ public struct HeadKeys: Sendable {
             return Derivation.key(from: indexKey, salt: salt, purpose)
         }
         self.vaultID = vaultID
-        (sealing, anchor) = (key(.head), key(.headAnchor))
+        sealing = key(.head)
+        anchor = HMAC(key: symmetric(key(.headAnchor)))
         rows = RowDigests(key: key(.headRows))
+        place = AssociatedData(
+            vaultID: vaultID, role: .head, itemID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+            itemVersion: 0, keyClass: 0, generation: 0)
     }
 
     /// Seals a head: nonce ‖ ciphertext ‖ tag.
@@ -28,17 +35,16 @@ public struct HeadKeys: Sendable {
 
     public func open(_ sealed: Data) throws(CipherFailure) -> Data { try Sealing.open(sealed, with: sealing, place) }
 
-    private var place: AssociatedData {
-        AssociatedData(
-            vaultID: vaultID, role: .head, itemID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
-            itemVersion: 0, keyClass: 0, generation: 0)
-    }
+    /// The code that proves that an anchor was written with the index key.
+    public func anchorCode(_ message: [UInt8]) -> Data { Data(authenticated(message)) }
 
-    /// What shows that an anchor was written by somebody who has the index key.
-    public func anchorCode(_ message: [UInt8]) -> Data { Authentication.code(for: message, key: anchor) }
+    /// Compares in constant time, as the library does with all such codes.
+    public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool { authenticated(message) == code }
 
-    public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool {
-        Authentication.isValid(code, for: message, key: anchor)
+    private func authenticated(_ message: [UInt8]) -> HMAC<SHA256>.MAC {
+        var code = anchor
+        code.update(data: message)
+        return code.finalize()
     }
 }
 

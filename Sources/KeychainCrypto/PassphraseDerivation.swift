@@ -25,7 +25,7 @@ public enum PassphraseFailure: Error, Equatable, Sendable {
 /// let keys = try PassphraseDerivation.keys(from: passphrase, salt: salt, .floor)
 /// ```
 ///
-/// The memory that swift-crypto leaves behind is scrubbed as far as `scrubLeftovers()` reaches.
+/// The residue of swift-crypto in memory is scrubbed as far as `scrubLeftovers()` covers it.
 ///
 /// Does not protect against guessing a weak passphrase: it makes each guess cost time and memory.
 public enum PassphraseDerivation {

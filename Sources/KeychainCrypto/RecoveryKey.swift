@@ -5,7 +5,7 @@ import Crypto
 import Foundation
 public import SecretMemory
 
-/// 256 random bits that a person writes down: Crockford's base32 in fourteen groups of four, the last one a checksum.
+/// 256 random bits that the user writes down: Crockford's base32 in fourteen groups of four, the last one a checksum.
 ///
 /// ```swift
 /// let key = RecoveryKey.make()

@@ -32,7 +32,7 @@ public struct ScryptParameters: Equatable, Sendable {
 
     /// Whether a derivation may be tried: N a power of two from 2^15 to 2^19, r = 8, p from 1 to 4, at most 512 MiB.
     ///
-    /// The lower end lies below `floor` so that a slot from elsewhere still opens; it should then be wrapped anew.
+    /// The lower end is below `floor` so that a slot from elsewhere still opens; it should then be wrapped again.
     public var isAcceptable: Bool {
         rounds.nonzeroBitCount == 1 && (1 << 15...1 << 19).contains(rounds) && blockSize == 8
             && (1...4).contains(parallelism) && memory <= 512 << 20

@@ -69,7 +69,7 @@ public enum Sealing {
 
     /// Seals under a fresh key that is used once and wrapped by `wrappingKey`: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
     ///
-    /// A value can so be given further locks, or moved to another class key, without being sealed anew.
+    /// So a value can get further layers, or be moved to another class key, without being sealed again.
     public static func sealWithOneTimeKey(
         _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
     ) throws(CipherFailure) -> Data {

@@ -5,7 +5,7 @@ public import Foundation
 
 /// A sum modulo 2^256. Adding an element to a set, or taking one out, costs the same however large the set is.
 ///
-/// Whoever sees such sums can look for other sets with the same one, so they are only ever stored sealed.
+/// An attacker who sees such sums can search for other sets with the same sum, so they are stored only sealed.
 public struct SetSum: Equatable, Sendable {
     /// The most significant word first.
     private var words: (UInt64, UInt64, UInt64, UInt64)

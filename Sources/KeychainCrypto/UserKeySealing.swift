@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal and open for a public key: who writes needs no secret, who reads must have proved the passphrase.
+// seal and open for a public key: a writer needs no secret, a reader must have proved the passphrase.
 
 import Crypto
 public import Foundation
@@ -13,7 +13,7 @@ public import SecretMemory
 /// let oneTimeKey = try UserKey.open(sealed, with: userKey, context: place.bytes)
 /// ```
 ///
-/// Does not tell who sealed: anyone with the public key can.
+/// Does not identify the sealer: anyone with the public key can seal.
 public enum UserKey {
     public static let publicKeyLength = 32
     /// Of a sealed 256-bit key: encapsulated key ‖ ciphertext ‖ tag.

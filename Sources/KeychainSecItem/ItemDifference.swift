@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an update changes, as the system is told it.
+// The changes of an update, as the system needs them.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
 
-/// What makes of one item another one.
+/// The difference between two versions of an item.
 struct ItemDifference {
     private var attributes = Attributes()
     private var accessControl: AccessControl?
     private var value: Data?
 
-    /// - Throws: `unsupported` if something is taken away, which `SecItemUpdate` has no words for, or if the class
-    ///   changes.
+    /// - Throws: `unsupported` if a value or an attribute is removed, which `SecItemUpdate` cannot express, or if the
+    ///   class changes.
     init(from before: Item, to after: Item) throws(KeychainError) {
         guard before.itemClass == after.itemClass, before.value == nil || after.value != nil else {
             throw Self.takesAway
@@ -39,9 +39,9 @@ struct ItemDifference {
 
     var isEmpty: Bool { attributes.isEmpty && accessControl == nil && value == nil }
 
-    /// The one change that makes of each item what it is to become.
+    /// The one change that turns each item into its new version.
     ///
-    /// - Throws: `unsupported` if there is none.
+    /// - Throws: `unsupported` if there is no such change.
     static func common(_ changes: [(before: Item, after: Item)]) throws(KeychainError) -> ItemDifference? {
         var common: ItemDifference?
         for (before, after) in changes {
@@ -65,20 +65,20 @@ struct ItemDifference {
             && (accessControl ?? item.accessControl) == item.accessControl && (value ?? item.value) == item.value
     }
 
-    /// The second dictionary of `SecItemUpdate` for an item that is to become `item`.
+    /// The second dictionary of `SecItemUpdate` that turns an item into `item`.
     func entries(_ item: Item) throws(KeychainError) -> Entries {
         var entries: Entries = [:]
         for (attribute, value) in attributes { entries[attribute.key] = value.entry(for: attribute) }
         if let accessControl { try entries.set(accessControl) }
         if let value { entries[kSecValueData as String] = value }
-        // A write that changes nothing is one all the same, which the system would refuse without any entry.
+        // A write without changes is still a write, and the system refuses an empty dictionary.
         if entries.isEmpty { entries = item.unchangedEntry }
         return entries
     }
 
     private static let takesAway = KeychainError(
         .unsupported,
-        "The system's keychain cannot take a value or attribute away from an item. Remove and add the item.")
+        "The system's keychain cannot remove a value or attribute from an item. Remove and add the item.")
     private static let differs = KeychainError(
         .unsupported,
         "The system's keychain cannot change several items in different ways at once. Change one at a time.")
@@ -91,9 +91,9 @@ extension Item {
             ?? attributes[major].map { [major.key: $0.entry(for: major)] } ?? [:]
     }
 
-    /// What tells this item in this version from all others: its primary key and its digest.
+    /// Identifies this version of the item: its primary key and its digest.
     ///
-    /// - Throws: `unsupported` if the system tells no digest.
+    /// - Throws: `unsupported` if the system returns no digest.
     func versionEntries() throws(KeychainError) -> Entries {
         guard let digest = attributes[.digest] else {
             throw KeychainError(

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items as dictionaries, and back.
+// Converts items to dictionaries and back.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
 
 extension AttributeValue {
-    /// The value as an entry of a dictionary.
+    /// The value as a dictionary entry.
     func entry(for attribute: Attribute) -> Any {
         switch self {
         case .string(let text): text
         case .data(let bytes): bytes
-        // Apple's headers want a Boolean here, and give back a number.
+        // Apple's headers require a Boolean here; searches return a number.
         case .number(let number) where attribute == .synchronizable: number != 0
         case .number(let number): NSNumber(value: number)
         case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
@@ -20,7 +20,7 @@ extension AttributeValue {
         }
     }
 
-    /// The value that a dictionary holds; `nil` for a type that no attribute has.
+    /// The value of a dictionary entry; `nil` for a type that no attribute has.
     init?(entry: Any) {
         switch entry {
         case let text as String: self = .string(text)
@@ -33,26 +33,26 @@ extension AttributeValue {
 }
 
 extension Attribute {
-    /// The system sets these, or tells them in another way.
+    /// The system sets these attributes, or returns them in another way.
     static let ofTheSystem: Set<Attribute> = [
         .creationDate, .modificationDate, .digest, .accessible, .tombstone, .multiUser, .syncUUID,
     ]
 
-    /// The key of a dictionary.
+    /// The dictionary key of the attribute.
     var key: String { description }
 }
 
 extension Item {
-    /// All that `SecItemAdd` is told of an item.
+    /// The entries for `SecItemAdd`.
     ///
-    /// - Throws: `invalidParameter` if the system does not take its access control.
+    /// - Throws: `invalidParameter` if the system does not accept its access control.
     func entries() throws(KeychainError) -> Entries {
         var entries: Entries = [kSecClass as String: itemClass.rawValue]
         for (attribute, value) in attributes where !Attribute.ofTheSystem.contains(attribute) {
             entries[attribute.key] = value.entry(for: attribute)
         }
-        // What is in the default group here, is in whatever group is the program's default there.
-        if accessGroup == Caller.unrestricted.defaultGroup { entries[kSecAttrAccessGroup as String] = nil }
+        // The default group here stands for the program's default group in the system.
+        if accessGroup == AccessGroups.unrestricted.defaultGroup { entries[kSecAttrAccessGroup as String] = nil }
         if let value { entries[kSecValueData as String] = value }
         try entries.set(accessControl)
         return entries
@@ -69,13 +69,13 @@ extension Entries {
     }
 }
 
-/// An item as the system found it.
+/// An item that the system found.
 struct FoundItem {
     let stored: StoredItem
-    /// What the system calls it.
+    /// The persistent reference of the system.
     let reference: Data
 
-    /// - Returns: `nil` if the dictionary is not that of an item of the class.
+    /// - Returns: `nil` if the dictionary is not an item of the class.
     init?(_ entries: Entries, _ itemClass: ItemClass) {
         guard let reference = entries[kSecValuePersistentRef as String] as? Data,
             let name = entries[kSecAttrAccessible as String] as? String,
@@ -96,8 +96,15 @@ struct FoundItem {
     }
 }
 
+extension [FoundItem] {
+    /// The items in the order of ``ItemOrder``. If an item was found twice, the later one stays last.
+    func inOrder() -> [FoundItem] {
+        map { (place: ItemOrder($0.stored.item), found: $0) }.sorted { $0.place < $1.place }.map { $0.found }
+    }
+}
+
 extension Item {
-    /// The system counts no versions, but sets a new digest with every write.
+    /// The system has no versions, but sets a new digest with every write.
     fileprivate var digestedVersion: UInt64 {
         guard case .data(let digest) = attributes[.digest] else { return 0 }
         return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

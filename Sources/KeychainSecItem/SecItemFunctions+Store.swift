@@ -2,24 +2,24 @@
 // The four functions over another store than the system's.
 
 import Foundation
-package import KeychainEngine
+public import KeychainEngine
 import KeychainServices
 
 extension SecItemFunctions {
-    /// The functions that every program has, or the same over another store: for interfaces in which programs hand over
-    /// dictionaries.
+    /// The system's functions, or the same functions over another store: for APIs to which programs pass dictionaries.
     ///
     /// - Parameters:
-    ///   - store: `nil`: the keychain of the user. Apple's functions know no other: with a store they are `unsupported` there.
-    ///   - caller: `nil`: all access groups.
-    package static func over(
-        _ store: (any ItemStore)?, caller: Caller?
+    ///   - store: `nil`: the user's keychain. Apple's functions support no other: with a store they return
+    ///     `unsupported` there.
+    ///   - accessGroups: `nil`: all access groups.
+    @_spi(Wrappers) public static func over(
+        _ store: (any ItemStore)?, accessGroups: AccessGroups?
     ) throws(KeychainError) -> SecItemFunctions {
         guard let store else { return .system }
         #if canImport(Darwin)
-            throw KeychainError(.unsupported, "The functions of this system know no other keychain than the user's.")
+            throw KeychainError(.unsupported, "The functions of this system support only the user's keychain.")
         #else
-            let services = Services(over: store, caller: caller ?? .unrestricted)
+            let services = Services(over: store, accessGroups: accessGroups ?? .unrestricted)
             return SecItemFunctions(
                 add: { services.add($0, $1) }, copyMatching: { services.copyMatching($0, $1) },
                 update: { services.update($0, $1) }, delete: { services.delete($0) })

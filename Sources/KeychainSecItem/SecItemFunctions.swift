@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four functions of Keychain Services that a store is made of.
+// The four functions of Keychain Services that a store uses.
 
 public import Foundation
 public import KeychainEngine
 public import KeychainServices
 
-/// The functions that a ``SecItemStore`` calls, and how it hands over what a person has proven.
+/// The functions that a ``SecItemStore`` calls, and how it passes on an authentication context.
 ///
 /// ```swift
 /// var functions = SecItemFunctions.system
@@ -25,12 +25,11 @@ public struct SecItemFunctions: Sendable {
     public var update: @Sendable (CFDictionary, CFDictionary) -> OSStatus
     /// `SecItemDelete`.
     public var delete: @Sendable (CFDictionary) -> OSStatus
-    /// The object that stands for a request's context (`kSecUseAuthenticationContext`); `nil`: the request goes
-    /// without.
+    /// The object for a request's context (`kSecUseAuthenticationContext`); `nil`: the request has none.
     ///
-    /// By default on Linux one that shares what the context has proven, and ends its questions when the request ends. On
-    /// Apple platforms one with the same settings, in which nothing is proven: what the system was shown cannot be carried
-    /// over, and a question stays until it is answered.
+    /// On Linux the default is an object that shares the proofs of the context; its questions are cancelled when the
+    /// request ends. On Apple platforms the default is an object with the same settings and no proofs: proofs cannot be
+    /// transferred to the system, and a question stays until it is answered.
     public var authenticationContext: @Sendable (Authorization) -> LAContext? = { $0.systemObject }
 
     public init(
@@ -45,17 +44,17 @@ public struct SecItemFunctions: Sendable {
         self.delete = delete
     }
 
-    /// The functions that every program has: Apple's on its platforms, this package's on Linux.
+    /// The system's functions: Apple's on its platforms, this package's on Linux.
     public static let system = SecItemFunctions(
         add: { SecItemAdd($0, $1) }, copyMatching: { SecItemCopyMatching($0, $1) },
         update: { SecItemUpdate($0, $1) }, delete: { SecItemDelete($0) })
 }
 
-/// A dictionary of one of the four functions.
+/// A dictionary for one of the four functions.
 typealias Entries = [String: Any]
 
 extension SecItemFunctions {
-    /// - Returns: What was asked for: a dictionary, an array, data, or nothing.
+    /// - Returns: The requested result: a dictionary, an array, data, or nothing.
     func add(_ entries: Entries) -> (status: OSStatus, result: CFTypeRef?) {
         var result: CFTypeRef?
         let status = add(entries as CFDictionary, &result)

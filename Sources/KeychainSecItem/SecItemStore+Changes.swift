@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates, which swap one version of an item for another, and deletions.
+// Updates, which replace one version of an item by another, and deletions.
 
 import Foundation
 public import KeychainEngine
 import KeychainServices
 
 extension SecItemStore {
-    /// How often an item is read again that somebody else was faster to change.
+    /// How often an item is read again after another program changed it first.
     private static let tries = 50
 
     // MARK: - Updating
@@ -17,13 +17,13 @@ extension SecItemStore {
     ) throws(KeychainError) -> SelectedItems {
         for attempt in 1...Self.tries {
             if let done = try tryToUpdate(selection, authorization, change) { return done }
-            // Those who keep meeting should not meet again.
+            // A random pause, so that competing programs do not collide again.
             Thread.sleep(forTimeInterval: .random(in: 0...0.001) * Double(min(attempt, 10)))
         }
-        throw KeychainError(.busy, "Somebody keeps changing this item. Try again.")
+        throw KeychainError(.busy, "Other programs keep changing this item. Try again.")
     }
 
-    /// - Returns: `nil`, and nothing has changed, if the item is not any more what it was when the change was made up.
+    /// - Returns: `nil` if the item has changed since `change` was computed; then nothing was written.
     private func tryToUpdate(
         _ selection: Selection, _ authorization: Authorization,
         _ change: (StoredItem) throws(KeychainError) -> Item
@@ -40,7 +40,7 @@ extension SecItemStore {
         guard let first = changes.first, let difference = try ItemDifference.common(changes) else {
             return SelectedItems(items: [], damaged: damaged)
         }
-        // One call cannot write to each of them what it has already.
+        // One call cannot write several items without changing them.
         if changes.count > 1, difference.isEmpty { return SelectedItems(items: items, damaged: damaged) }
         var query = try changes.count == 1 ? first.before.versionEntries() : Self.entries(of: found.map(\.search))
         query = query.asking(for: authorization, functions)
@@ -52,7 +52,7 @@ extension SecItemStore {
         return SelectedItems(items: items, damaged: damaged)
     }
 
-    /// The query for several items that are changed in one call.
+    /// The query for changing several items in one call.
     private static func entries(of searches: [SystemSearch]) throws(KeychainError) -> Entries {
         guard searches.count == 1, let only = searches.first, only.isExact else {
             throw KeychainError(
@@ -63,10 +63,10 @@ extension SecItemStore {
 
     // MARK: - Deleting
 
-    /// Removes every selected item, in one call of the system for each access group that is named.
+    /// Removes every selected item, with one call of the system for each named access group.
     ///
-    /// The system does not tell how many it removed. They are counted before; what asks for the user, or is locked, is
-    /// not counted, but the count of a deletion that worked is never 0.
+    /// The system does not return the number of removed items, so they are counted before. Locked items and items that
+    /// require authentication are not counted. The count of a successful deletion is at least 1.
     public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         var count = 0
         for search in try SystemSearch.all(selection) {
@@ -81,7 +81,7 @@ extension SecItemStore {
         return try delete(search.entries, authorization) ? max(count, 1) : 0
     }
 
-    /// What a deletion has no words for, is looked for and then removed one by one.
+    /// For selections that a deletion cannot express: searches the items, then removes them one by one.
     private func deleteEach(_ search: SystemSearch, _ authorization: Authorization) throws(KeychainError) -> Int {
         var count = 0
         for item in try find(search, limit: nil, includingValues: false, .none).items
@@ -91,11 +91,11 @@ extension SecItemStore {
         return count
     }
 
-    /// - Returns: Whether there was anything to remove.
+    /// - Returns: Whether anything was removed.
     private func delete(_ entries: Entries, _ authorization: Authorization) throws(KeychainError) -> Bool {
         var query = entries
         query[kSecUseDataProtectionKeychain as String] = true
-        // A deletion asks nobody; the context only carries what ends it.
+        // A deletion does not ask the user. The context only carries the end of the request.
         if authorization.gate != nil, let context = functions.authenticationContext(authorization) {
             query[kSecUseAuthenticationContext as String] = context
         }

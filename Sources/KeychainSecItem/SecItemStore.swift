@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store that is the system's own keychain, through the functions that every program has.
+// A store over the system's own keychain.
 
 import Foundation
 public import KeychainEngine
 import KeychainServices
 
-/// An ``ItemStore`` over `SecItemAdd`, `SecItemCopyMatching`, `SecItemUpdate` and `SecItemDelete`: on Apple platforms
-/// the data-protection keychain, on Linux this package's vault by way of its Keychain Services.
+/// An ``ItemStore`` over `SecItemAdd`, `SecItemCopyMatching`, `SecItemUpdate` and `SecItemDelete`. On Apple platforms
+/// that is the data-protection keychain, on Linux this package's vault through its Keychain Services.
 ///
 /// ```swift
 /// let engine = Engine(store: SecItemStore())
 /// ```
 ///
-/// What the four functions cannot say, it refuses as `unsupported` and has changed nothing: transactions, changes that
-/// differ from item to item, taking a value or an attribute away. One item is changed only if it is still the version
-/// that the change was made for; several are changed in one call of the system, whatever has happened to them since
-/// they were read.
+/// Requests that the four functions cannot express fail with `unsupported` and change nothing: transactions, changes
+/// that differ from item to item, removing a value or an attribute. A change of one item succeeds only if the item is
+/// still the version that the change was made for. Several items are changed in one call of the system, even if they
+/// were changed since they were read.
 ///
-/// Items in the group `default` are added to the group that the system has as the program's default. A search for
-/// `default` looks for a group of that name, so on Apple platforms search all groups or name the program's own.
+/// Items in the group `default` are added to the program's default group in the system. A search for `default` looks
+/// for a group of that name, so on Apple platforms search all groups or name the program's own.
 ///
-/// On Apple platforms the system's functions know no end of a call: after `timedOut` or a cancellation no further one begins,
-/// but one that the system had been given by then may still change something. On Linux the end is carried through them.
+/// Items are listed in the order of ``ItemOrder``. If only one item is requested and the system understands the whole
+/// selection, the system chooses the item: on Linux by the same order, on Apple platforms by its own.
+///
+/// On Apple platforms the system's functions cannot be cancelled. After `timedOut` or a cancellation no further call
+/// begins, but a call that the system has already received may still change something. On Linux the system's functions
+/// can be cancelled too.
 ///
 /// Does not protect against other programs with the same access groups.
 public final class SecItemStore: ItemStore {
@@ -30,11 +34,11 @@ public final class SecItemStore: ItemStore {
 
     public init(_ functions: SecItemFunctions = .system) { self.functions = functions }
 
-    /// Always `unlocked`: the system tells it only by refusing.
+    /// Always `unlocked`: the system shows its lock state only by refusing calls.
     public var lockState: LockState { .unlocked }
 
-    /// Calls `body` after a change that this process has made through any ``SecItemStore``. Changes by other means,
-    /// and by other processes, are not noticed: the system does not tell of them.
+    /// Calls `body` after a change that this process has made through any ``SecItemStore``. Other changes are not
+    /// noticed, since the system does not report them.
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         Self.observers.add(body)
     }
@@ -60,45 +64,60 @@ public final class SecItemStore: ItemStore {
         _ search: SystemSearch, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> (items: [FoundItem], damaged: Int) {
         var entries = search.entries
-        // Apple's keychain shows no name without asking.
-        let leavesOut = search.selection.namesConstrained && !authorization.mayAsk
+        // Apple's keychain returns no name without asking the user.
+        let leavesOut = search.selection.namesConstrained && !authorization.allowsInteraction
         if search.selection.skipsConstrained || leavesOut {
             entries[.authenticationUI] = kSecUseAuthenticationUISkip as String
         }
-        if includingValues, limit == 1, search.isExact { entries[kSecReturnData as String] = true }
-        let (found, damaged) = try look(entries, search, limit, authorization)
-        guard includingValues, entries[kSecReturnData as String] == nil else { return (found, damaged) }
-        // Apple refuses to return the values of several passwords, so each is fetched on its own.
-        var items: [FoundItem] = []
-        for item in found {
-            let reference: Entries = [kSecValuePersistentRef as String: item.reference, kSecReturnData as String: true]
-            items += try look(reference, search, 1, authorization).items
-        }
-        return (items, damaged)
+        let isOneCall = !includingValues || limit == 1 && search.isExact
+        if includingValues, isOneCall { entries[kSecReturnData as String] = true }
+        // An item without a readable value does not count towards the limit, so the limit is applied later.
+        let found = try look(entries, search, isOneCall ? limit : nil, authorization)
+        return isOneCall ? found : try values(of: found, search, limit, authorization)
     }
 
-    /// The items that the entries find and the selection means, without values unless the entries ask for them.
+    /// Apple refuses to return the values of several passwords, so each value is read on its own.
+    private func values(
+        of found: (items: [FoundItem], damaged: Int), _ search: SystemSearch, _ limit: Int?,
+        _ authorization: Authorization
+    ) throws(KeychainError) -> (items: [FoundItem], damaged: Int) {
+        var read: (items: [FoundItem], damaged: Int) = ([], found.damaged)
+        for item in found.items where read.items.count < limit ?? .max {
+            let reference: Entries = [kSecValuePersistentRef as String: item.reference, kSecReturnData as String: true]
+            do throws(KeychainError) {
+                read.items += try look(reference, search, 1, authorization).items
+            } catch {
+                guard error.reason == .corrupt, limit != nil else { throw error }
+                read.damaged += 1
+            }
+        }
+        return read
+    }
+
+    /// The items that the entries find and that match the selection, without values unless the entries request them.
     private func look(
         _ entries: Entries, _ search: SystemSearch, _ limit: Int?, _ authorization: Authorization
     ) throws(KeychainError) -> (items: [FoundItem], damaged: Int) {
         var query = entries.asking(for: authorization, functions)
         query[kSecReturnAttributes as String] = true
         query[kSecReturnPersistentRef as String] = true
-        // One at most has the values, and what has to be looked through has to be found whole.
+        // Only one item can have its value returned. If the selection must be filtered here, the search must return all
+        // items.
         let isOne = query[kSecReturnData as String] != nil || limit == 1 && search.isExact
         query[kSecMatchLimit as String] = isOne ? kSecMatchLimitOne : kSecMatchLimitAll
         let (status, result) = functions.find(query)
         if status == errSecItemNotFound { return ([], 0) }
         guard status == errSecSuccess else { throw failure(status, query) }
         guard let list = (result as? [Entries]) ?? (result as? Entries).map({ [$0] }) else {
-            throw KeychainError(.undecodableInput, "The system answered a search with something else than items.")
+            throw KeychainError(.undecodableInput, "The system returned something other than items for a search.")
         }
         let found = list.map { FoundItem($0, search.itemClass) }
-        let selected = found.compactMap { $0 }.filter { search.selection.matches($0.stored) }
+        let selected = found.compactMap { $0 }.filter { search.selection.matches($0.stored) }.inOrder()
         return (Array(selected.prefix(limit ?? .max)), found.count { $0 == nil })
     }
 
-    /// A refusal is told apart by leaving out what asks for the user: if that helps, it was that, and else the lock.
+    /// Finds the reason of a refusal by a search without the items that require authentication. If that works,
+    /// authentication was the reason, otherwise the lock.
     func failure(_ status: OSStatus, _ query: Entries) -> KeychainError {
         guard status == errSecInteractionNotAllowed else { return KeychainError(system: status) }
         var search = query
@@ -124,9 +143,9 @@ public final class SecItemStore: ItemStore {
         }
         Self.observers.announce()
         guard var stored = (result as? Entries).flatMap({ FoundItem($0, item.itemClass) })?.stored else {
-            throw KeychainError(.undecodableInput, "The system added the item and answered with something else.")
+            throw KeychainError(.undecodableInput, "The system added the item, but did not return it.")
         }
-        // An addition returns neither.
+        // An addition returns neither of them.
         stored.item.accessControl = item.accessControl
         stored.item.value = item.value
         return stored
@@ -134,11 +153,13 @@ public final class SecItemStore: ItemStore {
 }
 
 extension Entries {
-    /// With what a request may do about items that ask for the user, and in the keychain that has access groups.
+    /// Adds the authentication entries of a request, and selects the keychain that has access groups.
     func asking(for authorization: Authorization, _ functions: SecItemFunctions) -> Entries {
         var entries = self
         entries[kSecUseDataProtectionKeychain as String] = true
-        if !authorization.mayAsk, entries[.authenticationUI] == nil { entries[.authenticationUI] = String.noQuestions }
+        if !authorization.allowsInteraction, entries[.authenticationUI] == nil {
+            entries[.authenticationUI] = String.noQuestions
+        }
         if let prompt = authorization.prompt { entries[.operationPrompt] = prompt }
         if let context = functions.authenticationContext(authorization) {
             entries[kSecUseAuthenticationContext as String] = context
@@ -149,8 +170,8 @@ extension Entries {
 
 extension String {
     fileprivate static let authenticationUI = kSecUseAuthenticationUI as String
-    // Apple has marked the names of these as outdated, and not what they do: with another context than the request's
-    // own, they are the only way to say it.
+    // Apple has deprecated the names of these keys, but not their function. With a context other than the request's
+    // own, nothing else can express it.
     fileprivate static let noQuestions = "u_AuthUIF"  // kSecUseAuthenticationUIFail
     fileprivate static let operationPrompt = "u_OpPrompt"  // kSecUseOperationPrompt
 }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access control and authentication as the objects that dictionaries hold. The only place that knows whose they are.
+// Converts access control and authentication contexts to the objects in dictionaries. Only this file depends on their
+// module.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
 
 extension AccessControl {
-    /// The object that stands for this, if it has a constraint list.
+    /// The object for this access control, if it has a constraint list.
     ///
-    /// - Throws: `invalidParameter` if the system does not take the flags.
+    /// - Throws: `invalidParameter` if the system does not accept the flags.
     func systemObject(_ flags: Flags) throws(KeychainError) -> SecAccessControl {
         let bits = SecAccessControlCreateFlags(rawValue: CFOptionFlags(truncatingIfNeeded: flags.rawValue))
         guard
             let object = SecAccessControlCreateWithFlags(nil, accessibility.rawValue as CFString, bits, nil)
-        else { throw KeychainError(.invalidParameter, "The system does not take these access control flags.") }
+        else { throw KeychainError(.invalidParameter, "The system does not accept these access control flags.") }
         return object
     }
 }
 
 #if canImport(Darwin)
     extension AccessControl {
-        /// Apple's objects do not tell their flags: that an item has some is known only by what it asks for.
+        /// Apple's objects do not show their flags. That an item has some is known only from its authentication
+        /// requirement.
         init?(systemObject: Any?) { return nil }
     }
 

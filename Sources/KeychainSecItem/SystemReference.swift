@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's persistent references, and the identities that stand for them here.
+// Maps the system's persistent references to identities.
 
 import Foundation
 import KeychainEngine
 
-/// How a stored identity leads back to the system's item.
+/// How an identity is mapped back to the system's item.
 enum SystemReference {
-    /// It is the second half of the reference.
+    /// The identity is the second half of the reference.
     case bytes(Data)
-    /// It was derived from a reference of another form, which only looking through the class finds again.
+    /// The identity was derived from a reference of another form. Only a search through the class finds the item.
     case derived
 
     init(_ reference: PersistentReference, id: UUID) {
@@ -17,8 +17,8 @@ enum SystemReference {
 }
 
 extension UUID {
-    /// The identity of the item with this persistent reference: its own in the form of 20 bytes, else one that is
-    /// always the same for the same reference.
+    /// The identity for a persistent reference: taken from a reference of 20 bytes, otherwise derived. The same
+    /// reference always gives the same identity.
     init(reference: Data) {
         if reference.count == 20 {
             self = Self.of(reference.suffix(16))
@@ -27,11 +27,11 @@ extension UUID {
         }
     }
 
-    /// Whether this was derived: random identities have the version 4.
+    /// Whether this identity was derived. Random identities have version 4.
     var isDerived: Bool { uuid.6 >> 4 == 8 }
 
-    /// Version 8 of RFC 9562, which is for everybody's own use. It has to tell references apart, and not to withstand
-    /// somebody who makes references that collide: only the system makes them.
+    /// Version 8 of RFC 9562, which is for custom use. It only has to distinguish references. It need not resist
+    /// crafted collisions: only the system creates references.
     private static func derived(from reference: Data) -> UUID {
         var bytes = hash(reference, seed: 0xCBF2_9CE4_8422_2325) + hash(reference, seed: 0x9AE1_6A3B_2F90_404F)
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A selection as the queries that the system understands.
+// Converts a selection to queries of the system.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
 
-/// One query of the system: all of a selection, or what is in one of its access groups.
+/// One query of the system, for the whole selection or for one of its access groups.
 struct SystemSearch {
     let selection: Selection
     let itemClass: ItemClass
     let entries: Entries
-    /// Whether the entries, in an update or a deletion, mean what the selection means. If not, what they find has to be
-    /// looked through.
+    /// Whether the entries, in an update or a deletion, match exactly the selection. If not, the results must be
+    /// filtered.
     let isExact: Bool
 
-    /// The queries that together find what is selected; none if nothing can be.
+    /// The queries that together find the selected items; none if nothing can match.
     ///
-    /// - Throws: `invalidParameter` if the selection names neither class nor reference.
+    /// - Throws: `invalidParameter` if the selection has neither class nor reference.
     static func all(_ selection: Selection) throws(KeychainError) -> [SystemSearch] {
         guard let itemClass = selection.itemClass ?? selection.id?.itemClass else {
             throw KeychainError(.invalidParameter, "The request names no class. Give one.")
@@ -26,7 +26,9 @@ struct SystemSearch {
             return reference.id.map { [SystemSearch(selection, itemClass, reference, $0)] } ?? []
         }
         guard let groups = selection.groups else { return [SystemSearch(selection, itemClass, group: nil)] }
-        return Set(groups).sorted().map { SystemSearch(selection, itemClass, group: $0) }
+        // Sorted by bytes, as ``ItemOrder`` requires. Text that looks the same may be two groups.
+        return Set(groups.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
+            .map { SystemSearch(selection, itemClass, group: String(decoding: $0, as: UTF8.self)) }
     }
 
     private init(_ selection: Selection, _ itemClass: ItemClass, group: String?) {
@@ -65,18 +67,18 @@ struct SystemSearch {
         ]
     }
 
-    /// The same for all items, or dropped by the system: only looking at the items decides.
+    /// These attributes are the same for all items, or the system ignores them. Only filtering the items helps.
     private static let notExpressed: Set<Attribute> = [.modificationDate, .tombstone, .multiUser, .syncUUID]
 }
 
 extension Selection {
-    /// Whether an item of the class can be selected at all; the system would call such a query an error.
+    /// Whether an item of the class can match at all. The system would report such a query as an error.
     fileprivate func canMatch(_ itemClass: ItemClass) -> Bool {
         if let id, id.itemClass != itemClass { return false }
         if host != nil, itemClass != .internetPassword { return false }
         return !conditions.contains { itemClass.schema[$0.attribute] == nil }
     }
 
-    /// Nothing but attributes, groups and references, which every function of the system takes.
+    /// Whether the selection has only attributes, groups and references, which every function of the system accepts.
     fileprivate var isPlain: Bool { host == nil && !skipsConstrained }
 }

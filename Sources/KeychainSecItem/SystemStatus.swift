@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a status of the system to a reason.
+// Converts a status of the system to a reason.
 
 import Foundation
-package import KeychainEngine
-package import KeychainServices
+public import KeychainEngine
+public import KeychainServices
 
 extension KeychainError {
-    /// What a call of the system ended with; its code is kept in ``status``.
-    package init(system status: OSStatus) {
+    /// The error for a status of the system. The code is kept in ``status``.
+    @_spi(Wrappers) public init(system status: OSStatus) {
         let reason = Reason(system: status)
         let sentence = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "No explanation."
         self.init(reason, "\(sentence) (\(status))", status: status)
@@ -15,7 +15,7 @@ extension KeychainError {
 }
 
 extension KeychainError.Reason {
-    /// The reason that a status stands for, where several have it the likeliest.
+    /// The reason for a status. If several reasons have it, the most likely one.
     init(system status: OSStatus) {
         self = Self.bySystemStatus[status] ?? .unavailable
     }

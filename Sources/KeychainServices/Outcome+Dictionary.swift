@@ -1,65 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a typed outcome to the object that a caller's result variable gets.
+// Converts a typed outcome to the object for a caller's result variable.
 
-import Foundation
-import KeychainEngine
+#if os(Linux)
+    import Foundation
+    import KeychainEngine
 
-extension Outcome {
-    /// Data, a dictionary, an array of one of these, or nothing: by the return keys and the limit of the request.
-    var object: AnyObject? {
-        switch self {
-        case .nothing: nil
-        case .one(let result): result.object
-        case .many(let results): NSArray(array: results.map(\.object))
+    extension Outcome {
+        /// Data, a dictionary, an array of one of these, or nothing, depending on the return keys and the limit of the
+        /// request.
+        var object: AnyObject? {
+            switch self {
+            case .nothing: nil
+            case .one(let result): result.object
+            case .many(let results): NSArray(array: results.map(\.object))
+            }
         }
     }
-}
 
-extension Outcome.Result {
-    fileprivate var object: AnyObject {
-        switch self {
-        case .value(let bytes): NSData(data: bytes)
-        case .persistentReference(let reference): NSData(data: reference.bytes)
-        case .record(let record): record.dictionary
+    extension Outcome.Result {
+        fileprivate var object: AnyObject {
+            switch self {
+            case .value(let bytes): NSData(data: bytes)
+            case .persistentReference(let reference): NSData(data: reference.bytes)
+            case .record(let record): record.dictionary
+            }
         }
     }
-}
 
-extension Outcome.Record {
-    /// Handing keys and objects over together costs half of what setting them one by one does.
-    fileprivate var dictionary: NSDictionary {
-        var keys: [NSObject] = attributes.map { NSString(string: $0.attribute.name) }
-        var objects: [AnyObject] = attributes.map(\.value.object)
-        func add(_ key: CFString, _ object: AnyObject?) {
-            guard let object else { return }
-            keys.append(key)
-            objects.append(object)
-        }
-        add(kSecClass, itemClass.map { NSString(string: $0.rawValue) })
-        add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
-        add(kSecValueData, value.map { NSData(data: $0) })
-        add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
-        return NSDictionary(objects: objects, forKeys: keys)
-    }
-}
-
-extension AttributeValue {
-    /// Truth values are stored and returned as the numbers 0 and 1, which cast to both `Bool` and `Int`.
-    fileprivate var object: AnyObject {
-        switch self {
-        case .string(let text): NSString(string: text)
-        case .data(let bytes): NSData(data: bytes)
-        case .number(let number): NSNumber(value: number)
-        case .date(let seconds): NSDate(timeIntervalSinceReferenceDate: seconds)
-        case .bool(let flag): NSNumber(value: flag ? 1 : 0)
-        case .unsupported: NSNull()
+    extension Outcome.Record {
+        /// Passing all keys and objects at once takes half the time of setting them one by one.
+        fileprivate var dictionary: NSDictionary {
+            var keys: [NSObject] = attributes.map { NSString(string: $0.attribute.name) }
+            var objects: [AnyObject] = attributes.map(\.value.object)
+            func add(_ key: CFString, _ object: AnyObject?) {
+                guard let object else { return }
+                keys.append(key)
+                objects.append(object)
+            }
+            add(kSecClass, itemClass.map { NSString(string: $0.rawValue) })
+            add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
+            add(kSecValueData, value.map { NSData(data: $0) })
+            add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
+            return NSDictionary(objects: objects, forKeys: keys)
         }
     }
-}
 
-extension Attribute {
-    /// The key that stands for the attribute in dictionaries.
-    fileprivate var name: String {
-        withUnsafeBytes(of: code.bigEndian) { String(decoding: $0, as: UTF8.self) }
+    extension AttributeValue {
+        /// Booleans are stored and returned as the numbers 0 and 1, which cast to both `Bool` and `Int`.
+        fileprivate var object: AnyObject {
+            switch self {
+            case .string(let text): NSString(string: text)
+            case .data(let bytes): NSData(data: bytes)
+            case .number(let number): NSNumber(value: number)
+            case .date(let seconds): NSDate(timeIntervalSinceReferenceDate: seconds)
+            case .bool(let flag): NSNumber(value: flag ? 1 : 0)
+            case .unsupported: NSNull()
+            }
+        }
     }
-}
+
+    extension Attribute {
+        /// The dictionary key of the attribute.
+        fileprivate var name: String {
+            withUnsafeBytes(of: code.bigEndian) { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+#endif

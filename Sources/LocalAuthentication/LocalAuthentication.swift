@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `import LocalAuthentication` compiles on Linux as it does where Apple ships the module.
 
-@_exported public import KeychainServices
+#if os(Linux)
+    @_exported public import KeychainServices
+#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does for itself at its start, and a library must not do behind its back.
+// Hardening that a program may do at its start, and that a library must not do implicitly.
 
 internal import CKeychainShims
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets in the kernel, shared by all processes of a user until they expire, are removed, or the machine goes down.
+// Secrets in the kernel, shared by all processes of a user until they expire, are removed, or the machine is shut down.
 
 internal import CKeychainShims
 
@@ -23,9 +23,10 @@ internal import CKeychainShims
 ///
 /// Does not protect against programs of the same user, nor against root, which can become that user.
 public enum KernelKeyring {
-    /// Why the kernel refused: an errno. `EPERM` and `ENOSYS`: the keyring is not to be had here; `EDQUOT`: the user's
-    /// share is used up (200 keys, 20,000 bytes unless changed; what was removed counts for some more milliseconds);
-    /// `EINVAL`: a secret of more than 32,767 bytes, or a description that is empty, has a NUL or more than 4,095 bytes.
+    /// Why the kernel refused: an errno. `EPERM` and `ENOSYS`: the keyring is not available here; `EDQUOT`: the user's
+    /// quota is exhausted (200 keys, 20,000 bytes unless changed; what was removed counts for some more milliseconds);
+    /// `EINVAL`: a secret of more than 32,767 bytes, or a description that is empty, has a NUL or more than 4,095
+    /// bytes.
     public struct Failure: Error, Equatable, Sendable {
         public let code: Int32
 
@@ -49,14 +50,24 @@ public enum KernelKeyring {
     ) throws(Failure) -> Key {
         try check(description)
         var result = 0
-        // A key that another process removes at this moment takes the secret with it, and the kernel calls that a
-        // success. It has to happen anew each time, so a few attempts are many.
+        // If another process removes the key at this moment, the secret is lost, and the kernel reports success. The
+        // race must recur on every attempt, so eight attempts are enough.
         for _ in 0..<8 {
             let key = try add(secret, as: description)
             result = limit(timeout, of: key)
             guard keychain_key_is_gone(result) != 0 else { return try kept(key, result) }
         }
         throw failure(result)
+    }
+
+    /// Gives a living key another secret, and lifts its time limit. Takes one call of the system, where ``store(_:as:timeout:)`` takes
+    /// two, looks for the description, and has the kernel make room for another key first.
+    ///
+    /// - Parameter bytes: May lie in any memory if they are no secret.
+    /// - Returns: `false` if the key is as it was, or gone: it expired, was removed or taken out of the keyring. The secret has to be
+    ///   stored then, which says why if the kernel refuses.
+    public static func update(_ key: Key, with bytes: UnsafeRawBufferPointer) -> Bool {
+        possessing { keychain_key_update(key.serial, bytes.baseAddress, bytes.count) } == 0
     }
 
     /// The living key of that description; `nil` if there is none, or it expired or was removed.
@@ -77,7 +88,7 @@ public enum KernelKeyring {
             guard let now = try found.get() else { return nil }
             if now == secret.count { return secret }
             if now < secret.count { return secret.prefix(now) }
-            // Another process gave the key a longer secret meanwhile.
+            // Another process gave the key a longer secret in the meantime.
             size = now
         }
     }
@@ -94,9 +105,11 @@ public enum KernelKeyring {
         _ = try value(possessing { keychain_key_set_timeout(key.serial, seconds(timeout)) })
     }
 
-    /// Ends a key: from now on no process can read it, whoever holds its number. A key that is gone already is no error.
+    /// Ends a key: from now on no process can read it, even with its number. A key that no longer exists is not an
+    /// error.
     public static func remove(_ key: Key) throws(Failure) {
-        // Not unlinked, since that goes by description, and would hit a new key that another process stored meanwhile.
+        // Not unlinked, since that goes by description, and would remove a new key that another process stored in the
+        // meantime.
         let result = possessing { keychain_key_invalidate(key.serial) }
         guard keychain_key_is_gone(result) == 0 else { return }
         guard result == -Int(EACCES) else { return _ = try value(result) }
@@ -137,11 +150,11 @@ extension KernelKeyring {
         return try value(result)
     }
 
-    /// Makes a call that only who possesses the key may make.
+    /// Makes a call that requires possession of the key.
     ///
     /// A process possesses what can be reached from its own keyrings. The user's keyring is often not among them: a
     /// service has a session keyring of its own, a forked child and a thread older than the link have no process
-    /// keyring. So there is nothing to remember; whoever is refused gets the link and tries again.
+    /// keyring. So there is nothing to remember; if the kernel refuses, create the link and try again.
     private static func possessing(_ call: () -> Int) -> Int {
         let result = call()
         guard result == -Int(EACCES) else { return result }

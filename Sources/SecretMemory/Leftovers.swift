@@ -35,7 +35,7 @@ private func scrubRegisters() {
 /// Overwrites blocks of one size that the calling thread has just given back: for after a call that left a secret in one whose
 /// size is known, on the same thread. glibc keeps up to seven of a size for each thread, and hands out first what came last.
 ///
-/// Does not protect against copies elsewhere; `scrubLeftovers()` reaches further and takes longer.
+/// Does not protect against copies elsewhere; `scrubLeftovers()` covers more memory and takes longer.
 ///
 /// - Parameter count: How many to take: above seven, some of those that threads share are among them.
 public func scrubFreedBlocks(of size: Int, count: Int) {

@@ -11,8 +11,8 @@
 
 /// A look at every folder and symbolic link on the way to a file.
 ///
-/// Who may write a folder may rename what is in it, unless the folder is sticky: then only the owner of the entry, and of the
-/// folder, may. Writing through a folder's group is not looked at: groups are the administrator's choice.
+/// A user who may write a folder may rename its entries, unless the folder is sticky: then only the owner of the entry,
+/// and of the folder, may. Writing through a folder's group is not looked at: groups are the administrator's choice.
 package struct PathSafety {
     /// What another user can change.
     package enum Flaw: Equatable {

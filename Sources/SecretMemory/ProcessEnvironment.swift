@@ -17,10 +17,10 @@ internal import CKeychainShims
 /// let location = try VaultLocation.fromEnvironment(ProcessEnvironment.current)
 /// ```
 ///
-/// A setuid or setgid program, or one with file capabilities, gets its environment from somebody with fewer rights: what the
-/// variables name would be opened, made or run with the program's rights. Such a process heeds no variable. Its `HOME` is that of
-/// its effective user in the user database, since files are made and checked as that user: a setuid program has the vault of its
-/// owner, one with setgid or capabilities that of its caller.
+/// A setuid or setgid program, or one with file capabilities, gets its environment from a caller with fewer rights:
+/// what the variables name would be opened, made or run with the program's rights. Such a process heeds no variable.
+/// Its `HOME` is that of its effective user in the user database, since files are made and checked as that user: a
+/// setuid program has the vault of its owner, one with setgid or capabilities that of its caller.
 ///
 /// Linux marks such a process when it starts (`AT_SECURE`), and the mark stays: giving up the rights later changes nothing here. A
 /// security module (SELinux) may set it for other programs too. A program that knows better gives a dictionary of its own to the

@@ -19,7 +19,7 @@ public func fillWithRandomBytes(_ bytes: UnsafeMutableRawBufferPointer) {
         // The most that one call gives.
         let part = UnsafeMutableRawBufferPointer(rebasing: rest.prefix(256))
         // It fails only for a bad address or a kernel without the call; there is no weaker source to fall back to.
-        guard getentropy(part.baseAddress, part.count) == 0 else { fatalError("the kernel gives no random bytes") }
+        guard getentropy(part.baseAddress, part.count) == 0 else { fatalError("the kernel returned no random bytes") }
         rest = rest.dropFirst(part.count)
     }
 }

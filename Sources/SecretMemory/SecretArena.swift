@@ -47,7 +47,7 @@ final class SecretArena: Sendable {
 }
 
 extension SecretArena {
-    // Never released, so that whoever has loaded it may use it.
+    // Never released, so that every thread that has loaded it may use it.
     private static let latest = Atomic<Unmanaged<SecretArena>?>(nil)
 
     /// The arena of this process, made when it is first needed.

@@ -87,7 +87,7 @@ public final class SecretBuffer {
 }
 
 extension SecretBytes {
-    /// Whether two entries of a person are the same. It takes longer for equal beginnings, so it is not for comparing
+    /// Whether two entries of the user are the same. It takes longer for equal beginnings, so it is not for comparing
     /// with what an attacker sends.
     public func holdsSameBytes(as other: SecretBytes) -> Bool {
         withUnsafeBytes { own in other.withUnsafeBytes { own.elementsEqual($0) } }

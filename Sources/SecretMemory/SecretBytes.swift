@@ -17,6 +17,10 @@
 /// key.withUnsafeBytes { bytes in use(bytes) }
 /// ```
 ///
+/// This is the memory of a secret and nothing else: it cannot be compared, encoded or stored. Passphrases and keys are
+/// handed over in it. `SecretValue` of KeychainKit is the type for secrets that a program saves and reads; it keeps its
+/// bytes in this one.
+///
 /// In a forked child, secrets of the parent can be read only as long as the parent keeps them; a secret made in the child
 /// is the child's own.
 ///
@@ -34,7 +38,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
 
     /// Reserves zeroed memory and lets `fill` write the secret into it, so that it never passes through other memory.
     public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        precondition(count >= 0, "a secret has no negative number of bytes")
+        precondition(count >= 0, "the number of bytes of a secret cannot be negative")
         self.count = count
         // A secret that was left empty is for its users to refuse, and has a block like any other.
         block = SecretBlock(count: max(1, count))

@@ -7,7 +7,7 @@ import KeychainAuthenticators
 import KeychainKit
 
 struct Confirmation: ParsableArguments {
-    @Flag(help: "Do not ask first; needed where nobody can be asked.")
+    @Flag(help: "Do not ask for confirmation; required if there is no terminal.")
     var yes = false
 
     /// - Parameter deed: What will happen, as a sentence.
@@ -16,9 +16,11 @@ struct Confirmation: ParsableArguments {
         guard !yes else { return }
         guard Terminal.isTerminal(STDIN_FILENO) else {
             throw KeychainError(
-                .invalidParameter, deed + " There is no terminal to ask on, so nothing was changed. Add: --yes")
+                .invalidParameter,
+                deed + " This needs confirmation, and there is no terminal to ask on. Nothing was changed. "
+                    + "To confirm, add: --yes")
         }
-        Output.prompt(deed + " Go on? [y/N] ")
+        Output.prompt(deed + " Continue? [y/N] ")
         guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
             throw KeychainError(.cancelled, "Nothing was changed.")
         }

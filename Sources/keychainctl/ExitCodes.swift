@@ -30,27 +30,27 @@ enum ExitStatus: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .success: "done"
+        case .success: "success"
         case .failure: "any other failure"
         case .notFound: "no item matches"
-        case .ambiguous: "the item exists already, or several items match"
+        case .ambiguous: "the item already exists, or several items match"
         case .locked: "the keychain is locked"
-        case .cancelled: "cancelled at the prompt; ^C there ends the tool by SIGINT itself"
-        case .denied: "not allowed, or the wrong key"
+        case .cancelled: "cancelled at the prompt (^C there ends the tool with SIGINT instead)"
+        case .denied: "not allowed, or a wrong passphrase or key"
         case .corrupt: "the vault or the item is damaged"
-        case .diskFull: "no space is left"
+        case .diskFull: "no space left"
         case .readOnly: "the vault cannot be written"
-        case .busy: "another process keeps the vault busy"
+        case .busy: "the vault is busy: another process is using it"
         case .timedOut: "timed out"
-        case .unavailable: "the vault cannot be reached: no HOME, a missing device key, no permission"
+        case .unavailable: "unavailable: no HOME, no vault, no device key, no permission"
         case .unsupported: "not supported"
-        case .unsafeLocation: "a file or folder is open to others, or is not what it should be"
+        case .unsafeLocation: "a file or folder has unsafe permissions or the wrong type"
         case .newerFormat: "the vault was written by a newer version"
         case .inputOutput: "reading or writing failed"
         case .tooLarge: "the value is too large"
-        case .rolledBack: "the vault is older than before or was changed behind its back; see: keychainctl accept"
-        case .ofAnotherDevice: "the item opens on another device alone"
-        case .usage: "a mistake in the command line or its input"
+        case .rolledBack: "the vault was rolled back or changed; see: keychainctl accept --help"
+        case .ofAnotherDevice: "the item is bound to another device"
+        case .usage: "invalid arguments or input"
         }
     }
 
@@ -66,7 +66,7 @@ enum ExitStatus: Int32, CaseIterable {
 extension KeychainError.Reason {
     /// No `default`: a new reason has to be given a number before this compiles.
     var exitStatus: ExitStatus {
-        switch self {
+        switch code {
         case .invalidParameter, .noSuchAttribute, .noSuchClass: .usage
         case .undecodableInput, .typeMismatch: .failure
         case .unsupported: .unsupported

@@ -10,8 +10,8 @@ struct ItemListing {
 
     let items: [ListedItem]
 
-    /// One line for each item under a line of titles; nothing at all if there are no items. What asks for somebody is marked, in a
-    /// column that is there only if it is needed.
+    /// One line for each item under a line of titles; nothing at all if there are no items. Items that require
+    /// authentication are marked, in a column that is there only if it is needed.
     var text: String {
         guard !items.isEmpty else { return "" }
         guard items.contains(where: \.requiresAuthentication) else {
@@ -46,7 +46,7 @@ extension ListedItem {
     fileprivate var cells: [String] {
         let modified = modified?.timestamp(withFraction: false)
         return [itemClass.name, place, account, label, accessGroup, modified].map { cell in
-            // An empty cell would shift the others for whoever reads columns.
+            // An empty cell would shift the others for programs that parse columns.
             cell.flatMap { $0.isEmpty ? nil : $0.escapingControls() } ?? "-"
         }
     }

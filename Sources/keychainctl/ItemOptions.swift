@@ -17,7 +17,7 @@ struct ItemOptions: ParsableArguments {
     @Option(
         name: .customLong("protocol"),
         help: ArgumentHelp(
-            "With --server: https, http, ssh, ftp, imap, smtp…, or Apple's four characters.", valueName: "name"))
+            "With --server: https, http, ssh, ftp, imap, smtp…, or Apple's four-character code.", valueName: "name"))
     var protocolCode: ProtocolCode?
 
     @Option(help: ArgumentHelp("With --server: the port, 1 to 65535.", valueName: "number"))
@@ -28,19 +28,19 @@ struct ItemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The access group. It keeps programs of one user apart by agreement; it is no protection.",
+            "The access group. Access groups prevent mistakes; they are not a security boundary.",
             valueName: "name"))
     var accessGroup: String?
 
-    @Flag(inversion: .prefixedNo, help: "The item is marked for synchronizing, or is not.")
+    @Flag(inversion: .prefixedNo, help: "Whether the item is marked for synchronization.")
     var synchronizable: Bool?
 
     func validate() throws {
         if service != nil, server != nil {
-            throw ValidationError("--service and --server exclude each other: an item is for one or the other.")
+            throw ValidationError("--service and --server cannot be used together. Give one of them.")
         }
         if service != nil, isAboutInternetPasswords {
-            throw ValidationError("--protocol, --port and --path go with --server, not with --service.")
+            throw ValidationError("--protocol, --port and --path can only be used with --server, not with --service.")
         }
         if port == 0 { throw ValidationError("--port takes a number from 1 to 65535.") }
     }
@@ -67,15 +67,18 @@ extension ItemOptions {
     }
 
     /// Where the item is, or goes; what is not given is part of its name as well.
-    func store(in vault: any ItemStore, caller: Caller) -> SecretStore {
-        let (group, synchronizable) = (accessGroup ?? caller.defaultGroup, synchronizable ?? false)
+    func store(in vault: any ItemStore, accessGroups: AccessGroups) -> SecretStore {
+        let (group, synchronizable) = (accessGroup ?? accessGroups.defaultGroup, synchronizable ?? false)
         if let service {
             return SecretStore(
-                service: service, accessGroup: group, synchronizable: synchronizable, store: vault, caller: caller)
+                service: service, accessGroup: group, synchronizable: synchronizable, store: vault,
+                accessGroups: accessGroups)
         }
+        let server = SecretStore.Server(
+            server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path)
         return SecretStore(
-            server: server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path,
-            accessGroup: group, synchronizable: synchronizable, store: vault, caller: caller)
+            server: server, accessGroup: group, synchronizable: synchronizable, store: vault, accessGroups: accessGroups
+        )
     }
 
     /// Whether the item has a port, a protocol and a path only where they were asked for.

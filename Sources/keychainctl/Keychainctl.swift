@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The root command: its help, and how every run begins and ends.
 
+// Folders, from top to bottom:
+//
+// - Commands: one file for each command
+// - .: what commands have in common
+
 import ArgumentParser
 import Foundation
 import KeychainAuthenticators
@@ -11,7 +16,7 @@ import KeychainVault
 struct Keychainctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychainctl",
-        abstract: "Keep passwords and other secrets in your keychain.",
+        abstract: "Store passwords and other secrets in your keychain.",
         discussion: """
             EXAMPLES
               keychainctl set --service example.com --account alice
@@ -21,25 +26,29 @@ struct Keychainctl: ParsableCommand {
               keychainctl protect add passphrase
               keychainctl unlock --timeout 15m
 
-            Values are asked for on the terminal, or read from standard input or from a \
-            descriptor. They never go on the command line or into the environment, where other \
-            programs can see them.
+            You enter values at a prompt, or pass them on standard input or on a descriptor. \
+            Values are never passed as arguments or environment variables, where other programs \
+            can see them.
 
             FILES
-              The vault lies in $KEYCHAIN_VAULT, else $XDG_DATA_HOME/swift-keychain, else
-              ~/.local/share/swift-keychain. Its device key is $KEYCHAIN_DEVICE_KEY, else
-              $XDG_CONFIG_HOME/swift-keychain/device.key, else below ~/.config. The newest state
-              of the vault that was seen is remembered in $XDG_STATE_HOME/swift-keychain, else
-              below ~/.local/state, and in the kernel (KEYCHAIN_ANCHORS=file: not there).
+              The vault folder is $KEYCHAIN_VAULT, else
+              $XDG_DATA_HOME/swift-keychain, else ~/.local/share/swift-keychain.
+              The device key is $KEYCHAIN_DEVICE_KEY, else
+              $XDG_CONFIG_HOME/swift-keychain/device.key, else
+              ~/.config/swift-keychain/device.key. The newest known state of the vault
+              is recorded in $XDG_STATE_HOME/swift-keychain, else
+              ~/.local/state/swift-keychain, and in the kernel keyring. To keep it out
+              of the keyring, set KEYCHAIN_ANCHORS=file.
 
             ACCESS GROUPS
-              This tool reaches the items of all groups, and adds to 'default' unless told
-              otherwise. Entitlements, which keep programs apart, do not restrict it: all their
-              items are yours.
+              This tool can access the items of all groups. It adds items to the group
+              'default' unless you give --access-group. Entitlements restrict other
+              programs, not this tool.
 
             EXIT CODES
             \(ExitStatus.table)
             """,
+        version: packageVersion,
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,
@@ -87,7 +96,7 @@ struct Keychainctl: ParsableCommand {
         Foundation.exit(ExitStatus.success.rawValue)
     }
 
-    /// The parser quotes what it did not expect; somebody may have put a secret there. What stands before is the verb.
+    /// The parser quotes unexpected arguments, which may contain a secret. The arguments before are the command.
     private static func withoutGivenWords(_ text: String) -> String {
         CommandLine.arguments.dropFirst(2).reduce(text) { text, word in
             let given = word.hasPrefix("-") ? word.drop { $0 != "=" }.dropFirst() : word[...]

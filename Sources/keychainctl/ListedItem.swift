@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-import KeychainKit
+@_spi(Wrappers) import KeychainKit
 
 struct ListedItem {
     let item: KeychainItem

@@ -35,7 +35,9 @@ final class LoginSessionWatch {
         default:
             let text = String(cString: strerror(Int32(-result)))
             throw KeychainError(
-                .unavailable, "The system bus has gone (\(text)), so nothing is noticed. Start this again.")
+                .unavailable,
+                "The connection to the system bus was lost (\(text)), so the vault is no longer locked automatically. "
+                    + "Start again: keychainctl watch-session")
         }
     }
 
@@ -49,10 +51,12 @@ final class LoginSessionWatch {
     private static func failure(_ result: Int) -> KeychainError {
         guard result != -Int(ENOSYS) else {
             return KeychainError(
-                .unavailable, "libsystemd is not installed, which talks to logind. Install it (Debian: libsystemd0).")
+                .unavailable,
+                "watch-session needs libsystemd, which is not installed. On Debian and Ubuntu, install libsystemd0.")
         }
         let text = String(cString: strerror(Int32(-result)))
         return KeychainError(
-            .unavailable, "The system bus cannot be reached (\(text)). Is there a D-Bus and systemd-logind here?")
+            .unavailable,
+            "Could not connect to the system bus (\(text)). Make sure that D-Bus and systemd-logind are running.")
     }
 }

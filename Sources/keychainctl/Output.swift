@@ -11,7 +11,16 @@ enum Output {
         try write(Data(text.utf8))
     }
 
-    /// Writes bytes as they are. Ends the program quietly if nobody reads them.
+    /// - Parameter done: What is done, and stays if it cannot be told.
+    static func write(_ text: String, after done: String) throws(KeychainError) {
+        do throws(KeychainError) {
+            try write(text)
+        } catch {
+            throw KeychainError(error.reason, "\(done) \(error.message)")
+        }
+    }
+
+    /// Writes bytes unchanged. Ends the program silently if the reader has closed the pipe.
     ///
     /// - Throws: `inputOutput`, also for a full disk: it is not the vault's disk that is full.
     static func write(_ bytes: Data) throws(KeychainError) {
@@ -38,10 +47,10 @@ enum Output {
         write("keychainctl: \(message.escapingControls(keeping: "\n"))\n", to: STDERR_FILENO)
     }
 
-    /// A question, on standard error, whose answer is typed behind it.
+    /// A question on standard error; the answer is typed after it.
     static func prompt(_ question: String) { write(question.escapingControls(), to: STDERR_FILENO) }
 
-    /// A line that the next one replaces, if somebody sees it.
+    /// A line that the next one replaces, if standard error is a terminal.
     static func showProgress(_ text: String) {
         guard Terminal.isTerminal(STDERR_FILENO) else { return }
         write("\r" + text, to: STDERR_FILENO)

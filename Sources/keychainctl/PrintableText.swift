@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output made safe to show: whoever can store an item must not be able to drive the terminal of who lists it.
+// Output made safe to show: an attacker who can store an item must not control the terminal of a user who lists it.
 
 import Foundation
 import KeychainAuthenticators

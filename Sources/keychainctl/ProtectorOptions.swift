@@ -21,20 +21,21 @@ struct NewSecretOptions: ParsableArguments {
     func validate() throws {
         try Descriptors.check(["--new-passphrase-fd": newPassphraseFd, "--new-key-fd": newKeyFd])
         guard newKeyFile == nil || newKeyFd == nil else {
-            throw ValidationError("--new-key-file and --new-key-fd exclude each other.")
+            throw ValidationError("--new-key-file and --new-key-fd cannot be used together. Give one of them.")
         }
     }
 
     /// - Throws: If an option is about another kind.
     func check(for kind: ProtectorKind) throws {
         guard kind == .passphrase || newPassphraseFd == nil else {
-            throw ValidationError("--new-passphrase-fd goes with 'passphrase'.")
+            throw ValidationError("--new-passphrase-fd can only be used with the kind 'passphrase'.")
         }
         let isKeyGiven = newKeyFile != nil || newKeyFd != nil
         guard (kind == .keyFile) == isKeyGiven else {
             throw ValidationError(
                 isKeyGiven
-                    ? "--new-key-file and --new-key-fd go with 'key-file'." : "Give --new-key-file or --new-key-fd.")
+                    ? "--new-key-file and --new-key-fd can only be used with the kind 'key-file'."
+                    : "Give --new-key-file or --new-key-fd.")
         }
     }
 
@@ -64,7 +65,7 @@ enum NewPassphrase {
         }
         if secret.count < short {
             Output.note(
-                "This passphrase is short: whoever gets a copy of the vault may guess it. Several words are better.")
+                "Warning: this passphrase is short. Someone with a copy of the vault may guess it. Use several words.")
         }
         return secret
     }
@@ -90,15 +91,16 @@ enum RecoveryKeyOutput {
         } catch {
             let advice =
                 error.reason == .inputOutput
-                ? "Keep the recovery key that was shown, and that of before, until one of them opens the vault: keychainctl unlock"
-                : "The recovery key that was shown opens nothing. Throw it away."
+                ? "It is unknown whether the printed recovery key opens the vault. Keep it, and any previous one, until you know "
+                    + "which one does: keychainctl unlock --recovery-key"
+                : "The printed recovery key does not open the vault. Throw it away."
             if !keys.isEmpty { Output.note(advice) }
             throw error
         }
         guard !keys.isEmpty else { return }
         Output.note(
-            "This is the recovery key. It is shown this once: write it down, and keep it away from this machine. "
-                + "Whoever has it opens the vault.")
+            "This is the recovery key. It is shown only once. Write it down, and keep it away from this machine. "
+                + "Anyone who has it can open the vault.")
     }
 }
 
@@ -134,7 +136,9 @@ enum ProtectorName: ExpressibleByArgument {
         }
         guard found.count == 1 else {
             throw KeychainError(
-                .duplicateItem, "There are \(found.count) of that kind. Give the id of one: keychainctl protect list")
+                .duplicateItem,
+                "There are \(found.count) protectors of that kind. Give the id of one. To list them: "
+                    + "keychainctl protect list")
         }
         return slot
     }
@@ -153,8 +157,8 @@ struct KindName: ExpressibleByArgument {
 }
 
 extension UnlockOptions {
-    /// The secret that vouches for a removal. A person's is asked for even where the vault opens by itself, if there is
-    /// somebody to ask: new keys take it, and it shows that the vault can still be opened.
+    /// The secret that authorizes a removal. If a prompt is possible, a passphrase or recovery key is requested even if
+    /// the vault opens by itself: new keys require it, and it proves that the vault can still be opened.
     func authorityForRemoval(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
         let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
         guard given == nil, hasPerson, try vault.opensByItself else { return try authority(vault) }
@@ -163,7 +167,7 @@ extension UnlockOptions {
 
     /// The secret that vouches for a change, if one is needed: given, or asked for.
     ///
-    /// - Parameter kind: What is to be added or changed; a person's secret is vouched for by a person's only.
+    /// - Parameter kind: The kind to add or change; only a passphrase or recovery key can authorize another one.
     func authority(_ vault: Vault, for kind: ProtectorKind? = nil) throws(KeychainError) -> ProtectorSecret? {
         if given == nil, try vault.opensByItself {
             let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }

@@ -24,8 +24,8 @@ enum SecretInput {
         try onTerminal { (terminal) throws(KeychainError) in
             for _ in 1...tries {
                 let secret = try line(terminal, question)
-                if try line(terminal, "The same again: ").holdsSameBytes(as: secret) { return secret }
-                terminal.say("The two differ.\n")
+                if try line(terminal, "Enter it again: ").holdsSameBytes(as: secret) { return secret }
+                terminal.say("The two entries differ.\n")
             }
             throw KeychainError(.cancelled, "The two entries differed \(tries) times; nothing was changed.")
         }
@@ -47,7 +47,7 @@ enum SecretInput {
             guard error.reason == .interactionNotAllowed else { throw error }
             throw KeychainError(
                 .interactionNotAllowed,
-                "There is no terminal to ask on. Give the secret through a descriptor, for example --passphrase-fd 3.")
+                "There is no terminal to ask on. Pass the secret on a descriptor, for example with --passphrase-fd 3.")
         }
     }
 
@@ -58,7 +58,7 @@ enum SecretInput {
         guard !Terminal.isTerminal(descriptor) else {
             throw KeychainError(
                 .invalidParameter,
-                "Descriptor \(descriptor) is a terminal, which would show the secret. Leave the option out to be asked."
+                "Descriptor \(descriptor) is a terminal, which would show the secret. To get a prompt, omit the option."
             )
         }
         var (count, failure): (Int, KeychainError?) = (0, nil)
@@ -72,11 +72,11 @@ enum SecretInput {
         if let failure { throw failure }
         guard count > 0 else {
             throw KeychainError(
-                .invalidParameter, "Nothing came through descriptor \(descriptor); nothing was changed.")
+                .invalidParameter, "Descriptor \(descriptor) contained no data; nothing was changed.")
         }
         guard count <= limit else {
             throw KeychainError(
-                .tooLarge, "What came through descriptor \(descriptor) is longer than \(limit) bytes.")
+                .tooLarge, "The secret on descriptor \(descriptor) is longer than \(limit) bytes. Give a shorter one.")
         }
         return buffer.first(count)
     }
@@ -101,7 +101,7 @@ extension SecretBytes {
         let hasNewline = withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
         guard hasNewline else { return self }
         guard count > 1 else {
-            throw KeychainError(.invalidParameter, "An empty line came in place of a secret; nothing was changed.")
+            throw KeychainError(.invalidParameter, "The secret is an empty line; nothing was changed.")
         }
         return first(count - 1)
     }

@@ -11,7 +11,8 @@ enum Startup {
         hardenProcess()
         occupyStandardDescriptors()
         endQuietlyWhenCrashing()
-        // Some service managers start programs with SIGPIPE ignored; like any filter we end quietly when nobody reads.
+        // Some service managers start programs with SIGPIPE ignored; like any filter, the tool ends silently when the
+        // reader closes the pipe.
         signal(SIGPIPE, SIG_DFL)
         // A file that reaches the limit on sizes is an error to tell, not a reason to be killed.
         signal(SIGXFSZ, SIG_IGN)
@@ -25,7 +26,8 @@ enum Startup {
     static func checkArguments() throws(KeychainError) {
         // Swift reads them there, and without any the parser would show the help as if all were well.
         guard !CommandLine.arguments.isEmpty else {
-            throw KeychainError(.unavailable, "The command line cannot be read, and nothing was done. Mount /proc.")
+            throw KeychainError(
+                .unavailable, "The arguments could not be read, so nothing was done. Mount /proc and try again.")
         }
         try checkEncoding()
         try checkShortOptions()
@@ -37,7 +39,7 @@ enum Startup {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
             throw KeychainError(
-                .invalidParameter, "Argument \(index) is not UTF-8 text. Names given on the command line have to be.")
+                .invalidParameter, "Argument \(index) is not valid UTF-8. Names on the command line must be UTF-8.")
         }
     }
 
@@ -47,7 +49,8 @@ enum Startup {
         guard words.contains(where: isSeveralShortOptions) else { return }
         throw KeychainError(
             .invalidParameter,
-            "Options of one letter stand alone: -s NAME -a NAME. For a name that begins with '-': --account=-name.")
+            "One-letter options cannot be combined. Write them separately: -s NAME -a NAME. For a name that begins with "
+                + "'-', write: --account=-name")
     }
 
     private static func isSeveralShortOptions(_ word: String) -> Bool {

@@ -12,11 +12,11 @@ struct StrayWords: ParsableArguments {
         guard let first = words.first else { return }
         guard let option = Self.optionName(first) else {
             throw ValidationError(
-                "There is a word too many. Values never go on the command line, where other programs see them: "
-                    + "give a value on standard input, with --from-fd, or at the prompt.")
+                "Unexpected argument. Values never go on the command line, where other programs can see them. "
+                    + "Give the value on standard input, with --from-fd, or at the prompt.")
         }
         throw ValidationError(
-            "There is no option \(option) here. Values never go on the command line; for the options: --help.")
+            "Unknown option \(option). Values never go on the command line. To list the options, use --help.")
     }
 
     /// What of a word is surely the name of an option: the letters of `--name=…`, the first letter of `-n…`.

@@ -16,7 +16,7 @@ enum SecretSource: Equatable {
     /// The library finds it on this machine.
     case machine
 
-    /// - Parameter question: What the person at a terminal is asked.
+    /// - Parameter question: The question at the terminal.
     func secret(
         of kind: ProtectorKind, _ vault: Vault, question: String
     ) throws(KeychainError) -> ProtectorSecret {
@@ -91,15 +91,32 @@ enum Descriptors {
 extension UnlockOptions {
     private static let tries = 3
 
-    /// The secret that was given, or that the person is asked for.
+    /// The secret that was given, or that the user enters.
     func secret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         let (kind, source): (ProtectorKind, SecretSource)
         if let given { (kind, source) = given } else { (kind, source) = (try Self.kindToAskFor(vault), .terminal) }
         return try source.secret(of: kind, vault, question: Self.question(kind))
     }
 
-    /// Tries with the secret that was given; a person gets three tries.
+    /// Tries with the given secret; a user at a prompt gets three tries.
     func unlock(
+        _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        try checkIsNotAskedInVain(for: "the vault in '\(vault.location.folder)'", try vault.protectors)
+        try tryGiven(vault, body)
+    }
+
+    /// - Throws: `authenticationFailed` if the user would be asked for a secret of a kind that is not among these.
+    func checkIsNotAskedInVain(for name: String, _ slots: [VaultStatus.Slot]) throws(KeychainError) {
+        guard let given, given.source == .terminal, !slots.isEmpty, !slots.contains(where: { $0.kind == given.kind })
+        else { return }
+        throw KeychainError(
+            .authenticationFailed,
+            "No \(given.kind.name) opens \(name), so there was no prompt. Give a secret that opens it (see --help).")
+    }
+
+    /// The same for what may be a backup, which may open with other secrets than the vault.
+    func tryGiven(
         _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         for attempt in 1...Self.tries {
@@ -114,8 +131,8 @@ extension UnlockOptions {
         }
     }
 
-    /// Runs what needs the vault open: after unlocking it for this process, if a secret was given; else, if it turns out
-    /// to be locked and somebody is at the terminal, with asking.
+    /// Runs what needs the vault open. Unlocks the vault for this process first if a secret was given; otherwise, if it
+    /// is locked and there is a terminal, asks for one.
     func unlocking<Result>(
         _ vault: Vault, _ body: () throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
@@ -139,18 +156,23 @@ extension UnlockOptions {
         guard vault.unlockCacheInUse == .process else { return failure }
         return KeychainError(
             .locked,
-            "The keychain is locked, and here each process has to unlock it for itself. Give the passphrase to "
-                + "this one: --passphrase-fd")
+            "The keychain is locked, and here each process must unlock it for itself. Give the passphrase to "
+                + "this command with --passphrase-fd.")
     }
 
     private static func kindToAskFor(_ vault: Vault) throws(KeychainError) -> ProtectorKind {
         let kinds = try vault.protectors.compactMap(\.kind)
         if let kind = [ProtectorKind.passphrase, .recoveryKey].first(where: kinds.contains) { return kind }
-        let names = kinds.map(\.name).joined(separator: ", ")
-        throw KeychainError(
-            .interactionNotAllowed,
-            "There is nothing to ask for: this vault opens with \(names.isEmpty ? "nothing known" : names). "
-                + "Give that (see --help).")
+        let names = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")
+        let advice =
+            if !names.isEmpty {
+                "It opens with: \(names). Give that with an option (see --help)."
+            } else if kinds.contains(.deviceKey) {
+                "To add one: keychainctl protect add passphrase"
+            } else {
+                "It opens with a kind made by a newer version. Use that version."
+            }
+        throw KeychainError(.interactionNotAllowed, "The vault has no passphrase or recovery key to ask for. " + advice)
     }
 
     private static func question(_ kind: ProtectorKind) -> String {

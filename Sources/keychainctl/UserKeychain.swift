@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keychain of the user who runs the tool: what the verbs ask of it.
+// The user's keychain, with the operations that the commands need.
 
 import Foundation
 import KeychainAuthenticators
@@ -11,7 +11,7 @@ import SecretMemory
 struct UserKeychain {
     let vault: Vault
     private let catalog: KeychainCatalog
-    /// Whoever runs the tool asked for the item, so they may be asked for a proof.
+    /// The user requested the item, so a prompt for a proof is allowed.
     private let context = AuthenticationContext { () throws(KeychainError) in
         try Authenticators.forExplicitRequest()
     }
@@ -19,7 +19,7 @@ struct UserKeychain {
     init() throws(KeychainError) {
         let environment = ProcessEnvironment.current
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-        var catalog = KeychainCatalog(store: vault, caller: .unrestricted)
+        var catalog = KeychainCatalog(store: vault, accessGroups: .unrestricted)
         catalog.context = context
         self.catalog = catalog
     }
@@ -31,7 +31,7 @@ struct UserKeychain {
         let vault = try UserKeychain().vault
         guard try !vault.protectors.isEmpty else {
             throw KeychainError(
-                .unavailable, "There is no vault in '\(vault.location.folder)' yet. Make one: keychainctl init")
+                .unavailable, "There is no vault in '\(vault.location.folder)' yet. To create one: keychainctl init")
         }
         return vault
     }
@@ -40,10 +40,10 @@ struct UserKeychain {
     func set(
         _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
-        var store = options.store(in: vault, caller: .unrestricted)
+        var store = options.store(in: vault, accessGroups: .unrestricted)
         store.accessibility = accessibility
         store.context = context
-        try store.save(value, for: options.account ?? "", ItemAttributes(label: label))
+        try store.save(value, for: options.account ?? "", attributes: ItemAttributes(label: label))
     }
 
     /// The items of a class; none is no error.
@@ -63,7 +63,7 @@ struct UserKeychain {
         guard found.count == 1 else {
             throw KeychainError(
                 .duplicateItem,
-                "\(found.count) items match, and one is wanted. See which: keychainctl list, with the same options. "
+                "\(found.count) items match, but exactly one must. To see which: keychainctl list, with the same options. "
                     + "Then add --account, --access-group, --protocol, --port, --path, --label or --no-synchronizable.")
         }
         return item
@@ -75,8 +75,8 @@ struct UserKeychain {
         return value
     }
 
-    /// Runs what reads, and says if the vault is not as it was left: what is read may be old then, and what is not found may be
-    /// missing. Not where the vault is busy: that would wait as long once more.
+    /// Runs a read, and warns if the vault differs from its last known state: what is read may be old, and what is not
+    /// found may have been removed. Does not check a busy vault, which would wait as long again.
     func reading<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
         do throws(KeychainError) {
             let result = try body()
@@ -93,10 +93,10 @@ struct UserKeychain {
             let findings = try vault.headFindings()
             guard !findings.isEmpty else { return }
             Output.complain(
-                "Warning: the vault '\(vault.location.folder)' is not as it was left: \(findings.sentence). "
+                "Warning: the vault '\(vault.location.folder)' differs from its last known state: \(findings.sentence). "
                     + "See: keychainctl accept --help")
         } catch {
-            // Whatever reads the vault says the same.
+            // The read itself reports the same error.
         }
     }
 

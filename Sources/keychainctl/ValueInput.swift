@@ -12,7 +12,7 @@ struct ValueOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the value from this open descriptor, to its end.", valueName: "number"))
     var fromFd: String?
 
-    @Flag(help: "Store an empty value; without this an empty one is refused.")
+    @Flag(help: "Allow an empty value, which is otherwise refused.")
     var allowEmpty = false
 
     func validate() throws {
@@ -23,19 +23,19 @@ struct ValueOptions: ParsableArguments {
 
     private var descriptor: Int32? { fromFd.flatMap(Descriptors.number) }
 
-    /// Where the value is read from; `nil` if a person is asked.
+    /// Where the value is read from; `nil` if the user is prompted.
     var source: Int32? { descriptor ?? (Terminal.isTerminal(STDIN_FILENO) ? nil : STDIN_FILENO) }
 
     /// The value, byte for byte.
     ///
-    /// - Parameter name: What the person at a terminal is asked about.
+    /// - Parameter name: The subject of the question at the terminal.
     func readValue(for name: String) throws(KeychainError) -> Data {
         let value = try ValueSource(descriptor: descriptor).value(for: name)
         guard !value.isEmpty || allowEmpty else {
             throw KeychainError(
                 .invalidParameter,
-                "The value is empty, so nothing was stored: a pipe from a command that failed looks like this. "
-                    + "If an empty value is meant, add --allow-empty.")
+                "The value is empty, so nothing was stored. Perhaps the command that writes the value failed. "
+                    + "To store an empty value, add --allow-empty.")
         }
         return value
     }
@@ -79,11 +79,11 @@ private enum ValueSource {
     private static func sameTwice(for name: String, _ terminal: Terminal) throws(KeychainError) -> SecretBytes? {
         for _ in 1...tries {
             let value = try terminal.line("Value for \(name): ")
-            let again = try terminal.line("The same again: ")
+            let again = try terminal.line("Enter it again: ")
             switch (value, again) {
             case (nil, nil): return nil
             case (let value?, let again?) where value.holdsSameBytes(as: again): return value
-            default: terminal.say("The two differ.\n")
+            default: terminal.say("The two entries differ.\n")
             }
         }
         throw KeychainError(.cancelled, "The two entries differed \(tries) times.")
@@ -106,7 +106,7 @@ private enum ValueSource {
         guard !Terminal.isTerminal(descriptor) else {
             throw KeychainError(
                 .invalidParameter,
-                "Descriptor \(descriptor) is a terminal, which would show the value. Leave out --from-fd to be asked.")
+                "Descriptor \(descriptor) is a terminal, which would show the value. To get a prompt, omit --from-fd.")
         }
         var chunks: [Data] = []
         defer { for index in chunks.indices { chunks[index].wipe() } }
@@ -152,13 +152,13 @@ extension Descriptors {
         case EINTR: return
         case EAGAIN: Output.wait(for: descriptor, POLLIN)
         case EBADF:
-            throw KeychainError(.invalidParameter, "Nothing can be read from \(name): it is not open for reading.")
+            throw KeychainError(.invalidParameter, "Could not read \(name): it is not open for reading.")
         default: throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(code))).")
         }
     }
 }
 
 extension Data {
-    /// Overwrites the bytes, unless somebody else still shares them.
+    /// Overwrites the bytes, unless another owner still shares them.
     mutating func wipe() { resetBytes(in: startIndex..<endIndex) }
 }

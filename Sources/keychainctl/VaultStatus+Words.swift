@@ -12,39 +12,43 @@ extension VaultStatus {
         let others = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")
         guard !kinds.isEmpty else { return nil }
         if kinds.contains(.deviceKey) {
-            let exception = kinds.contains { $0.holder == .person } ? " but the values of items that ask for you" : ""
-            return "as strong as the device key's file: who reads it has everything" + exception
-                + (others.isEmpty ? "" : ", whatever else there is (\(others))")
+            let exception =
+                kinds.contains { $0.holder == .person }
+                ? " except the values of items that require authentication" : ""
+            return "as strong as the device key's file: anyone who can read it can read everything"
+                + exception
+                + (others.isEmpty ? "" : "; the other protectors (\(others)) do not change that")
         }
         return kinds.count == 1 ? "as strong as the \(others)" : "as strong as the weakest of: \(others)"
     }
 
     var lockStateText: String {
-        if let openedBy { return "always unlocked: the \(openedBy.name) opens it without asking anybody" }
+        if let openedBy { return "always unlocked: the \(openedBy.name) opens it without a prompt" }
         return switch lockState {
-        case .beforeFirstUnlock: "locked, with what is open after the first unlock"
-        case .locked: "locked; what is open after the first unlock is open"
+        case .beforeFirstUnlock: "locked, including items that open after the first unlock"
+        case .locked: "locked, except items that open after the first unlock"
         case .unlocked: "unlocked"
         }
     }
 
     var unlockCacheText: String {
         switch unlockCache {
-        case .kernel: "in the kernel: one unlock serves all your processes, and programs that run as you can read it"
-        case .process: "in each process: unlocking serves only the command that does it (the kernel keeps no keys here)"
+        case .kernel: "in the kernel: one unlock serves all your processes; programs that run as you can read the keys"
+        case .process: "in each process: an unlock serves only the command that does it (the kernel keyring is unused)"
         }
     }
 
     var bindingText: String {
         isOfThisDevice
-            ? "the vault's own"
-            : "not the vault's own: items for its device alone stay closed (keychainctl protect adopt)"
+            ? "the vault is bound to it"
+            : "the vault is not bound to it: items bound to another device do not open. "
+                + "See: keychainctl protect adopt --help"
     }
 
     var rotationText: String {
         isRotating
-            ? "has not ended; items still under the old keys: \(unrotatedCount). Go on with: keychainctl rotate"
-            : "none under way"
+            ? "not finished; items still under the old keys: \(unrotatedCount). To continue: keychainctl rotate"
+            : "none in progress"
     }
 }
 
@@ -60,7 +64,7 @@ extension MemoryProtection {
 
     var text: String {
         switch self {
-        case .secretMemory: "secret: kept out of swap, and unreadable through the kernel"
+        case .secretMemory: "secret memory: kept out of swap, and not readable through the kernel"
         case .locked: "kept out of swap"
         case .swappable: "not locked: may be swapped out (ulimit -l)"
         }

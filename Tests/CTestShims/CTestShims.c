@@ -85,6 +85,8 @@ long test_unlink_from_user_keyring(int serial) {
     return syscall(SYS_keyctl, KEYCTL_UNLINK, serial, KEY_SPEC_USER_KEYRING);
 }
 
+long test_revoke_key(int serial) { return syscall(SYS_keyctl, KEYCTL_REVOKE, serial); }
+
 int test_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 #else
@@ -92,6 +94,11 @@ int test_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 long test_join_new_session_keyring(void) { return -1; }
 
 long test_unlink_from_user_keyring(int serial) {
+    (void)serial;
+    return -1;
+}
+
+long test_revoke_key(int serial) {
     (void)serial;
     return -1;
 }

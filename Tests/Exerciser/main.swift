@@ -1,69 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that uses a vault, for tests that need another process: to be killed, starved or raced.
+// A process of its own, for tests that need one: to be killed, starved, raced, traced or searched.
+//
+//   exerciser VERB [ARGUMENT …]
+//
+// This is the table of its verbs. Each finished step is a line on standard output. Nothing is set up before the verb is known:
+// the vault, the session of the keyring and the treatment of signals belong to a group of verbs, and to no other.
 
 import Foundation
 import KeychainEngine
 import KeychainVault
 
-// vault-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]; each finished step is a line on standard output.
-
-let arguments = CommandLine.arguments
-guard arguments.count >= 4 else {
-    FileHandle.standardError.write(Data("usage: vault-exerciser FOLDER DEVICE-KEY COMMAND [ARGUMENT …]\n".utf8))
+guard let verb = CommandLine.arguments.dropFirst().first else {
+    FileHandle.standardError.write(Data("usage: exerciser VERB [ARGUMENT …]; main.swift lists the verbs\n".utf8))
     exit(64)
 }
-let vault = Vault.at(
-    try VaultLocation(folder: arguments[1], deviceKeyFile: arguments[2]),
-    try exerciserSettings(ProcessInfo.processInfo.environment))
-let exerciser = Exerciser(engine: Engine(store: vault))
-let protection = Protection(vault: vault, exerciser: exerciser)
-let rest = Array(arguments[4...])
+let rest = Array(CommandLine.arguments.dropFirst(2))
 
-switch arguments[3] {
-case "script": exerciser.script(steps: Int(rest[0]) ?? 0)
-case "swarm": exerciser.swarm(worker: Int(rest[0]) ?? 0, operations: Int(rest[1]) ?? 0)
-case "add": exerciser.report { try exerciser.add(rest[0], rest[1]) }
-case "update": exerciser.report { try exerciser.update(rest[0], rest[1]) }
-case "read": exerciser.report { print(try exerciser.read(rest[0])) }
-case "read-twice": exerciser.readTwice(rest[0], signal: rest[1])
-case "delete": exerciser.report { try exerciser.delete(rest[0]) }
-case "change": exerciser.report { try protection.change(rest[0]) }
-case "unlock": exerciser.report { try protection.unlock(rest[0], seconds: rest.count > 1 ? Int(rest[1]) : nil) }
-case "unlock-and-read":
-    exerciser.report {
-        try protection.unlock(rest[0], seconds: nil)
-        print(try exerciser.read(rest[1]))
-    }
-case "lock": exerciser.report { try vault.lock(forgettingFirstUnlock: rest.first == "all") }
-case "state": exerciser.report { print(try vault.lockState.rawValue) }
-case "protect": exerciser.report { try protection.protect(rest[0]) }
-case "hold-read": exerciser.report { try holdRead(arguments[1]) }
-case "hold-database": exerciser.report { try holdDatabase(arguments[1]) }
-case "delete-each": exerciser.deleteEach(rest[0], count: Int(rest[1]) ?? 0)
-case "add-large": exerciser.report { try exerciser.add(rest[0], String(repeating: "v", count: 300_000)) }
+switch verb {
+// Items of a vault: FOLDER DEVICE-KEY [ARGUMENT …]
+case "add": try VaultVerb(rest).acknowledge { try $0.items.add($0[0], $0[1]) }
+case "add-large": try VaultVerb(rest).acknowledge { try $0.items.add($0[0], String(repeating: "v", count: 300_000)) }
 case "add-and-close":
-    exerciser.report {
-        try exerciser.add(rest[0], rest[1])
+    try VaultVerb(rest).acknowledge {
+        try $0.items.add($0[0], $0[1])
         try Vault.closeAll()
     }
-case "count": exerciser.report { print(try exerciser.count()) }
-case "openers": exerciser.report { print(try vault.status().slots.compactMap(\.kind?.word).joined(separator: " ")) }
-case "rotating": exerciser.report { print(try vault.status().isRotating) }
-case "hold": exerciser.report { try protection.hold(rest[0]) }
-case "observe": exerciser.observe(vault)
-case "observe-and-fork": exerciser.report { try exerciser.observeAndFork(vault) }
-case "add-and-wait": exerciser.report { try exerciser.addAndWait(rest[0]) }
-case "backup": exerciser.report { try vault.backup(to: rest[0], replacing: true) }
-case "restore": exerciser.report { try vault.restore(from: rest[0]) }
-case "add-until-told":
-    // Adds items one after the other until it is told to end, and tells each that is acknowledged.
-    exerciser.addUntilTold(rest[0])
-case "leftovers": Leftovers.wait(after: rest[0])
-case "needles": await Needles(vault: vault, words: rest).run()
-case "hold-open": exerciser.report { try Needles.holdOpen(vault, refusingSecretMemory: rest[0] == "refused") }
-case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
+case "add-and-wait": try VaultVerb(rest).acknowledge { try $0.items.addAndWait($0[0]) }
+case "add-until-told": try VaultVerb(rest).run { $0.items.addUntilTold($0[0]) }
+case "update": try VaultVerb(rest).acknowledge { try $0.items.update($0[0], $0[1]) }
+case "read": try VaultVerb(rest).acknowledge { print(try $0.items.read($0[0])) }
+case "read-paused":
+    try VaultVerb(rest).acknowledge {
+        pauseOnce(at: .rowsRead)
+        print(try $0.items.read($0[0]))
+    }
+case "read-twice": try VaultVerb(rest).run { $0.items.readTwice($0[0], signal: $0[1]) }
+case "delete": try VaultVerb(rest).acknowledge { try $0.items.delete($0[0]) }
+case "delete-each": try VaultVerb(rest).run { $0.items.deleteEach($0[0], count: $0.number(1)) }
+case "count": try VaultVerb(rest).acknowledge { print(try $0.items.count()) }
+case "script": try VaultVerb(rest).run { $0.items.script(steps: $0.number(0)) }
+case "swarm": try VaultVerb(rest).run { $0.items.swarm(worker: $0.number(0), operations: $0.number(1)) }
 case "crash-runs":
-    CrashRuns(location: vault.location, settings: vault.settings).run(
-        count: Int(rest[0]) ?? 0, seed: UInt64(rest[1]) ?? 0)
+    try VaultVerb(rest).run {
+        let runs = CrashRuns(location: $0.vault.location, settings: $0.vault.settings)
+        runs.run(count: $0.number(0), seed: UInt64($0[1]) ?? 0)
+    }
+
+// A vault as a whole, and what opens it: FOLDER DEVICE-KEY [ARGUMENT …]
+case "unlock":
+    try VaultVerb(rest).acknowledge {
+        try $0.protection.unlock($0[0], seconds: $0.arguments.count > 1 ? $0.number(1) : nil)
+    }
+case "unlock-and-read":
+    try VaultVerb(rest).acknowledge {
+        try $0.protection.unlock($0[0], seconds: nil)
+        print(try $0.items.read($0[1]))
+    }
+case "lock": try VaultVerb(rest).acknowledge { try $0.vault.lock(forgettingFirstUnlock: $0.arguments.first == "all") }
+case "state": try VaultVerb(rest).acknowledge { print(try $0.vault.lockState.rawValue) }
+case "protect": try VaultVerb(rest).acknowledge { try $0.protection.protect($0[0]) }
+case "change": try VaultVerb(rest).acknowledge { try $0.protection.change($0[0]) }
+case "openers":
+    try VaultVerb(rest).acknowledge {
+        print(try $0.vault.status().slots.compactMap(\.kind?.word).joined(separator: " "))
+    }
+case "rotating": try VaultVerb(rest).acknowledge { print(try $0.vault.status().isRotating) }
+case "examine": try VaultVerb(rest).acknowledge { print(problems(of: $0.vault)) }
+case "backup": try VaultVerb(rest).acknowledge { try $0.vault.backup(to: $0[0], replacing: true) }
+case "backup-paused":
+    try VaultVerb(rest).acknowledge {
+        pauseOnce(at: .backupCopied)
+        try $0.vault.backup(to: $0[0])
+    }
+case "restore": try VaultVerb(rest).acknowledge { try $0.vault.restore(from: $0[0]) }
+case "observe": try VaultVerb(rest).run { $0.items.observe($0.vault) }
+case "observe-and-fork": try VaultVerb(rest).acknowledge { try $0.items.observeAndFork($0.vault) }
+case "hold-read": try VaultVerb(rest).acknowledge { try holdRead($0.vault.location.folder) }
+case "hold-database": try VaultVerb(rest).acknowledge { try holdDatabase($0.vault.location.folder) }
+
+// Secrets that are looked for afterwards, in a vault: FOLDER DEVICE-KEY [ARGUMENT …]
+case "hold": try VaultVerb(rest).acknowledge { try $0.protection.hold($0[0]) }
+case "hold-open":
+    try VaultVerb(rest).acknowledge { try Needles.holdOpen($0.vault, refusingSecretMemory: $0[0] == "refused") }
+case "needles": try await Needles(VaultVerb(rest)).run()
+
+// The same without a vault: ARGUMENT
+case "leftovers": Leftovers.wait(after: rest[0])
+case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
+
+// KeychainKit over a vault: FOLDER DEVICE-KEY [ARGUMENT …]
+case "save": try KitVerb(rest).save()
+case "save-at-each-line": try KitVerb(rest).saveAtEachLine()
+case "remove": try KitVerb(rest).remove()
+case "increment": try KitVerb(rest).increment()
+case "transact": try KitVerb(rest).transact()
+case "burst": try KitVerb(rest).burst()
+case "hurry": try KitVerb(rest).hurry()
+case "observe-another": try await KitVerb(rest).observeAnother()
+
+// KeychainKit over a store that never answers: COUNT MILLISECONDS
+case "silent": await SilentReads(count: Int(rest[0]) ?? 0, timeout: .milliseconds(Int(rest[1]) ?? 0)).report()
+
+// Keys of the kernel's keyring, in a session of its own: NAME [ARGUMENT]
+case "key-read": KeyringVerb(rest[0]).read()
+case "key-hold": KeyringVerb(rest[0]).hold()
+case "key-fork": KeyringVerb(rest[0]).fork()
+case "key-thread": KeyringVerb(rest[0]).thread()
+case "key-store": KeyringVerb(rest[0]).store(rest[1])
+case "key-race": KeyringVerb(rest[0]).race(Int(rest[1]) ?? 0)
+case "key-refused": KeyringVerb(rest[0]).refused()
+
+// Secret memory, and the process that has it: [BYTES]
+case "memory-protection": MemoryVerb.protection()
+case "memory-release": MemoryVerb.release(Int(rest[0]) ?? 0)
+case "memory-fork": MemoryVerb.fork(Int(rest[0]) ?? 0)
+case "harden": MemoryVerb.harden()
+
+// One question: terminal|pinentry|askpass|explicit [OPTION …]
+case "ask": try Question(QuestionOptions(rest)).ask()
+
 default: exit(64)
 }

@@ -141,12 +141,9 @@ struct Check {
         try said("unlocking", { try vault.unlock(person.secret) })
     }
 
-    /// The first problem that the examination finds. Without the index of the WAL it sees the state before the last changes, and
-    /// says so.
+    /// The first problem that the examination finds.
     private func problem() throws -> String? {
-        let findings = Vault.examine(try place.location(), Place.settings())
-        let isWithoutLog = findings.contains { $0.check == "log" }
-        return findings.first { $0.severity == .problem && !(isWithoutLog && ["head", "index"].contains($0.check)) }
+        Vault.examine(try place.location(), Place.settings()).first { $0.severity == .problem }
             .map { "\($0.check): \($0.message)" }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document that says what was tried and what came of it. It is written only when everything has been tried.
+// The document that records what was tried and the results. It is written only after everything has been tried.
 
 import Foundation
 
@@ -9,10 +9,10 @@ struct Evidence {
     var cuts = Tally()
     var schedules = Tally()
     var differentSchedules = 0
-    /// What the fault suites of the tests printed.
+    /// The output of the fault suites of the tests.
     let suites: SuiteLog
     let command: String
-    /// 1: everything was tried.
+    /// Every n-th point is tried; 1 means all points.
     let stride: Int
 
     var violations: [String] { faults.violations + cuts.violations + schedules.violations }
@@ -22,68 +22,76 @@ struct Evidence {
         return """
             # Evidence
 
-            Written by `\(command)` on \(date), of revision \(revision). Do not edit: run it again.
-            \(stride == 1 ? "" : "\n**This is a sample: every \(stride)th point. `make faults` tries all.**\n")
-            **\(faults.points) faults, \(cuts.points) power cuts and \(schedules.points) interleavings were tried; violations: \
+            Written by `\(command)` on \(date), of revision \(revision). Do not edit it; run the command again.
+            \(stride == 1 ? "" : "\n**This is a sample: every \(stride)th point. `make faults` tries all points.**\n")
+            **Tried: \(faults.points) faults, \(cuts.points) power cuts and \(schedules.points) interleavings. Violations: \
             \(violations.count). Failed checks of the suites below: \(suites.failures.count).**
             \(failures == 0 ? "" : "\n" + list(violations + suites.failures) + "\n")
             ## Faults
 
-            A process does an operation on a copy of a prepared vault. At the n-th of its system calls one thing goes wrong, \
-            for every n (for some faults every second to sixth n). Then another process looks at the vault: it opens with the \
-            old secret or the new one; what was acknowledged is there, and at most the next step besides; nothing is damaged \
-            or in quarantine; the examination finds no problem; a rotation can be finished; the vault can be written. A restoration leaves the old \
-            vault or the restored one; what it replaced is kept, and whole. If it was ended before it accepted the restored \
-            vault, changes are refused until `accept`. A backup is the old one or the new one, and can be restored.
+            A process performs an operation on a copy of a prepared vault. One fault is injected at its n-th system \
+            call, for every n (for some faults every second to sixth n). Then another process examines the vault. \
+            The vault must open with the old secret or the new one. Acknowledged changes must be there, and at most \
+            the next step in addition. Nothing may be damaged or in quarantine, the examination must find no \
+            problem, an interrupted rotation must be able to finish, and the vault must be writable. A restore must \
+            leave the old vault or the restored one, and keep a complete copy of what it replaced. If the process \
+            ended before it accepted the restored vault, changes are refused until `accept`. A backup must be the \
+            old one or the new one, and restorable.
 
-            Each cell holds the points that were tried, and in brackets the violations if there are any.
+            Each cell holds the number of points that were tried. Violations, if there are any, follow in \
+            parentheses.
 
             \(table(faults, "Operation"))
 
-            - *full disk*: calls that take space fail with ENOSPC or EDQUOT, once or from then on. From then on the vault can \
-            still be read.
-            - *failing medium*: EIO, once or from then on, of writing, syncing, renaming, removing, opening and reading. \
-            *no descriptor*: EMFILE. *interrupted*: EINTR. *short write*: half of the bytes are taken.
-            - *stopped beside a writer*: the process stops (SIGSTOP); another one that has the vault open writes, or is told \
-            within three seconds that it cannot; the first one goes on and succeeds.
-            - *clock jumps*: 13 years forward, 51 years back. The operation succeeds.
-            - The other columns: somebody removes or replaces that file, or moves the folder. Without the WAL the vault may \
-            lack items or refuse to be used; what it shows is true. A database, device key, folder or backup that is put \
-            back afterwards is whole. The operation does not notice that the anchors are gone.
+            - *full disk*: calls that need space fail with ENOSPC or EDQUOT, once or from then on. If they keep \
+            failing, the vault must still be readable.
+            - *failing medium*: writing, syncing, renaming, removing, opening and reading fail with EIO, once or \
+            from then on. *no descriptor*: EMFILE. *interrupted*: EINTR. *short write*: only half of the bytes are \
+            written.
+            - *stopped beside a writer*: the process is stopped (SIGSTOP). Another process that has the vault open \
+            writes, or gets an error within three seconds. Then the first process continues and must succeed.
+            - *clock jumps*: the clock jumps 13 years forward or 51 years back. The operation must succeed.
+            - The other columns: another process removes or replaces that file, or moves the folder. Without the WAL \
+            the vault may lack items or refuse to open, but must not return wrong data. A database, device key, \
+            folder or backup that is put back afterwards must be intact. Missing anchors must not affect the \
+            operation.
 
-            The calls are failed by a shim (`Tests/FaultShim`) that the process links in place of the C library's functions. \
-            Locks of ranges (`fcntl`) are not failed: on a local file system unlocking does not fail.
-            To try one point again: `fault-harness point 'OPERATION/FAULT/CALL'`, by the names in `Tests/FaultHarness`.
+            The shim `Tests/FaultShim` makes the calls fail. It is linked into the process and replaces functions of \
+            the C library. Range locks (`fcntl`) are not made to fail, because unlocking does not fail on a local \
+            file system.
+            To repeat one point: `fault-harness point 'OPERATION/FAULT/CALL'`, with the names from \
+            `Tests/FaultHarness`.
 
             ## Power cuts
 
-            An operation is recorded call by call. The power is cut at a random moment: of the writes that were not synced \
-            each sector of 512 bytes is kept or lost, in any combination; of the names that were made, moved or removed \
-            since the last sync of their folder all, none, the first few or any are kept. The vault that is left has to hold \
-            what had been acknowledged before the cut, as above.
+            The calls of an operation are recorded, and the power is cut at a random moment. Each 512-byte sector of \
+            writes that were not synced is kept or lost, in any combination. Of the names that were created, moved \
+            or removed since the last sync of their folder, all, none, the first few or any are kept. The resulting \
+            vault must contain what had been acknowledged before the cut, as above.
 
             \(table(cuts, "Operation"))
 
-            This is a model of files, not of a file system: it keeps no promise that POSIX does not make. dm-log-writes, which \
-            would record blocks: \(Self.hasBlockRecorder ? "this kernel has it; it was not used" : "this kernel does not have it").
-            To try one again: `fault-harness cut 'OPERATION/SEED'`.
+            This models files, not a file system: it assumes only what POSIX guarantees. dm-log-writes, which would record \
+            blocks, \(Self.hasBlockRecorder ? "is available in this kernel but was not used" : "is not available in this kernel").
+            To repeat one power cut: `fault-harness cut 'OPERATION/SEED'`.
 
             ## Interleavings
 
-            Two or three processes use one vault. At named points of the vault's code (debug builds only) a process waits \
-            until it is let go; one runs at a time. Beginning with each of the processes, all schedules with one switch are tried, \
-            and of those with two up to \(FullRun.scheduleLimit) for each row; \(differentSchedules) of the schedules passed the points in different orders. What the processes were told \
-            must have an order in which it is true, and end in what the vault then holds. A call that timed out may have \
-            changed something before it was answered, and nothing later. Where the kernel's keyring can be used, some rows \
-            share an unlocking by it: after a lock no process reads or writes.
+            Two or three processes use one vault. In debug builds the vault's code has named pause points, at which a process \
+            waits until the harness lets it continue; only one process runs at a time. For each process that can start, all schedules with \
+            one switch are tried, and schedules with two switches up to \(FullRun.scheduleLimit) per row. \
+            \(differentSchedules) of the schedules passed the points in different orders. The results that the processes got must be \
+            consistent with some sequential order that ends in the vault's content. A call that timed out may have \
+            changed something before it returned, but nothing later. Where the kernel keyring is available, processes of some rows share \
+            an unlock through it: after a lock no process may read or write.
 
             \(table(schedules, "Processes"))
 
-            To try one again: `fault-harness schedule 'PROCESSES/FIRST/SWITCHES'`.
+            To repeat one schedule: `fault-harness schedule 'PROCESSES/FIRST/SWITCHES'`.
 
             ## Suites with faults
 
-            These tests make their faults with `strace`, at the system calls themselves, or with many processes at once. \
+            These tests inject faults with `strace`, at real system calls, or with many concurrent processes. \
             `make test` runs a sample of each.
 
             \(suites.table)
@@ -97,7 +105,7 @@ struct Evidence {
     }
 
     private func table(_ tally: Tally, _ title: String) -> String {
-        // In the order in which the faults are described, not in that in which a sample met them.
+        // In the order in which the faults are described, not in the order in which a sample ran them.
         let known = Fault.all.map(\.group)
         let columns = tally.columns.enumerated().sorted {
             (known.firstIndex(of: $0.element) ?? known.count + $0.offset)
@@ -123,24 +131,24 @@ extension Tally.Cell {
     fileprivate var text: String { violations == 0 ? "\(points)" : "\(points) (**\(violations)**)" }
 }
 
-/// The output of the fault suites: which tests ended how, and the numbers that they printed.
+/// The output of the fault suites: the result of each test, and the numbers that the tests printed.
 struct SuiteLog {
     private struct Line {
         let fault: String
         let holds: String
         let test: String
-        /// What the test prints before its number of points.
+        /// The text that the test prints before its number of points.
         var prints: String?
     }
 
     private let text: String?
 
-    /// - Parameter file: `nil`: the suites were not run.
+    /// - Parameter file: The log of the suites; `nil` if they were not run.
     init(_ file: String?) throws {
         text = try file.map { try String(contentsOfFile: $0, encoding: .utf8) }
     }
 
-    /// Tests that did not pass; all if they were not run.
+    /// The tests that did not pass; all tests if they were not run.
     var failures: [String] {
         guard let text else { return Self.lines.map { "\($0.test): not run" } }
         return Self.lines.filter { !text.contains(" \($0.test)") || !Self.hasPassed($0.test, text) }
@@ -149,7 +157,7 @@ struct SuiteLog {
 
     var table: String {
         let rows = Self.lines.map { "| \($0.fault) | \($0.holds) | `\($0.test)` | \(outcome($0)) |" }
-        return (["| Fault | Must hold | Test | This run |", "|---|---|---|---|"] + rows).joined(separator: "\n")
+        return (["| Fault | What must hold | Test | This run |", "|---|---|---|---|"] + rows).joined(separator: "\n")
     }
 
     private func outcome(_ line: Line) -> String {
@@ -167,30 +175,30 @@ struct SuiteLog {
     private static let lines = [
         Line(
             fault: "kill -9 at the n-th of each kind of call, for every n, while items are added, updated and deleted",
-            holds: "what was acknowledged is there, at most one step more",
+            holds: "acknowledged changes are there, and at most one more step",
             test: "writer_killedAtAnyWriteCall_keepsWhatWasAcknowledged", prints: "killed at"),
         Line(
             fault: "kill -9 while a passphrase, protectors or class keys change",
-            holds: "the vault opens with the old secret or the new one, with every item; a rotation goes on",
+            holds: "the vault opens with the old secret or the new one, with every item; a rotation resumes",
             test: "change_killedAtAnyWriteCall_leavesTheOldSecretOrTheNewAndEveryItem"),
         Line(
-            fault: "kill -9 in a transaction of 50 items", holds: "all of it is there or nothing",
+            fault: "kill -9 in a transaction of 50 items", holds: "all of it is there, or nothing",
             test: "transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing"),
         Line(
             fault: "ENOSPC, EDQUOT and EIO from the n-th call on", holds: "the outcome names the cause",
             test: "writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged"),
         Line(
             fault: "each byte of a closed vault's database flipped in turn",
-            holds: "never another value, always an explicit outcome",
+            holds: "no other value is returned; there is always an explicit outcome",
             test: "databaseFile_withAnyByteFlipped_neverShowsAnotherValue"),
         Line(
-            fault: "8 processes with 250 changes each", holds: "nothing lost, nothing doubled",
+            fault: "8 processes with 250 changes each", holds: "nothing is lost, nothing is duplicated",
             test: "eightProcesses_addingUpdatingAndDeleting_loseAndDoubleNothing"),
         Line(
-            fault: "8 processes count 500 times each", holds: "the count is 4,000",
+            fault: "8 processes increment a counter 500 times each", holds: "the count is 4,000",
             test: "counter_incrementedByEightProcesses_countsEveryStep"),
         Line(
-            fault: "1,000 reads of a store that never answers", holds: "all time out; nothing is left behind",
-            test: "thousandReads_ofAStoreThatNeverAnswers_timeOutInTimeAndLeakNothing"),
+            fault: "1,000 reads of a store that never answers", holds: "all time out; nothing leaks",
+            test: "thousandReads_ofAStoreThatNeverAnswers_timeOutAndLeakNothing"),
     ]
 }

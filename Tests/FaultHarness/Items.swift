@@ -32,7 +32,7 @@ enum Items {
     /// `nil` if there is none.
     private static func found(_ query: Query, _ vault: Vault) throws(KeychainError) -> Outcome? {
         do throws(KeychainError) {
-            return try Engine(store: vault).copyMatching(query, caller: .unrestricted)
+            return try Engine(store: vault).copyMatching(query, accessGroups: .unrestricted)
         } catch {
             guard error.reason == .itemNotFound else { throw error }
             return nil
@@ -49,15 +49,15 @@ enum Items {
 
 extension Vault {
     func add(_ account: String, _ value: String, _ accessibility: Accessibility = .whenUnlocked) throws {
-        _ = try Engine(store: self).add(Items.item(account, value, accessibility), caller: .unrestricted)
+        _ = try Engine(store: self).add(Items.item(account, value, accessibility), accessGroups: .unrestricted)
     }
 
     func update(_ account: String, _ value: String) throws {
-        try Engine(store: self).update(Items.query(account), with: Items.changes(value), caller: .unrestricted)
+        try Engine(store: self).update(Items.query(account), with: Items.changes(value), accessGroups: .unrestricted)
     }
 
     func delete(_ account: String) throws {
-        try Engine(store: self).delete(Items.query(account), caller: .unrestricted)
+        try Engine(store: self).delete(Items.query(account), accessGroups: .unrestricted)
     }
 
     func slot(_ kind: ProtectorKind) throws -> UUID {

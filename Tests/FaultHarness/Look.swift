@@ -68,7 +68,7 @@ struct Look {
         do {
             try vault.unlock(opener.secret)
             return true
-        } catch  where error.reason == .authenticationFailed || error.reason == .itemNotFound {
+        } catch  where error.reason == .authenticationFailed {
             return false
         } catch {
             throw Violation("unlocking with \(opener.rawValue): \(error.reason.rawValue): \(error.message)")

@@ -81,7 +81,7 @@ extension Operation {
             Operation(name: "remove device key", template: .removable, steps: [removeDeviceKey]),
             Operation(name: "rotate", template: .protected, steps: [rotate], isWarm: true),
             Operation(name: "finish rotation", template: .rotating, steps: [rotate]),
-            Operation(name: "adopt", template: .foreign, steps: [adopt, close]),
+            Operation(name: "adopt", template: .ofAnotherDevice, steps: [adopt, close]),
         ] + copying + repairing
 
     // MARK: - Items
@@ -105,11 +105,11 @@ extension Operation {
         { vault in
             try Engine(store: vault).transaction(as: Items.query("")) { (requests) throws(KeychainError) in
                 for number in 0..<3 {
-                    try requests.add(Items.item("new-\(number)", "added"), caller: .unrestricted)
+                    try requests.add(Items.item("new-\(number)", "added"), accessGroups: .unrestricted)
                     _ = try requests.update(
-                        Items.query("item-\(number)"), with: Items.changes("updated"), caller: .unrestricted)
-                    _ = try requests.delete(Items.query("item-\(number + 3)"), caller: .unrestricted)
-                    try requests.add(Items.item("large-\(number)", large), caller: .unrestricted)
+                        Items.query("item-\(number)"), with: Items.changes("updated"), accessGroups: .unrestricted)
+                    _ = try requests.delete(Items.query("item-\(number + 3)"), accessGroups: .unrestricted)
+                    try requests.add(Items.item("large-\(number)", large), accessGroups: .unrestricted)
                 }
             }
         },

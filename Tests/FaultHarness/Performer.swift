@@ -109,15 +109,15 @@ final class Performer: Sendable {
         var store = SecretStore(service: "fault", store: vault)
         switch (words[0], words.count) {
         case ("save", 3): try store.save(Data(words[2].utf8), for: words[1])
-        case ("remove", 2): return try store.remove(words[1]) ? "ok" : "itemNotFound"
+        case ("remove", 2): return try store.remove(for: words[1]) ? "ok" : "itemNotFound"
         case ("add", 3): try vault.add(words[1], words[2])
         case ("update", 3): try vault.update(words[1], words[2])
         case ("timed-save", 3):
-            store.deadline = Deadline(silent: timeout)
+            store.timeout = Timeout(operation: timeout)
             try store.save(Data(words[2].utf8), for: words[1])
         case ("timed-remove", 2):
-            store.deadline = Deadline(silent: timeout)
-            return try store.remove(words[1]) ? "ok" : "itemNotFound"
+            store.timeout = Timeout(operation: timeout)
+            return try store.remove(for: words[1]) ? "ok" : "itemNotFound"
         case ("read", 2): return try Items.all(vault)[words[1]].map { "value \($0)" } ?? "itemNotFound"
         case ("unlock", 1): try vault.unlock(Opener.recovery.secret)
         case ("lock", 1): try vault.lock()

@@ -63,9 +63,9 @@ struct Serving {
     /// One item is stored, and another removed, so that the WAL is emptied as well.
     private static func act(_ peer: Vault) throws {
         try Engine(store: peer).transaction(as: Items.query("")) { (requests) throws(KeychainError) in
-            try requests.add(Items.item("peer", "written"), caller: .unrestricted)
-            try requests.add(Items.item("gone", "written"), caller: .unrestricted)
-            _ = try requests.delete(Items.query("gone"), caller: .unrestricted)
+            try requests.add(Items.item("peer", "written"), accessGroups: .unrestricted)
+            try requests.add(Items.item("gone", "written"), accessGroups: .unrestricted)
+            _ = try requests.delete(Items.query("gone"), accessGroups: .unrestricted)
         }
     }
 

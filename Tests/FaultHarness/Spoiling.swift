@@ -30,7 +30,7 @@ struct Spoiling {
     func spoilIndex() throws {
         var item = Items.item("labelled", "value")
         item.attributes[.label] = .string("label")
-        _ = try Engine(store: vault).add(item, caller: .unrestricted)
+        _ = try Engine(store: vault).add(item, accessGroups: .unrestricted)
         try run("DELETE FROM lookup; INSERT INTO lookup SELECT randomblob(16), id FROM item")
     }
 

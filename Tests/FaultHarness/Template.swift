@@ -20,7 +20,7 @@ enum Template: String, CaseIterable {
     /// Like `protected`, in the middle of a rotation.
     case rotating
     /// Opens with a recovery key; came from a device whose key is not here.
-    case foreign
+    case ofAnotherDevice
     /// Has a backup, and has changed since.
     case backedUp
     /// The same, and does not open with the device key.
@@ -44,7 +44,7 @@ enum Template: String, CaseIterable {
         case .plain, .unclosed: VaultState(items: items, openers: [.deviceKey])
         case .protected, .rotating: VaultState(items: items, openers: [.recovery, .keyFile])
         case .removable: VaultState(items: items, openers: [.deviceKey, .recovery])
-        case .foreign: VaultState(items: items, openers: [.recovery])
+        case .ofAnotherDevice: VaultState(items: items, openers: [.recovery])
         case .backedUp: VaultState(items: Self.changed(items), openers: [.deviceKey], backup: items)
         case .backedUpProtected:
             VaultState(items: Self.changed(items), openers: [.recovery, .keyFile], backup: items)
@@ -85,7 +85,7 @@ enum Template: String, CaseIterable {
         case .rotating:
             try protect(vault)
             try vault.rotate(authority: Opener.recovery.secret) { _ in _exit(0) }
-        case .foreign:
+        case .ofAnotherDevice:
             try protect(vault)
             try vault.removeProtector(vault.slot(.keyFile), authority: Opener.recovery.secret)
             try Vault.closeAll()
@@ -123,7 +123,7 @@ enum Template: String, CaseIterable {
     /// Items for the old device alone stay closed on another, so there are none in a vault that changes its device.
     private var accessibilities: [Accessibility] {
         let all: [Accessibility] =
-            self == .foreign
+            self == .ofAnotherDevice
             ? [.whenUnlocked, .afterFirstUnlock, .always]
             : Accessibility.allCases.filter { $0 != .whenPasscodeSetThisDeviceOnly }
         return (0..<Self.count).map { all[$0 % all.count] }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls themselves, made by number, so that no other function of the C library is in between.
+// The intercepted functions. They make system calls by number, so that they call no other function of the C library.
 
 #ifdef __linux__
 
@@ -28,7 +28,7 @@ static atomic_long counted;
 static atomic_long hits;
 static atomic_int is_armed;
 static atomic_llong clock_jump;
-// Work of the shim itself, and of its callback, is not counted.
+// Calls of the shim itself, and of its callback, are not counted.
 static _Thread_local int is_inside;
 
 void fault_arm(const fault_plan *next) {
@@ -62,7 +62,8 @@ static const char *path_of(int descriptor, char *buffer) {
     return buffer;
 }
 
-// The root, which ends in a slash, and what lies below it: syncing the root is what makes the folders in it durable.
+// Whether the path is the root or below it. The root ends in a slash. It counts too, because syncing it makes the folders in
+// it durable.
 static int is_below_root(const char *path) {
     if (path == NULL || plan.root == NULL) return 0;
     size_t length = strlen(plan.root);
@@ -72,7 +73,7 @@ static int is_below_root(const char *path) {
 
 enum { PROCEED, FAILED, HALF };
 
-// What is to happen with a call. `descriptor` is -1 where there is a path.
+// Decides what happens to a call. `descriptor` is -1 if there is a path.
 static int meet(unsigned kind, const char *name, int descriptor, const char *path) {
     if (!atomic_load(&is_armed) || is_inside) return PROCEED;
     char buffer[PATH_MAX];
@@ -81,7 +82,7 @@ static int meet(unsigned kind, const char *name, int descriptor, const char *pat
     long number = atomic_fetch_add(&counted, 1) + 1;
     if (plan.trace >= 0) {
         char line[PATH_MAX + 64];
-        // The root itself comes without its slash.
+        // The path of the root itself has no slash at the end.
         const char *below = strlen(path) < strlen(plan.root) ? "." : path + strlen(plan.root);
         int length = snprintf(line, sizeof line, "%ld %s %s\n", number, name, below);
         put(plan.trace, line, (size_t)length);
@@ -140,9 +141,9 @@ void fault_record_acknowledgement(void) {
 // MARK: - Opening
 
 static int open_at(int folder, const char *path, int flags, mode_t mode) {
-    // What is there is only opened, whatever the flags say: a full disk refuses that to nobody.
+    // An existing file is only opened, even with O_CREAT, and a full disk does not prevent that.
     int is_absent = (flags & O_CREAT) != 0 && is_watching(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
-    // A file without a name takes an inode as well.
+    // A file without a name also needs an inode.
     int creates = is_absent || (flags & O_TMPFILE) == O_TMPFILE;
     if (meet(creates ? FAULT_CREATE : FAULT_OPEN, creates ? "create" : "open", -1, path) == FAILED) return -1;
     int is_new = is_absent && is_recording(path);
@@ -312,7 +313,7 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
 int link(const char *from, const char *to) {
     if (meet(FAULT_RENAME, "link", -1, to) == FAILED) return -1;
     int result = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
-    // A name more for the same file: the record knows it as a new one.
+    // Another name for the same file is recorded as a new file.
     struct stat status;
     if (result == 0 && is_recording(to) && stat(to, &status) == 0) {
         record(FAULT_RECORD_CREATE, to, strlen(to), status.st_ino, 1, NULL, 0);

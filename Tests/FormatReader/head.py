@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The head over all rows by Docs/FORMAT.md.
+# The head, as specified in Docs/FORMAT.md.
 
 import hashlib
 import struct
@@ -45,7 +45,7 @@ def row_digest(key, message):
 
 
 def total(digests, without=()):
-    """The sum of the digests, less that of others."""
+    """The sum of the digests, minus the sum of others."""
     def summed(parts):
         return sum(int.from_bytes(part, "big") for part in parts)
     return ((summed(digests) - summed(without)) % MODULUS).to_bytes(32, "big")
@@ -54,7 +54,7 @@ def total(digests, without=()):
 def open_head(sealed, index, vault):
     content = open_sealed(sealed, derive(index, vault, "head"), associated(vault, HEAD, bytes(16), 0, 0, 0))
     reader = Reader(content)
-    need(reader.number("B") == 1, "is a head of another version")
+    need(reader.number("B") == 1, "is a head of an unknown version")
     head = {name: reader.number("Q") for name in COUNTS}
     head |= {name: reader.take(32) for name in ("itemSum", "lookupSum", "keybag")}
     reader.end()
@@ -62,7 +62,7 @@ def open_head(sealed, index, vault):
 
 
 def differences(head, bag, rows, lookups, quarantined):
-    """In what the vault is not as its head says."""
+    """The fields in which the vault differs from its head."""
     key = row_key(bag["index"], bag["vault"])
     found = {"items": len(rows), "lookups": len(lookups), "quarantined": quarantined,
              "itemSum": total(row_digest(key, item_message(row)) for row in rows),

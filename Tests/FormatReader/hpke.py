@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# HPKE by RFC 9180: base mode, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, one message.
+# HPKE as specified in RFC 9180: base mode, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, one message.
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ BASE = b"\0"
 
 
 class Refused(Exception):
-    """Bytes that do not open, or a key that is none."""
+    """Bytes that do not open, or an invalid key."""
 
 
 def labeled_extract(suite, salt, label, material):
@@ -35,7 +35,7 @@ def public_key(private):
 
 
 def agree(private, public):
-    """The library refuses points of small order, as RFC 9180 wants."""
+    """The library refuses points of small order, as RFC 9180 requires."""
     try:
         return X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
@@ -48,7 +48,7 @@ def key_and_nonce(agreed, encapsulated, recipient, info):
     context = BASE + labeled_extract(HPKE_SUITE, b"", b"psk_id_hash", b"")
     context += labeled_extract(HPKE_SUITE, b"", b"info_hash", info)
     secret = labeled_extract(HPKE_SUITE, shared, b"secret", b"")
-    # The nonce of the first message is the base nonce itself.
+    # The nonce of the first message is the base nonce.
     return labeled_expand(HPKE_SUITE, secret, b"key", context, 32), \
         labeled_expand(HPKE_SUITE, secret, b"base_nonce", context, 12)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Padding, the encoding of an item, and its digests, by Docs/FORMAT.md.
+# Padding, the encoding of an item, and its digests, as specified in Docs/FORMAT.md.
 
 import math
 import re
@@ -32,8 +32,8 @@ def bucket(length, is_value):
 def unpad(padded, is_value):
     reader = Reader(padded)
     content = reader.take(reader.number("I"))
-    need(len(padded) == bucket(4 + len(content), is_value), "is padded to another length")
-    need(not any(padded[reader.at:]), "is padded with other bytes than zero")
+    need(len(padded) == bucket(4 + len(content), is_value), "has padding of a wrong length")
+    need(not any(padded[reader.at:]), "has padding that is not zero")
     return content
 
 
@@ -42,7 +42,7 @@ def decode_value(reader):
     need(kind in TYPES and (kind < 3 or length == 8), "has a value of an unknown type")
     if kind == 4:
         date = reader.number("d")
-        need(math.isfinite(date), "has a date that is no number")
+        need(math.isfinite(date), "has a date that is not finite")
         return "date", date
     if kind == 3:
         return "number", reader.number("q")
@@ -56,9 +56,9 @@ def decode_value(reader):
 def check_flags(flags):
     constraints = flags & 0b111011
     need(flags & ~(0b111011 | 1 << 14 | 1 << 30 | 1 << 31) == 0, "has unknown flags")
-    need(not flags >> 14 & 1 or constraints.bit_count() > 1, "has a flag 'or' between fewer than two")
+    need(not flags >> 14 & 1 or constraints.bit_count() > 1, "has the flag 'or' with fewer than two constraints")
     need(flags & 0b1010 != 0b1010, "has both biometry flags")
-    need(not flags & 1 or flags & ~(1 | 1 << 30 | 1 << 31) == 0, "has constraints beside user presence")
+    need(not flags & 1 or flags & ~(1 | 1 << 30 | 1 << 31) == 0, "has other constraints with user presence")
 
 
 def decode_item(encoding):
@@ -66,7 +66,7 @@ def decode_item(encoding):
     name = reader.take(4).decode("latin-1")
     need(name in SCHEMA, "is of an unknown class")
     has_flags, flags = reader.number("B"), reader.number("Q")
-    need(has_flags == 1 or has_flags == 0 == flags, "has flags and says that it has none")
+    need(has_flags == 1 or has_flags == 0 == flags, "has flags but is marked as having none")
     check_flags(flags)
     attributes, last = {}, b""
     for _ in range(reader.number("H")):
@@ -83,7 +83,7 @@ def comparison_bytes(is_number, value):
         return struct.pack(">d", content + 0.0)
     if is_number and kind == "string":
         text = content.strip(" ")
-        # Python refuses to read very long numbers, and leading zeros do not count.
+        # Python refuses to parse very long numbers. Leading zeros are ignored.
         digits = re.fullmatch("([+-]?)0*([0-9]{1,19})", text)
         number = int(digits[1] + digits[2]) if digits else 2**63
         return b"n" + struct.pack(">q", number) if -2**63 <= number < 2**63 else b"t" + content.encode()
@@ -101,7 +101,7 @@ def value_digest(key, item, attribute):
 
 
 def digests(key, item):
-    """Major, minor, scope, and the set of lookups."""
+    """The digests of major, minor and scope, and the set of lookups."""
     major, minor, scope, indexed = SCHEMA[item["class"]]
     first, second = value_digest(key, item, major), value_digest(key, item, minor)
     message = b"\2" + item["class"].encode() + first + second

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The device key, the keybag of both formats, and what opens it, by Docs/FORMAT.md.
+# The device key, the keybag of both formats, and how it is opened, as specified in Docs/FORMAT.md.
 
 import hashlib
 import struct
@@ -17,7 +17,7 @@ DEVICE_KEY, PASSPHRASE, RECOVERY_KEY, CREDENTIAL, KEY_FILE = 1, 2, 3, 4, 5
 
 
 def row_class(number):
-    """The class of the rows that a key of this number seals."""
+    """The class of the rows that a key with this class number seals."""
     return number - OTHER_DEVICE if number - OTHER_DEVICE in BOUND else number
 
 
@@ -46,7 +46,7 @@ def counted(reader, limit, read):
 
 def optional(reader, read):
     mark = reader.number("B")
-    need(mark <= 1, "has a section that is neither there nor absent")
+    need(mark <= 1, "has a section with an invalid presence byte")
     return read(reader) if mark else None
 
 
@@ -55,7 +55,7 @@ def decode_keybag(data):
     reader = Reader(data)
     need(reader.take(4) == b"KBAG", "is not a keybag")
     bag = {"format": reader.number("B"), "userKey": None, "always": None}
-    need(bag["format"] in (1, 2) and reader.number("B") == 1, "is a keybag of another format")
+    need(bag["format"] in (1, 2) and reader.number("B") == 1, "is a keybag of an unknown format or suite")
     bag |= {"vault": reader.take(16), "sequence": reader.number("Q")}
     bag["slots"] = counted(reader, 64, decode_slot)
     bag["keys"] = counted(reader, 1024, lambda r: (r.number("B"), r.number("I"), r.number("d"), r.take(60)))
@@ -65,19 +65,19 @@ def decode_keybag(data):
     bag["authenticated"], bag["authentication"] = data[:reader.at], reader.take(32)
     if bag["format"] == 2:
         checksum = hashlib.sha256(data[:reader.at]).digest()[:8]
-        need(reader.take(8) == checksum, "has another checksum")
+        need(reader.take(8) == checksum, "has a wrong checksum")
     reader.end()
     return bag
 
 
 # Slots
 def slot_keys(slot, secret):
-    """The keys of commitment and wrap that a secret has for a slot of its kind; None for a slot that is passed over."""
+    """The commitment key and the wrap key of a secret for a slot of its kind; None if the slot is skipped."""
     parameters = slot["parameters"]
     if slot["kind"] == PASSPHRASE:
-        need(len(parameters) == 48, "has a passphrase slot of another layout")
+        need(len(parameters) == 48, "has a passphrase slot with parameters of a wrong length")
         cost = struct.unpack(">QII", parameters[32:])
-        need(scrypt_cost(*cost), "has a passphrase slot that asks for unacceptable work")
+        need(scrypt_cost(*cost), "has a passphrase slot with unacceptable scrypt numbers")
         keys = passphrase_keys(secret, parameters[:32], *cost)
         return keys["commitment"], keys["wrapping"]
     if slot["kind"] == DEVICE_KEY:
@@ -90,7 +90,7 @@ def slot_keys(slot, secret):
 
 
 def open_slot(bag, kind, secret):
-    """The slot that a secret opens, and the key in it; for the device key the secret is its id and its key."""
+    """The slot that a secret opens, and the key in it. For the device key, the secret is its id and its key."""
     for slot in bag["slots"]:
         keys = slot_keys(slot, secret) if slot["kind"] == kind else None
         if not keys:
@@ -99,14 +99,14 @@ def open_slot(bag, kind, secret):
         try:
             authenticate(keys[0], context, slot["commitment"], "has a damaged slot")
         except Damaged:
-            # The id has told that the slot is the device key's, so here it is no other secret.
+            # The id shows that this is the slot of the device key, so the failure means damage and not another secret.
             if kind == DEVICE_KEY:
                 raise
             continue
         return slot, open_sealed(slot["wrapped"], keys[1], context)
     if kind == DEVICE_KEY:
-        raise Refused("the device key is not the one that this vault was made with")
-    raise Refused("the secret is none of this vault")
+        raise Refused("the device key is not the one of this vault")
+    raise Refused("the secret opens no slot of this vault")
 
 
 def root_under_user_key(entry, user_key, vault):
@@ -115,11 +115,11 @@ def root_under_user_key(entry, user_key, vault):
 
 
 def open_root(bag, kind, secret):
-    """The root key and, for what a person holds, the user key."""
+    """The root key and, for a user slot, the user key."""
     slot, key = open_slot(bag, kind, secret)
     root, user_key = key, None
     if kind in (PASSPHRASE, RECOVERY_KEY):
-        need(bag["userKey"], "has a slot of a person and no user key")
+        need(bag["userKey"], "has a user slot and no user key")
         root, user_key = root_under_user_key(bag["userKey"], key, bag["vault"]), key
     tag_key = derive(root, bag["vault"], "keybag authentication")
     authenticate(tag_key, bag["authenticated"], bag["authentication"], "was changed")
@@ -128,7 +128,7 @@ def open_root(bag, kind, secret):
 
 # Class keys
 def wrapping_keys(root, vault, device, other=None):
-    """By class; without a device key those that are not bound to one. `other` is one that the vault is not bound to."""
+    """The wrapping keys by class; without a device key, only the unbound ones. The vault is not bound to `other`."""
     keys = {}
     for number in (*CLASSES, INDEX_KEY):
         if number not in BOUND:
@@ -147,17 +147,17 @@ def is_bound(bag, device):
 
 
 def always_keys(bag, device):
-    """The wrapping keys that the device key opens by itself."""
+    """The wrapping keys that the device key alone opens."""
     section = bag["always"]
     if not section or not device or section["device"] != device[0]:
-        raise Refused("the device key opens nothing of this vault by itself")
+        raise Refused("the device key alone does not open this vault")
     context = b"always" + bag["vault"] + section["device"] + section["salt"]
     opened = open_sealed(section["sealed"], derive(device[1], section["salt"], "always section"), context)
     return {number: opened[32 * place:32 * place + 32] for place, number in enumerate(ALWAYS)}
 
 
 def open_keys(bag, wrapping):
-    """The keys of items by class and generation, and those of the index."""
+    """The item keys by class and generation, and the index keys."""
     vault, pairs, index = bag["vault"], {}, []
     for number, generation, _, wrapped in bag["keys"]:
         if number not in wrapping:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ciphers, derivation and fields by Docs/FORMAT.md: what everything else is made of. Nothing here touches a file.
+# The basic ciphers, key derivation and fields, as specified in Docs/FORMAT.md. Nothing here accesses a file.
 
 import struct
 
@@ -13,7 +13,7 @@ METADATA, VALUE, VALUE_KEY, KEYBAG_KEY, CONSTRAINED_KEY, HEAD = 1, 2, 3, 4, 5, 6
 
 
 class Damaged(Exception):
-    """Bytes that do not hold to the format."""
+    """Bytes that do not conform to the format."""
 
 
 class Refused(Exception):
@@ -26,7 +26,7 @@ def need(condition, what):
 
 
 class Reader:
-    """Reads fields one after the other and never past the end."""
+    """Reads fields in sequence and never past the end."""
 
     def __init__(self, data):
         self.data, self.at = data, 0

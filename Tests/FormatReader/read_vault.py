@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Reads a vault by Docs/FORMAT.md alone, to check the package against a second implementation.
-"""Prints one JSON object. Exit code: 0 all is well, 1 something is damaged, 2 the vault cannot be opened."""
+# A second implementation, written only from Docs/FORMAT.md. The tests compare the package with it.
+"""Prints one JSON object. Exit codes: 0 no problem, 1 something is damaged, 2 the vault cannot be opened."""
 
 import argparse
 import base64
@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # The folder of the sources stays as it is.
+sys.dont_write_bytecode = True  # Keep the source folder unchanged.
 
 import keybag
 from head import check_head
@@ -52,7 +52,7 @@ def check_schema(database):
         raise Refused("the database is not a vault")
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if version > 3:
-        raise Refused(f"the vault has format {version}, and this program knows formats 1 to 3")
+        raise Refused(f"the vault has format {version}, but this program only knows formats 1 to 3")
     statements = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
     if version < 1 or statements != (TABLES_WITH_HEAD if version == 3 else TABLES):
         raise Refused("the tables are not those of a vault")
@@ -66,11 +66,11 @@ def keybag_copies(database):
 
 
 def open_copy(data, secret, device):
-    """By the secret that was given, else by the device key, as far as it opens the vault by itself."""
+    """Opens a copy with the given secret. Without one, opens as much as the device key alone opens."""
     if secret:
         return keybag.open_keybag(data, *secret, device)
     if not device:
-        raise Refused("nothing was given that could open the vault")
+        raise Refused("neither a secret nor a device key was given")
     try:
         return keybag.open_keybag(data, keybag.DEVICE_KEY, device, device)
     except Refused:
@@ -81,7 +81,7 @@ def open_copy(data, secret, device):
 
 
 def open_best(copies, secret, device):
-    """The newest keybag that opens, and what is to be said of each copy."""
+    """The newest keybag that opens, and the state of each copy."""
     opened, failures = [], []
     for data in copies:
         try:
@@ -99,7 +99,7 @@ def open_best(copies, secret, device):
 def check_types(row):
     for name, value in row.items():
         wanted = int if name in ("id", "version", "class", "generation") else bytes
-        need(isinstance(value, wanted), f"has no {wanted.__name__} as {name}")
+        need(isinstance(value, wanted), f"has a {name} that is not of type {wanted.__name__}")
 
 
 def read_items(database, bag, proofs):
@@ -112,20 +112,20 @@ def read_items(database, bag, proofs):
         try:
             check_types(row)
             item = open_row(bag, row, proofs)
-            need(digests(bag["index"], item)[3] == filed, "is looked up by other digests than its own")
+            need(digests(bag["index"], item)[3] == filed, "has wrong rows in lookup")
             items.append(item | {"row": row["id"]})
         except Closed:
             locked.append(row["id"])
         except Wrong as wrong:
-            raise Refused(f"the {wrong} that was given is not that of row {row['id']}") from None
+            raise Refused(f"the given secret ({wrong}) is not the one of row {row['id']}") from None
         except Damaged as failure:
             damaged.append({"row": row["id"], "reason": str(failure)})
-    damaged += [{"row": row_id, "reason": "is looked up and not there"} for row_id in sorted(lookups)]
+    damaged += [{"row": row_id, "reason": "has rows in lookup but does not exist"} for row_id in sorted(lookups)]
     return {"items": items, "damaged": damaged, "locked": locked}
 
 
 def read_head(database, bag):
-    """What the head says, and in what the vault differs from it."""
+    """The content of the head, and the differences from it."""
     row = database.execute("SELECT bytes FROM head WHERE id = 1").fetchone()
     rows = [dict(zip(COLUMNS, values)) for values in database.execute(f"SELECT {', '.join(COLUMNS)} FROM item")]
     lookups = database.execute("SELECT digest, item FROM lookup").fetchall()
@@ -134,7 +134,7 @@ def read_head(database, bag):
 
 
 def plain(value):
-    """What JSON can hold: bytes as base64, typed values as objects."""
+    """A value for JSON: bytes as base64, typed values as objects."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, tuple):
@@ -156,32 +156,32 @@ def load_device_key(path):
 
 
 def from_descriptor(number):
-    """One line, so that one descriptor may hold several secrets; nothing behind it is read."""
+    """Reads one line and nothing after it, so that one descriptor may contain several secrets."""
     line = b""
     while len(line) <= 8192:
         byte = os.read(number, 1)
         if byte in (b"", b"\n"):
             return line
         line += byte
-    raise Refused("a secret has at most 8192 bytes")
+    raise Refused("a secret must have at most 8192 bytes")
 
 
 def key_file(path):
     content = Path(path).read_bytes()
     if not 32 <= len(content) <= 4096:
-        raise Refused("a key file has 32 to 4096 bytes")
+        raise Refused("a key file must have 32 to 4096 bytes")
     return content
 
 
 def recovery_key(text):
     read = read_recovery(text.decode("utf-8", "replace"))
     if read == "mistyped":
-        raise Refused("the recovery key has a typing mistake")
+        raise Refused("the recovery key is mistyped")
     return read["key"]
 
 
 def given_secret(options):
-    """The number of its kind and the secret; None to open the vault by the device key."""
+    """The kind number and the secret; None to open the vault with the device key."""
     if options.passphrase_fd is not None:
         return keybag.PASSPHRASE, from_descriptor(options.passphrase_fd)
     if options.recovery_key_fd is not None:
@@ -208,12 +208,12 @@ def read_vault(options):
 
 
 def parsed(arguments):
-    parser = argparse.ArgumentParser(description="Reads a vault by Docs/FORMAT.md alone.")
+    parser = argparse.ArgumentParser(description="Reads a vault as Docs/FORMAT.md specifies it.")
     parser.add_argument("folder", metavar="VAULT_FOLDER")
     parser.add_argument("device_key", metavar="DEVICE_KEY_FILE", help="- if there is none")
     secrets = parser.add_mutually_exclusive_group()
     for name in ("--passphrase-fd", "--recovery-key-fd"):
-        secrets.add_argument(name, type=int, metavar="NUMBER", help="a descriptor with it in a line")
+        secrets.add_argument(name, type=int, metavar="NUMBER", help="a descriptor that contains it as one line")
     for name in ("--key-file", "--credential"):
         secrets.add_argument(name, metavar="FILE")
     parser.add_argument("--application-password-fd", type=int, metavar="NUMBER")

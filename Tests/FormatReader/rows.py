@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Rows of the table item and their values, constrained ones too, by Docs/FORMAT.md.
+# Rows of the table item and their values, including constrained values, as specified in Docs/FORMAT.md.
 
 import struct
 
@@ -16,15 +16,15 @@ USER, PASSWORD = "user", "applicationPassword"
 
 
 class Wrong(Exception):
-    """A proof that does not open a whole value; it says which."""
+    """A wrong user key or application password for an intact value; names which."""
 
 
 class Closed(Exception):
-    """A row whose class is closed to the keys at hand."""
+    """A row whose class the available keys do not open."""
 
 
 def needs_of(flags):
-    """What reading the value asks for, in the order in which the layers were put around its key."""
+    """What reading the value requires, in the order in which the layers were added around its key."""
     flags = flags or 0
     return ([USER] if flags & ASKING_FOR_THE_USER else []) + ([PASSWORD] if flags >> 31 & 1 else [])
 
@@ -33,14 +33,14 @@ def decode_envelope(padded):
     reader = Reader(unpad(padded, is_value=True))
     has_value = reader.number("B")
     content = reader.take(len(reader.data) - 1)
-    need(has_value == 1 or has_value == 0 and not content, "has a value that is neither there nor absent")
+    need(has_value == 1 or has_value == 0 and not content, "has a value with an invalid presence byte")
     return content if has_value else None
 
 
 def open_value(sealed, key, place):
-    """`place` makes the associated data of a role and, unless it is the row's, a generation."""
+    """`place` makes the associated data of a role, and of a generation if it is not that of the row."""
     one_time_key = open_sealed(sealed[:60], key, place(VALUE_KEY))
-    need(len(one_time_key) == 32, "has a value key of another length")
+    need(len(one_time_key) == 32, "has a value key of a wrong length")
     return open_sealed(sealed[60:], one_time_key, place(VALUE))
 
 
@@ -55,12 +55,12 @@ def open_user_layer(layered, key, context, public):
     try:
         return open_user_sealed(key, layered, context)
     except Unusable:
-        # Today's user key was not wrong: no other one would open it either.
+        # If this is the current user key, no other key would open the value either: it is damaged.
         raise (Damaged("is sealed to another user key") if public_key(key) == public else Wrong(USER)) from None
 
 
 def open_outer_layer(sealed, key, place, needs):
-    """What the class key opens: the layers of the proofs, and the sealed value behind them."""
+    """Opens the class layer: returns the inner layers, and the sealed value after them."""
     length = 60 + (48 if USER in needs else 0) + (28 if PASSWORD in needs else 0)
     need(len(sealed) > length, "is too short")
     return open_sealed(sealed[:length], key, place(CONSTRAINED_KEY)), sealed[length:]
@@ -78,8 +78,8 @@ def open_constrained(sealed, key, place, needs, proofs, public):
 
 
 def check_key(bag, number, generation):
-    """Whether the row's key is there, closed, or unknown."""
-    need(number in ACCESSIBILITY, "is of no class")
+    """Checks whether the row's key is available; raises if it is closed or unknown."""
+    need(number in ACCESSIBILITY, "has an unknown class")
     if (number, generation) in bag["pairs"]:
         return
     known = [key[0] for key in bag["keys"] if (number, generation) == (row_class(key[0]), key[1])]
@@ -89,11 +89,11 @@ def check_key(bag, number, generation):
 
 
 def open_row(bag, row, proofs=None):
-    """The item with its value, or with what its value asks for; `row` holds the columns by name."""
+    """The item with its value, or with what its value requires; `row` contains the columns by name."""
     number, generation, identity = row["class"], row["generation"], row["uuid"]
     check_key(bag, number, generation)
-    need(len(identity) == 16, "has an identity of another length")
-    need(block(bag["reference"], identity)[:8] == struct.pack(">q", row["id"]), "has an identity of another row")
+    need(len(identity) == 16, "has an identity of a wrong length")
+    need(block(bag["reference"], identity)[:8] == struct.pack(">q", row["id"]), "has the identity of another row")
     version = row["version"] & 2**64 - 1
     metadata_key, value_key = bag["pairs"][number, generation]
 
@@ -101,7 +101,7 @@ def open_row(bag, row, proofs=None):
         return associated(bag["vault"], role, identity, version, number, generation if other is None else other)
 
     item = decode_item(unpad(open_sealed(row["metadata"], metadata_key, place(METADATA)), is_value=False))
-    need(digests(bag["index"], item)[:3] == (row["major"], row["minor"], row["scope"]), "is filed under another key")
+    need(digests(bag["index"], item)[:3] == (row["major"], row["minor"], row["scope"]), "has wrong primary key digests")
     item |= {"accessibility": ACCESSIBILITY[number], "version": version, "value": None,
              "reference": item["class"].encode() + identity}
     needs = needs_of(item["flags"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The primitives of the format by name, for comparison with Tests/Vectors.
+# The primitives of the format by name. The tests compare their results with Tests/Vectors.
 
 import json
 
@@ -18,7 +18,7 @@ HEX_INPUTS = {"vault", "item", "secret", "salt", "context", "key", "sealed", "en
 
 
 def plain(value):
-    """What the vector files hold: bytes as hexadecimal text, typed values as objects."""
+    """A value as in the vector files: bytes as hexadecimal text, typed values as objects."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, tuple):
@@ -64,7 +64,7 @@ def opened_keybag(given):
 
 
 def open_keybag(given):
-    """The index and reference keys show by what they make, since the other implementation does not show them."""
+    """Compares the index and reference keys by their outputs: the other implementation does not expose them."""
     bag = opened_keybag(given)
     pairs = {f"{number}.{generation}": keys for (number, generation), keys in bag["pairs"].items()}
     return {"pairs": pairs, "index": f.digest(bag["index"], b"vector"),
@@ -72,7 +72,7 @@ def open_keybag(given):
 
 
 def unlock(given):
-    """What a secret of a kind opens: a passphrase or a recovery key as it is typed, else bytes."""
+    """What a secret opens. A passphrase or a recovery key is given as typed, other secrets as bytes."""
     bag, secret = k.decode_keybag(given["keybag"]), given["secret"]
     if given["kind"] == k.RECOVERY_KEY:
         secret = u.read_recovery(secret.decode())
@@ -81,7 +81,7 @@ def unlock(given):
     elif given["kind"] == k.PASSPHRASE:
         secret = u.normalised(secret)
     else:
-        u.need(32 <= len(secret) <= 4096, "has another length")
+        u.need(32 <= len(secret) <= 4096, "has a wrong length")
     opened = k.open_root(bag, given["kind"], secret)
     device = k.device_key(given["deviceKey"]) if given["deviceKey"] else None
     bound = device if k.is_bound(bag, device) else None

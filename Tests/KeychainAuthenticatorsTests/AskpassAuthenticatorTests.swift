@@ -4,6 +4,7 @@
 import Foundation
 import KeychainAuthenticators
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Synchronization
 import Testing
@@ -136,8 +137,8 @@ struct AskpassAuthenticatorTests {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-ec", line]
         process.currentDirectoryURL = scripts.folder
-        try process.run()
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        try process.waitForEnd()
         try #require(process.terminationStatus == 0)
     }
 
@@ -158,8 +159,7 @@ struct AskpassAuthenticatorTests {
         let question = AuthenticationQuestion(.passphrase, reason: "A test")
         let pid = Mutex<Int32>(-1)
         let waiter = Thread {
-            // Opening waits until the program writes into it.
-            let line = FileHandle(forReadingAtPath: folder + "/started")?.readDataToEndOfFile() ?? Data()
+            let line = (try? readNamedPipe(folder + "/started")) ?? Data()
             pid.withLock { $0 = Int32(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .newlines)) ?? -1 }
             question.cancellation.cancel()
         }

@@ -84,7 +84,9 @@ struct ClosureAuthenticatorTests {
         let open = DispatchSemaphore(value: 0)
         let authenticator = ClosureAuthenticator(methods: [.passphrase]) { _ throws(KeychainError) in
             started.yield()
-            open.wait()
+            guard open.wait(timeout: .now() + 600) == .success else {
+                throw KeychainError(.timedOut, "The test has not let go of the question.")
+            }
             return Self.answer
         }
         let answers = await withTaskGroup(of: Bool.self) { group in
@@ -113,7 +115,7 @@ struct ClosureAuthenticatorTests {
             let ended = DispatchSemaphore(value: 0)
             let registration = question.cancellation.onCancel { ended.signal() }
             started.yield()
-            withExtendedLifetime(registration) { ended.wait() }
+            _ = withExtendedLifetime(registration) { ended.wait(timeout: .now() + 600) }
             throw KeychainError(.cancelled, "Cancelled.")
         }
         let task = Task { () -> KeychainError.Reason? in

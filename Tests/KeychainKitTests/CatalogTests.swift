@@ -4,21 +4,22 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import SecretMemory
 import Synchronization
 import Testing
-import VaultUnderTest
 
 @Suite("The catalog")
 struct CatalogTests {
     /// One item of each class: `alice` of a service and of a server, and two without an account.
-    private func filled(_ kind: StoreKind) throws -> (catalog: KeychainCatalog, items: any ItemStore) {
+    func filled(_ kind: StoreKind) throws -> (catalog: KeychainCatalog, items: any ItemStore) {
         let items = try kind.empty()
-        try SecretStore(service: "one", store: items).save("s3cret", for: "alice", ItemAttributes(label: "Work"))
-        try SecretStore(server: "git.example.com", port: 8443, store: items).save("t0ken", for: "alice")
+        try SecretStore(service: "one", store: items).save(
+            "s3cret", for: "alice", attributes: ItemAttributes(label: "Work"))
+        try SecretStore(server: .init("git.example.com", port: 8443), store: items).save("t0ken", for: "alice")
         let engine = Engine(store: items)
         for itemClass in [ItemClass.certificate, .key] {
-            _ = try engine.add(Query(itemClass, [.label: .string("Work")]), caller: .unrestricted)
+            _ = try engine.add(Query(itemClass, [.label: .string("Work")]), accessGroups: .unrestricted)
         }
         return (KeychainCatalog(store: items), items)
     }
@@ -39,13 +40,13 @@ struct CatalogTests {
     /// A plain item, one that asks for the user and one with a password; nobody is there to be asked.
     private func guarded(_ kind: StoreKind) throws -> any ItemStore {
         let items = try kind.empty(passphrase: "p")
-        try SecretStore(service: "one", store: items).save("1", for: "plain", ItemAttributes(label: "Work"))
+        try SecretStore(service: "one", store: items).save("1", for: "plain", attributes: ItemAttributes(label: "Work"))
         for (account, control) in [("user", AccessControl.Flags.userPresence), ("password", .applicationPassword)] {
             var store = SecretStore(service: "one", accessControl: control, store: items)
             let context = AuthenticationContext { nil }
             context.setApplicationPassword(SecretBytes(text: "right"))
             store.context = context
-            try store.save("2", for: account, ItemAttributes(label: "Work"))
+            try store.save("2", for: account, attributes: ItemAttributes(label: "Work"))
         }
         return items
     }
@@ -73,7 +74,7 @@ struct CatalogTests {
         throws
     {
         var catalog = KeychainCatalog(store: try guarded(kind))
-        catalog.context = AuthenticationContext { Answering("p") }
+        catalog.context = AuthenticationContext { Person(passphrase: "p") }
         let filter = ItemFilter(account: "user")
         let item = try #require(try catalog.items(matching: filter).first)
         #expect(item.label == nil)
@@ -95,7 +96,7 @@ struct CatalogTests {
 
     @Test func list_ofAKeychainThatCannotNameThem_leavesThemOut() throws {
         var catalog = KeychainCatalog(store: try guarded(.system))
-        catalog.mayAsk = false
+        catalog.allowsInteraction = false
         #expect(try catalog.items().map(\.account) == ["plain"])
     }
 
@@ -136,7 +137,7 @@ struct CatalogTests {
     @Test(arguments: StoreKind.allCases, ["git.example.com", "example.com", "com"])
     func filter_byDomain_findsTheServersInIt(kind: StoreKind, domain: String) throws {
         let filled = try filled(kind)
-        try SecretStore(server: "badgit.example.org", store: filled.items).save("s3cret", for: "bob")
+        try SecretStore(server: .init("badgit.example.org"), store: filled.items).save("s3cret", for: "bob")
         var filter = ItemFilter.all
         filter.domain = domain
         #expect(try filled.catalog.items(matching: filter).map(\.server) == ["git.example.com"])
@@ -166,91 +167,9 @@ struct CatalogTests {
         for group in ["app", "team", "strangers"] {
             try SecretStore(service: "one", accessGroup: group, store: items).save("s3cret", for: "alice")
         }
-        let catalog = KeychainCatalog(store: items, caller: Caller(groups: ["app", "team"]))
+        let catalog = KeychainCatalog(store: items, accessGroups: AccessGroups(["app", "team"]))
         #expect(Set(try catalog.items().map(\.accessGroup)) == ["app", "team"])
         #expect(try catalog.removeAll(matching: .all) == 2)
         #expect(try KeychainCatalog(store: items).items().map(\.accessGroup) == ["strangers"])
-    }
-
-    // MARK: - Values
-
-    @Test(arguments: StoreKind.allCases) func value_ofAnItem_isItsBytes(kind: StoreKind) throws {
-        let catalog = try filled(kind).catalog
-        let item = try #require(try catalog.items(matching: ItemFilter(service: "one")).first)
-        #expect(try catalog.value(of: item) == Data("s3cret".utf8))
-    }
-
-    @Test(arguments: StoreKind.allCases) func value_ofARemovedItem_isNone(kind: StoreKind) throws {
-        let catalog = try filled(kind).catalog
-        let item = try #require(try catalog.items(matching: ItemFilter(service: "one")).first)
-        #expect(try catalog.remove(item))
-        #expect(try catalog.value(of: item) == nil)
-        #expect(try !catalog.remove(item))
-    }
-
-    @Test(arguments: StoreKind.allCases) func value_ofAnItemWithoutOne_isAMismatch(kind: StoreKind) throws {
-        let catalog = try filled(kind).catalog
-        let item = try #require(try catalog.items([.key]).first)
-        #expect(reason { try catalog.value(of: item) } == .typeMismatch)
-    }
-
-    @Test(arguments: StoreKind.allCases) func value_ofAnItemThatAsks_listedBefore_asksOnce(kind: StoreKind) throws {
-        let items = try kind.empty(passphrase: "a few words")
-        try SecretStore(service: "one", accessControl: .userPresence, store: items).save("s3cret", for: "alice")
-        let questions = Mutex(0)
-        var catalog = KeychainCatalog(store: items)
-        let context = AuthenticationContext {
-            questions.withLock { $0 += 1 }
-            return Answering("a few words")
-        }
-        catalog.context = context
-        let item = try #require(try catalog.items().first)
-        #expect(try catalog.value(of: item) == Data("s3cret".utf8))
-        #expect(questions.withLock { $0 } == 1)
-    }
-
-    // MARK: - Removing
-
-    @Test(arguments: StoreKind.allCases) func remove_ofOneItem_leavesTheOthers(kind: StoreKind) throws {
-        let catalog = try filled(kind).catalog
-        let item = try #require(try catalog.items(matching: ItemFilter(server: "git.example.com")).first)
-        #expect(try catalog.remove(item))
-        #expect(try catalog.items().count == 3)
-    }
-
-    @Test(arguments: StoreKind.allCases) func removeAll_matching_countsWhatMatched(kind: StoreKind) throws {
-        let catalog = try filled(kind).catalog
-        #expect(try catalog.removeAll(matching: ItemFilter(account: "alice")) == 2)
-        #expect(Set(try catalog.items().map(\.itemClass)) == [.certificate, .key])
-    }
-
-    @Test(arguments: StoreKind.allCases) func removeAll_withoutBlocking_isTheSame(kind: StoreKind) async throws {
-        let catalog = try filled(kind).catalog
-        #expect(try await catalog.removeAll([.genericPassword], matching: .all) == 1)
-        #expect(try await catalog.items().count == 3)
-    }
-
-    /// Conditions that a removal does not know: passing over them would remove too much.
-    private static let searchOnly: [ItemFilter] = {
-        var (byDomain, unprotected) = (ItemFilter.all, ItemFilter.all)
-        byDomain.domain = "example.org"
-        unprotected.skipsProtected = true
-        return [byDomain, unprotected]
-    }()
-
-    @Test(arguments: StoreKind.allCases, searchOnly)
-    func removeAll_byWhatOnlyASearchKnows_isRefused(kind: StoreKind, filter: ItemFilter) throws {
-        let catalog = try filled(kind).catalog
-        #expect(reason { try catalog.removeAll(matching: filter) } == .invalidParameter)
-        #expect(try catalog.items().count == 4)
-    }
-
-    @Test func catalog_whileLocked_isLockedAndStillRemoves() throws {
-        let items = MemoryStore()
-        try SecretStore(service: "one", store: items).save("s3cret", for: "alice")
-        items.lockState = .locked
-        let catalog = KeychainCatalog(store: items)
-        #expect(reason { try catalog.items() } == .locked)
-        #expect(try catalog.removeAll(matching: ItemFilter(service: "one")) == 1)
     }
 }

@@ -4,9 +4,9 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import Synchronization
 import Testing
-import VaultUnderTest
 
 /// One field of ``ItemAttributes``, with two values.
 struct AttributeField: Sendable, CustomTestStringConvertible {
@@ -36,15 +36,15 @@ struct ItemAttributeTests {
     @Test(arguments: StoreKind.allCases, AttributeField.all)
     func attribute_saved_isReadBackAlone(kind: StoreKind, field: AttributeField) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
-        try store.save("s3cret", for: "alice", field.attributes)
-        #expect(try store.item("alice")?.itemAttributes == field.attributes)
+        try store.save("s3cret", for: "alice", attributes: field.attributes)
+        #expect(try store.item(for: "alice")?.itemAttributes == field.attributes)
     }
 
     @Test(arguments: StoreKind.allCases, AttributeField.all)
     func attribute_searchedBy_findsTheItemsThatHaveIt(kind: StoreKind, field: AttributeField) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
-        try store.save("s3cret", for: "alice", field.attributes)
-        try store.save("s3cret", for: "bob", field.others)
+        try store.save("s3cret", for: "alice", attributes: field.attributes)
+        try store.save("s3cret", for: "bob", attributes: field.others)
         try store.save("s3cret", for: "carol")
         let found = try store.items(matching: ItemFilter(attributes: field.attributes))
         #expect(found.map(\.account) == ["alice"])
@@ -53,23 +53,24 @@ struct ItemAttributeTests {
     @Test(arguments: StoreKind.allCases, AttributeField.all)
     func attribute_savedAgain_isTheNewOne(kind: StoreKind, field: AttributeField) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
-        try store.save("s3cret", for: "alice", field.attributes)
-        try store.save("s3cret", for: "alice", field.others)
-        #expect(try store.item("alice")?.itemAttributes == field.others)
+        try store.save("s3cret", for: "alice", attributes: field.attributes)
+        try store.save("s3cret", for: "alice", attributes: field.others)
+        #expect(try store.item(for: "alice")?.itemAttributes == field.others)
     }
 
     @Test(arguments: StoreKind.allCases, AttributeField.all)
     func attribute_notGivenAgain_stays(kind: StoreKind, field: AttributeField) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
-        try store.save("s3cret", for: "alice", field.attributes)
+        try store.save("s3cret", for: "alice", attributes: field.attributes)
         try store.save("changed", for: "alice")
-        #expect(try store.item("alice")?.itemAttributes == field.attributes)
+        #expect(try store.item(for: "alice")?.itemAttributes == field.attributes)
     }
 
     @Test(arguments: StoreKind.allCases) func generic_ofAServer_isNoSuchAttribute(kind: StoreKind) throws {
-        let logins = SecretStore(server: "git.example.com", store: try kind.empty())
+        let logins = SecretStore(server: .init("git.example.com"), store: try kind.empty())
         #expect(
-            reason { try logins.save("s3cret", for: "alice", ItemAttributes(generic: Data([1]))) } == .noSuchAttribute)
+            reason { try logins.save("s3cret", for: "alice", attributes: ItemAttributes(generic: Data([1]))) }
+                == .noSuchAttribute)
     }
 
     @Test(arguments: StoreKind.allCases) func accessibility_saved_isReadBackAndSearchedBy(kind: StoreKind) throws {
@@ -77,7 +78,7 @@ struct ItemAttributeTests {
         for accessibility in [Accessibility.whenUnlocked, .afterFirstUnlock, .alwaysThisDeviceOnly] {
             store.accessibility = accessibility
             try store.save("s3cret", for: accessibility.rawValue)
-            #expect(try store.item(accessibility.rawValue)?.accessibility == accessibility)
+            #expect(try store.item(for: accessibility.rawValue)?.accessibility == accessibility)
             #expect(try store.items(matching: ItemFilter(accessibility: accessibility)).count == 1)
         }
     }
@@ -86,8 +87,8 @@ struct ItemAttributeTests {
         var store = SecretStore(
             service: "com.example.app", accessControl: .userPresence, store: try kind.empty(passphrase: "a few words"))
         try store.save("s3cret", for: "alice")
-        store.context = AuthenticationContext { Answering("a few words") }
-        #expect(try store.item("alice")?.accessControl == .userPresence)
+        store.context = AuthenticationContext { Person(passphrase: "a few words") }
+        #expect(try store.item(for: "alice")?.accessControl == .userPresence)
     }
 
     @Test(arguments: StoreKind.allCases) func item_thatAsksForTheUser_isLeftOutOnRequest(kind: StoreKind) throws {
@@ -105,14 +106,11 @@ struct ItemAttributeTests {
 
 @Suite("Dates and identities of items")
 struct ItemIdentityTests {
-    /// A clock whose date a test can move.
+    /// A date that a test can move.
     private final class Calendar: Sendable {
         private let date = Mutex(Date(timeIntervalSinceReferenceDate: 700_000_000))
 
         var now: Date { date.withLock { $0 } }
-        var clock: KeychainClock {
-            KeychainClock(now: { self.now }, elapsed: { .zero }, sleep: { try await Task.sleep(for: $0) })
-        }
 
         func passes(_ seconds: Double) { date.withLock { $0 += seconds } }
     }
@@ -120,39 +118,48 @@ struct ItemIdentityTests {
     @Test(arguments: StoreKind.allCases) func dates_ofANewItem_areThoseOfTheClock(kind: StoreKind) throws {
         let calendar = Calendar()
         var store = SecretStore(service: "com.example.app", store: try kind.empty())
-        store.clock = calendar.clock
+        store.now = { calendar.now }
         try store.save("s3cret", for: "alice")
-        let item = try #require(try store.item("alice"))
+        let item = try #require(try store.item(for: "alice"))
         #expect([item.created, item.modified] == [calendar.now, calendar.now])
+    }
+
+    @Test func dates_ofAStoreThatGotAnotherClock_areStillThoseOfItsNow() throws {
+        let calendar = Calendar()
+        var store = SecretStore(service: "com.example.app", store: MemoryStore())
+        store.now = { calendar.now }
+        store.clock = SuspendingClock()
+        try store.save("s3cret", for: "alice")
+        #expect(try store.item(for: "alice")?.created == calendar.now)
     }
 
     @Test(arguments: StoreKind.allCases) func dates_ofAChangedItem_moveOnlyThatOfTheChange(kind: StoreKind) throws {
         let calendar = Calendar()
         var store = SecretStore(service: "com.example.app", store: try kind.empty())
-        store.clock = calendar.clock
+        store.now = { calendar.now }
         try store.save("s3cret", for: "alice")
         let created = calendar.now
         calendar.passes(60)
         try store.save("changed", for: "alice")
-        let item = try #require(try store.item("alice"))
+        let item = try #require(try store.item(for: "alice"))
         #expect([item.created, item.modified] == [created, created + 60])
     }
 
     @Test(arguments: StoreKind.allCases) func id_ofAChangedItem_staysTheSame(kind: StoreKind) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
         try store.save("s3cret", for: "alice")
-        let id = try #require(try store.item("alice")).id
+        let id = try #require(try store.item(for: "alice")).id
         try store.save("changed", for: "alice")
-        #expect(try store.item("alice")?.id == id)
+        #expect(try store.item(for: "alice")?.id == id)
     }
 
     @Test(arguments: StoreKind.allCases) func id_ofAnItemMadeAgain_isAnother(kind: StoreKind) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
         try store.save("s3cret", for: "alice")
-        let id = try #require(try store.item("alice")).id
-        try store.remove("alice")
+        let id = try #require(try store.item(for: "alice")).id
+        try store.remove(for: "alice")
         try store.save("s3cret", for: "alice")
-        #expect(try store.item("alice")?.id != id)
+        #expect(try store.item(for: "alice")?.id != id)
     }
 
     /// The rule of `SecItemCopyMatching`: twenty bytes, and nothing else but what is wanted.
@@ -162,22 +169,22 @@ struct ItemIdentityTests {
         try store.save("s3cret", for: "alice")
         try store.save("other", for: "bob")
         var query = Query(nil)
-        query.persistentReference = try PersistentReference(#require(try store.item("alice")).persistentReference)
+        query.persistentReference = try PersistentReference(#require(try store.item(for: "alice")).persistentReference)
         query.returns = .value
-        let outcome = try Engine(store: items).copyMatching(query, caller: .unrestricted)
+        let outcome = try Engine(store: items).copyMatching(query, accessGroups: .unrestricted)
         #expect(outcome == .one(.value(Data("s3cret".utf8))))
     }
 
     @Test(arguments: StoreKind.allCases) func item_ofNoAccount_isNone(kind: StoreKind) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
         try store.save("s3cret", for: "alice")
-        #expect(try store.item("bob") == nil)
+        #expect(try store.item(for: "bob") == nil)
     }
 
     @Test(arguments: StoreKind.allCases) func account_ofTheSameLook_isAnother(kind: StoreKind) throws {
         let store = SecretStore(service: "com.example.app", store: try kind.empty())
         try store.save("s3cret", for: "\u{E9}")
-        #expect(try store.item("e\u{301}") == nil)
+        #expect(try store.item(for: "e\u{301}") == nil)
     }
 }
 
@@ -188,7 +195,7 @@ struct ForeignNameTests {
         _ kind: StoreKind, _ attributes: Attributes, of itemClass: ItemClass = .internetPassword
     ) throws -> KeychainItem {
         let store = try kind.empty()
-        _ = try Engine(store: store).add(Query(itemClass, attributes), caller: .unrestricted)
+        _ = try Engine(store: store).add(Query(itemClass, attributes), accessGroups: .unrestricted)
         return try #require(try KeychainCatalog(store: store).items().first)
     }
 

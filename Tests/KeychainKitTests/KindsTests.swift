@@ -3,10 +3,10 @@
 
 import Foundation
 import KeychainEngine
-import KeychainKit
+@_spi(Wrappers) import KeychainKit
+import KeychainTestSupport
 import Synchronization
 import Testing
-import VaultUnderTest
 
 @Suite("Items of either kind")
 struct KindsTests {
@@ -14,7 +14,7 @@ struct KindsTests {
         let store = try kind.empty(passphrase: "p")
         let local = SecretStore(service: "app", store: store)
         var (either, synced) = (local, local)
-        (either.synchronizableAny, synced.synchronizable) = (true, true)
+        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
         return (either, local, synced)
     }
 
@@ -22,11 +22,11 @@ struct KindsTests {
     func item_ofEitherKind_isFoundChangedAndRemoved(kind: StoreKind) throws {
         let (either, _, synced) = try stores(kind)
         try synced.save("1", for: "alice")
-        let id = try #require(try synced.item("alice")?.id)
+        let id = try #require(try synced.item(for: "alice")?.id)
         try either.save("2", for: "alice")
-        #expect(try either.item("alice")?.id == id && either.contains("alice"))
+        #expect(try either.item(for: "alice")?.id == id && either.contains(for: "alice"))
         #expect(try either.read(String.self, for: "alice") == "2" && either.items().map(\.id) == [id])
-        #expect(try either.remove("alice") && synced.items().isEmpty)
+        #expect(try either.remove(for: "alice") && synced.items().isEmpty)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -66,21 +66,21 @@ struct KindsTests {
     @Test(arguments: StoreKind.allCases)
     func protectedItem_besideASynchronizableOne_staysWhenBothBecomeOne(kind: StoreKind) throws {
         var (either, local, synced) = try stores(kind)
-        let person = Answering("p")
+        let person = Person(passphrase: "p")
         (local.accessControl, either.synchronizable) = (.userPresence, true)
         either.context = AuthenticationContext { person }
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
         try either.save("3", for: "alice")
-        #expect(try synced.items().isEmpty && either.item("alice")?.accessControl == .userPresence)
-        #expect(try either.read(String.self, for: "alice") == "3" && person.count == 1)
+        #expect(try synced.items().isEmpty && either.item(for: "alice")?.accessControl == .userPresence)
+        #expect(try either.read(String.self, for: "alice") == "3" && person.questions.count == 1)
     }
 
     @Test func callOnItemsOfBothKinds_asksWithOneContext() throws {
-        let store = WithoutTransactions()
+        let store = ContextStore()
         let local = SecretStore(service: "app", store: store)
         var (either, synced) = (local, local)
-        (either.synchronizableAny, synced.synchronizable) = (true, true)
+        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
         store.forgetContexts()
@@ -91,8 +91,8 @@ struct KindsTests {
         #expect(store.contexts == 1)
     }
 
-    /// Each lane keeps threads.
-    @Test func chosenStore_thatIsAStructure_hasOneLane() throws {
+    /// Each worker queue keeps threads.
+    @Test func chosenStore_thatIsAStructure_hasOneWorkerQueue() throws {
         let keychain = ChosenKeychain(Structure(memory: MemoryStore()))
         let (one, other) = (keychain.secrets(service: "one"), keychain.secrets(service: "other"))
         try one.transaction { transaction in try transaction.in(other).save("1", for: "alice") }
@@ -100,43 +100,54 @@ struct KindsTests {
     }
 
     /// As in Apple's keychain.
-    @Test func storeWithoutTransactions_keepsTheNewValueAndOneItem() throws {
-        let store = WithoutTransactions()
+    @Test func store_withoutTransactions_keepsTheNewValueAndOneItem() throws {
+        let store = InterruptedStore()
         var either = SecretStore(service: "app", accessibility: .whenUnlockedThisDeviceOnly, store: store)
         var synced = SecretStore(service: "app", store: store)
-        (either.synchronizableAny, synced.synchronizable) = (true, true)
+        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
         try synced.save("1", for: "alice")
         try either.save("2", for: "alice")
         #expect(try synced.items().isEmpty && either.read(String.self, for: "alice") == "2")
     }
 
+    /// Between the search and the adding.
+    @Test func storeWithoutTransactions_whereAnotherProgramAddsTheItem_savesOverIt() throws {
+        let store = InterruptedStore()
+        let local = SecretStore(service: "app", store: store)
+        var either = local
+        either.options.synchronizableAny = true
+        store.interrupt { try local.save("theirs", for: "alice") }
+        try either.save("mine", for: "alice")
+        #expect(try local.items().count == 1 && local.read(String.self, for: "alice") == "mine")
+    }
+
     @Test(arguments: StoreKind.allCases)
-    func sightings_showNamesOfProtectedItems(kind: StoreKind) async throws {
+    func listingEntries_showNamesOfProtectedItems(kind: StoreKind) async throws {
         let store = try kind.empty(passphrase: "p")
         var secrets = SecretStore(service: "app", store: store)
         try await secrets.save("1", for: "alice")
         secrets.accessControl = .userPresence
         try await secrets.save("2", for: "bob")
         let catalog = KeychainCatalog(store: store)
-        let seen = try await catalog.sightings(.genericPassword, matching: ItemFilter(service: "app"))
+        let seen = try await catalog.listingEntries(.genericPassword, matching: ItemFilter(service: "app"))
         let dates = Dictionary(uniqueKeysWithValues: seen.map { ($0.account, $0.datesIfSeen.created != nil) })
         #expect(dates == ["alice": true, "bob": false])
-        let none = try await catalog.sightings(.genericPassword, matching: ItemFilter(service: "other"))
+        let none = try await catalog.listingEntries(.genericPassword, matching: ItemFilter(service: "other"))
         #expect(none.isEmpty)
     }
 
-    @Test func sightings_whileLocked_areLocked() throws {
+    @Test func listingEntries_whileLocked_areLocked() throws {
         let memory = MemoryStore()
         try SecretStore(service: "app", store: memory).save("1", for: "alice")
         memory.lockState = .locked
-        let failure = reason { try KeychainCatalog(store: memory).sightings(.genericPassword, matching: .all) }
+        let failure = reason { try KeychainCatalog(store: memory).listingEntries(.genericPassword, matching: .all) }
         #expect(failure == .locked)
     }
 }
 
-/// A store that makes each call for itself.
-private final class WithoutTransactions: ItemStore {
-    private let memory = MemoryStore()
+/// A store that counts the contexts of requests.
+private final class ContextStore: StoreOverMemory {
+    let memory = MemoryStore()
     private let seen = Mutex<[AuthenticationContext]>([])
 
     /// How many there were in requests since they were forgotten.
@@ -151,46 +162,16 @@ private final class WithoutTransactions: ItemStore {
         return try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
     }
 
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try memory.insert(item, authorization)
-    }
-
     func update(
         _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
         seen.withLock { $0.append(authorization.context) }
         return try memory.update(selection, authorization, change)
     }
-
-    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
-        try memory.delete(selection, authorization)
-    }
 }
 
-private struct Structure: ItemStore {
+private struct Structure: StoreOverMemory, TransactionalStore {
     let memory: MemoryStore
-
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainError) -> SelectedItems {
-        try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try memory.insert(item, authorization)
-    }
-
-    func update(
-        _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
-    ) throws(KeychainError) -> SelectedItems {
-        try memory.update(selection, authorization, change)
-    }
-
-    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
-        try memory.delete(selection, authorization)
-    }
-
-    var hasTransactions: Bool { true }
 
     func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result

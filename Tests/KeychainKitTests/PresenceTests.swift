@@ -3,9 +3,9 @@
 
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import SecretMemory
 import Testing
-import VaultUnderTest
 
 @Suite("Presence of protected items")
 struct PresenceTests {
@@ -25,26 +25,26 @@ struct PresenceTests {
         let wrong = AuthenticationContext { nil }
         wrong.setApplicationPassword(SecretBytes(text: "wrong"))
         store.context = wrong
-        #expect(try store.contains("alice"))
-        #expect(try !store.contains("bob"))
+        #expect(try store.contains(for: "alice"))
+        #expect(try !store.contains(for: "bob"))
     }
 
     @Test(arguments: StoreKind.allCases)
     func item_lookedForWithAContextThatIsNoLongerValid_isThere(kind: StoreKind) throws {
         let store = try store(kind, .userPresence)
         store.context?.invalidate()
-        #expect(try store.contains("alice"))
+        #expect(try store.contains(for: "alice"))
     }
 
     @Test(arguments: StoreKind.allCases)
     func item_lookedForAfterTooManyWrongAnswers_isThere(kind: StoreKind) throws {
         var store = try store(kind, .userPresence)
-        let guessing = Answering("wrong")
+        let guessing = Person(passphrase: "wrong")
         for _ in 1...2 {
             store.context = AuthenticationContext { guessing }
             #expect(reason { try store.read(String.self, for: "alice") } == .authenticationFailed)
         }
-        #expect(try store.contains("alice"))
+        #expect(try store.contains(for: "alice"))
     }
 
     @Test func item_thatAsksForAPassphraseThatIsGone_isThere() throws {
@@ -52,6 +52,6 @@ struct PresenceTests {
         let store = SecretStore(service: "app", accessControl: .userPresence, store: memory)
         try store.save("s3cret", for: "alice")
         memory.setPassphrase(nil)
-        #expect(try store.contains("alice"))
+        #expect(try store.contains(for: "alice"))
     }
 }

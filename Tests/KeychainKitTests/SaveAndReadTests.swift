@@ -40,10 +40,10 @@ struct SaveAndReadTests {
         try await store.transaction { transaction in
             let old = try await transaction.read(String.self, for: "alice")
             try transaction.save(old ?? "", for: "bob")
-            transaction.remove("alice")
+            transaction.remove(for: "alice")
         }
         #expect(try await store.read(String.self, for: "bob") == "old")
-        #expect(try await !store.contains("alice"))
+        #expect(try await !store.contains(for: "alice"))
     }
 
     @Test func catalog_ofEverything_listsIt() throws {

@@ -4,10 +4,10 @@
 import KeychainEngine
 import KeychainKit
 import KeychainSecItem
+import KeychainTestSupport
 import Testing
-import VaultUnderTest
 
-@Suite("Late changes through SecItem")
+@Suite("Late changes through SecItem", .timeLimit(.minutes(10)))
 struct LateChangeTests {
     enum Change: String, CaseIterable, Sendable {
         case save, create, update, remove, removeAll
@@ -17,7 +17,7 @@ struct LateChangeTests {
             case .save: try await store.save("late", for: "alice")
             case .create: try await store.create("late", for: "bob")
             case .update: try await store.update(String.self, for: "alice") { $0 = "late" }
-            case .remove: try await store.remove("alice")
+            case .remove: try await store.remove(for: "alice")
             case .removeAll: try await store.removeAll()
             }
         }
@@ -29,12 +29,12 @@ struct LateChangeTests {
         var store = SecretStore(service: "late", store: SecItemStore(over: held))
         try await store.save("before", for: "alice")
         try held.hold()
-        store.deadline = Deadline(silent: .milliseconds(200))
+        store.timeout = Timeout(operation: .milliseconds(200))
         let hurried = store
         let error = await #expect(throws: KeychainError.self) { try await change.run(hurried) }
         #expect(error?.reason == .timedOut)
         #expect(held.letGo())
-        store.deadline = nil
+        store.timeout = nil
         let found = try await store.items().map(\.account)
         #expect(found == ["alice"])
         let value = try await store.read(String.self, for: "alice")

@@ -4,9 +4,9 @@
 import KeychainEngine
 import KeychainSecItem
 import KeychainServices
+import KeychainTestSupport
 import KeychainTesting
 import Testing
-import VaultUnderTest
 
 @Suite("Conformance of SecItemStore")
 struct SecItemConformanceTests {

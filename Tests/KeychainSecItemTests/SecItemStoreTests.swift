@@ -7,22 +7,22 @@ import KeychainEngine
 import KeychainKit
 import KeychainSecItem
 import KeychainServices
-import SecretMemory
+import KeychainTestSupport
 import Synchronization
 import Testing
 
 @Suite("SecItemStore", .timeLimit(.minutes(10)))
 struct SecItemStoreTests {
-    private let memory = MemoryStore(passphrase: "correct horse")
-    private let notes = Notes()
-    private let store: SecItemStore
+    let memory = MemoryStore(passphrase: "correct horse")
+    let notes = Notes()
+    let store: SecItemStore
 
     init() { store = SecItemStore(SecItemFunctions.services(over: memory).noting(notes)) }
 
     // MARK: - What is asked
 
     @Test func itemInTheDefaultGroup_added_leavesTheGroupToTheSystem() throws {
-        let store = SecItemStore(over: memory, caller: Caller(groups: ["team.app"]))
+        let store = SecItemStore(over: memory, accessGroups: AccessGroups(["team.app"]))
         let stored = try store.insert(.password("alice", group: "default"), .none)
         #expect(stored.item.accessGroup == "team.app")
     }
@@ -33,10 +33,11 @@ struct SecItemStoreTests {
     }
 
     @Test(arguments: [true, false])
-    func request_thatMayNotAsk_saysSo(_ mayAsk: Bool) throws {
-        let authorization = Authorization(AuthenticationContext { nil }, mayAsk: mayAsk, prompt: "show it")
+    func request_thatMayNotAsk_saysSo(_ allowsInteraction: Bool) throws {
+        let authorization = Authorization(
+            AuthenticationContext { nil }, allowsInteraction: allowsInteraction, prompt: "show it")
         _ = try store.select(.passwords, limit: 1, includingValues: true, authorization)
-        #expect(notes.last("find")["u_AuthUI"] == (mayAsk ? nil : "u_AuthUIF"))
+        #expect(notes.last("find")["u_AuthUI"] == (allowsInteraction ? nil : "u_AuthUIF"))
         #expect(notes.last("find")["u_OpPrompt"] == "show it")
         #expect(notes.last("find")["u_AuthCtx"] != nil)
     }
@@ -113,83 +114,17 @@ struct SecItemStoreTests {
         #expect(reason { try store.update(.passwords, .none) { $0.item.with(value: "2") } } == .busy)
     }
 
-    // MARK: - What is answered
-
-    @Test(arguments: KeychainError.Reason.allCases)
-    func statusOfAReason_fromTheSystem_isKept(_ reason: KeychainError.Reason) {
-        var functions = SecItemFunctions.services(over: memory)
-        functions.copyMatching = { _, _ in reason.status }
-        let store = SecItemStore(functions)
-        guard reason != .itemNotFound else { return }
-        let failure = #expect(throws: KeychainError.self) {
-            try store.select(.passwords, limit: 1, includingValues: false, .none)
-        }
-        #expect(failure?.status == reason.status)
-        #expect(failure?.reason.status == reason.status)
-    }
-
-    @Test func statusThatIsUnknown_fromTheSystem_isUnavailableAndKept() {
-        var functions = SecItemFunctions.services(over: memory)
-        functions.delete = { _ in -67_000 }
-        let store = SecItemStore(functions)
-        let failure = #expect(throws: KeychainError.self) { try store.delete(.passwords) }
-        #expect(failure?.reason == .unavailable && failure?.status == -67_000)
-    }
-
-    @Test func closedItem_read_isLocked() throws {
-        _ = try store.insert(.password("alice"), .none)
-        memory.lockState = .locked
-        #expect(reason { try store.select(.passwords, limit: 1, includingValues: true, .none) } == .locked)
-    }
-
-    @Test func itemThatAsksForTheUser_readWithoutAsking_isInteractionNotAllowedAndNotLocked() throws {
-        _ = try store.insert(.password("alice").asking(), .none)
-        let reasons = [
-            reason { try store.select(.passwords, limit: 1, includingValues: true, .none) },
-            reason { try store.update(.passwords, .none) { $0.item } },
-        ]
-        #expect(reasons == [.interactionNotAllowed, .interactionNotAllowed])
-    }
-
-    @Test func answerThatIsNoItem_toASearch_isUndecodable() {
-        var functions = SecItemFunctions.services(over: memory)
-        functions.copyMatching = { _, result in
-            result?.pointee = NSString(string: "what?")
-            return errSecSuccess
-        }
-        let store = SecItemStore(functions)
-        #expect(reason { try store.select(.passwords, limit: 1, includingValues: false, .none) } == .undecodableInput)
-    }
-
-    @Test func itemThatCannotBeRead_inAnAnswer_isCountedAsDamaged() throws {
-        var functions = SecItemFunctions.services(over: memory)
-        functions.copyMatching = { _, result in
-            result?.pointee = [["acct": "alice", "pdmn": "unknown", "v_PersistentRef": Data(count: 20)]] as NSArray
-            return errSecSuccess
-        }
-        let found = try SecItemStore(functions).select(.passwords, limit: nil, includingValues: false, .none)
-        #expect(found.items == [] && found.damaged == 1)
-    }
-
-    @Test func failure_ofAnAddition_hasNoContentInItsMessage() throws {
-        let item = Item.password("alice", value: "very-secret-value")
-        _ = try store.insert(item, .none)
-        let failure = #expect(throws: KeychainError.self) { try store.insert(item, .none) }
-        #expect(failure?.reason == .duplicateItem)
-        #expect(failure?.message.contains("very-secret-value") == false && failure?.message.contains("alice") == false)
-    }
-
     // MARK: - What a person has proven
 
     @Test func context_thatProvedTheUserOnce_asksNoMore() throws {
         _ = try store.insert(.password("alice").asking(), .none)
-        let person = Person()
+        let person = Person(passphrase: "correct horse")
         let authorization = Authorization(AuthenticationContext { person })
         for _ in 1...2 {
             let found = try store.select(.passwords, limit: nil, includingValues: true, authorization)
             #expect(found.items.first?.item.value == Data("secret".utf8))
         }
-        #expect(person.questions == ["use an item of your keychain"])
+        #expect(person.questions.map(\.reason) == ["use an item of your keychain"])
     }
 
     @Test func questionOfARequest_cancelledByItsSurface_ends() throws {
@@ -197,12 +132,12 @@ struct SecItemStoreTests {
         let cancellation = AuthenticationCancellation()
         let states = Mutex<[Bool]>([])
         var query = Query(.genericPassword)
-        query.context = AuthenticationContext { Waiting() }
+        query.context = AuthenticationContext { SlowPerson() }
         query.questions = Query.Questions(cancellation: cancellation) { isOpen in
             states.withLock { $0.append(isOpen) }
             if isOpen { DispatchQueue.global().async { cancellation.cancel() } }
         }
-        #expect(reason { try Engine(store: store).copyMatching(query, caller: .unrestricted) } == .cancelled)
+        #expect(reason { try Engine(store: store).copyMatching(query, accessGroups: .unrestricted) } == .cancelled)
         #expect(states.withLock { $0 } == [true, false])
     }
 
@@ -230,14 +165,14 @@ struct SecItemStoreTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test func itemRemovedWhileLocked_isToldToObserversThatCouldNotLook() async throws {
+    @Test func item_removedWhileLocked_isToldToObserversThatCouldNotLook() async throws {
         for name in ["alice", "bob"] { _ = try store.insert(.password(name), .none) }
         let changes = try await SecretStore(service: "example.com", store: store).changes()
         memory.lockState = .locked
         let looks = notes.calls.count { $0 == "find" }
         #expect(try store.delete(.account("alice")) == 1)
         // One look to count what is removed, one for the observer.
-        while notes.calls.count(where: { $0 == "find" }) < looks + 3 { await Task.yield() }
+        try await yieldUntil("Three more looks") { notes.calls.count { $0 == "find" } >= looks + 3 }
         memory.lockState = .unlocked
         for await change in changes {
             #expect(change.kind == .removed && change.item?.account == "alice")
@@ -252,12 +187,12 @@ struct SecItemStoreTests {
         var query = Query(.genericPassword, [.service: .string("example.com"), .account: .string("alice")])
         for value in ["one", "two"] {
             query.value = Data(value.utf8)
-            try engine.requests.save(query, caller: .unrestricted)
+            try engine.requests.save(query, accessGroups: .unrestricted)
         }
         query.value = nil
         query.returns = .value
-        #expect(try engine.copyMatching(query, caller: .unrestricted) == .one(.value(Data("two".utf8))))
-        #expect(try engine.requests.delete(query, caller: .unrestricted) == 1)
+        #expect(try engine.copyMatching(query, accessGroups: .unrestricted) == .one(.value(Data("two".utf8))))
+        #expect(try engine.requests.delete(query, accessGroups: .unrestricted) == 1)
     }
 
     @Test func secretStore_overTheStore_savesReadsUpdatesAndRemoves() throws {
@@ -267,7 +202,7 @@ struct SecItemStoreTests {
         for _ in 1...2 { try secrets.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 } }
         #expect(try secrets.read(String.self, for: "alice") == "two")
         #expect(try secrets.read(Int.self, for: "counter") == 2)
-        #expect(try secrets.remove("alice"))
+        #expect(try secrets.remove(for: "alice"))
         #expect(try secrets.items().map(\.account) == ["counter"])
     }
 
@@ -288,79 +223,12 @@ struct SecItemStoreTests {
     }
 
     /// The reason that a call fails with; `nil` if it works.
-    private func reason<Result>(_ call: () throws -> Result) -> KeychainError.Reason? {
+    func reason<Result>(_ call: () throws -> Result) -> KeychainError.Reason? {
         do {
             _ = try call()
             return nil
         } catch {
             return (error as? KeychainError)?.reason
         }
-    }
-}
-
-/// Somebody who knows the passphrase.
-private final class Person: Authenticator {
-    let methods: Set<AuthenticationMethod> = [.passphrase]
-    private let asked = Mutex<[String]>([])
-
-    var questions: [String] { asked.withLock { $0 } }
-
-    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
-        asked.withLock { $0.append(question.reason) }
-        let passphrase = Array("correct horse".utf8)
-        return .secret(passphrase.withUnsafeBytes { SecretBytes(copying: $0) })
-    }
-}
-
-/// Somebody who says nothing until the question is taken back.
-private struct Waiting: Authenticator {
-    let methods: Set<AuthenticationMethod> = [.passphrase]
-
-    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
-        let semaphore = DispatchSemaphore(value: 0)
-        let registration = question.cancellation.onCancel { semaphore.signal() }
-        withExtendedLifetime(registration) { semaphore.wait() }
-        throw KeychainError(.cancelled, "The question was taken back.")
-    }
-}
-
-extension Item {
-    fileprivate static func password(
-        _ account: String, group: String = "com.example.first", value: String = "secret"
-    ) -> Item {
-        let attributes: Attributes = [
-            .service: .string("example.com"), .account: .string(account), .accessGroup: .string(group),
-            .synchronizable: .number(0), .creationDate: .date(1), .modificationDate: .date(1),
-            .digest: .data(Data(count: 20)),
-        ]
-        return Item(
-            itemClass: .genericPassword, attributes: attributes, accessControl: AccessControl(.whenUnlocked),
-            value: Data(value.utf8))
-    }
-
-    fileprivate func with(_ attribute: Attribute, _ text: String) -> Item {
-        var copy = self
-        copy.attributes[attribute] = .string(text)
-        return copy
-    }
-
-    fileprivate func with(value: String) -> Item {
-        var copy = self
-        copy.value = Data(value.utf8)
-        return copy
-    }
-
-    fileprivate func asking() throws(KeychainError) -> Item {
-        var copy = self
-        copy.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
-        return copy
-    }
-}
-
-extension Selection {
-    fileprivate static var passwords: Selection { Selection(itemClass: .genericPassword) }
-
-    fileprivate static func account(_ name: String) -> Selection {
-        Selection(itemClass: .genericPassword, conditions: [.account: .string(name)])
     }
 }

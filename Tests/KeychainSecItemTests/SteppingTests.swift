@@ -2,7 +2,7 @@
 // Transactions of wrappers, in a keychain that knows none.
 
 import KeychainEngine
-import KeychainKit
+@_spi(Wrappers) import KeychainKit
 import KeychainSecItem
 import Testing
 
@@ -21,10 +21,10 @@ struct SteppingTests {
         try old.transaction { transaction in
             let secret = try #require(try transaction.read(String.self, for: "alice"))
             try transaction.in(new).save(secret, for: "alice")
-            transaction.remove("alice")
+            transaction.remove(for: "alice")
         }
         #expect(try new.read(String.self, for: "alice") == "s3cret")
-        #expect(try !old.contains("alice"))
+        #expect(try !old.contains(for: "alice"))
         let changing: Set = ["add", "update", "delete"]
         #expect(notes.calls.filter(changing.contains) == ["add", "add", "delete"])
     }

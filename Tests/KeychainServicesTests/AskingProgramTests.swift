@@ -3,17 +3,18 @@
 
 import Foundation
 import KeychainServices
+import KeychainTestSupport
 import KeychainVault
 import SecretMemory
 import Testing
 
 @Suite("Programs that ask")
 struct AskingProgramTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
     /// A vault with a passphrase, which the device key opens.
     init() throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder("keychain-entitlements")
         var settings = VaultSettings()
         settings.scryptCost = .cheap
         let location = try VaultLocation(folder: folder.path + "/vault", deviceKeyFile: folder.path + "/key/device.key")
@@ -26,10 +27,8 @@ struct AskingProgramTests {
     private func run(_ command: String, askpass: String? = nil, limits: String = "true") throws -> [String] {
         let process = Process()
         let output = Pipe()
-        let built = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let app = built.deletingLastPathComponent().appendingPathComponent("asking-app").path
-        process.arguments = ["-c", limits + #"; exec "$0" "$1""#, app, command]
+        process.arguments = ["-c", limits + #"; exec "$0" "$1""#, Programs.built("asking-app"), command]
         process.environment = [
             "HOME": folder.path, "KEYCHAIN_VAULT": folder.path + "/vault", "PATH": "/usr/bin:/bin",
             "KEYCHAIN_DEVICE_KEY": folder.path + "/key/device.key", "KEYCHAIN_ANCHORS": "file",
@@ -43,9 +42,9 @@ struct AskingProgramTests {
             process.environment?["KEYCHAIN_ASKPASS"] = path
         }
         process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        let text = String(decoding: try output.fileHandleForReading.readAll(), as: UTF8.self)
+        try process.waitForEnd()
         return text.split(separator: "\n").map(String.init)
     }
 

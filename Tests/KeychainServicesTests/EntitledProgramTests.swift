@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("Programs with entitlements")
@@ -74,16 +75,15 @@ struct EntitledProgramTests {
 
 /// A folder with a vault and programs.
 private final class Household {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try TestFolder() }
+    init() throws { folder = try TemporaryFolder("keychain-entitlements") }
 
     var vault: String { folder.path + "/vault" }
 
     /// Puts a built program there, with its entitlements beside it.
     func install(_ name: String, _ entitlements: Entries?) throws -> Program {
-        let built = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-            .deletingLastPathComponent().appendingPathComponent(name).path
+        let built = Programs.built(name)
         let program = folder.path + "/" + name
         // A second name for the file is enough, where it can have one, and is its path to the system.
         if link(built, program) != 0 { try FileManager.default.copyItem(atPath: built, toPath: program) }
@@ -150,9 +150,9 @@ private struct Program {
         process.environment = others.merging(ours) { $1 }.merging(environment) { $1 }
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        let text = try output.fileHandleForReading.readAll()
+        try process.waitForEnd()
         try #require(process.terminationReason == .exit && process.terminationStatus == 0)
         return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -2,6 +2,7 @@
 // Programs with rights that their caller has not: setuid, setgid, file capabilities.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @Suite(
@@ -66,8 +67,8 @@ struct PrivilegedProgramTests {
         try Data("#!/bin/sh\n: > \"${0%/*}/asked\"\necho secret\n".utf8).write(to: URL(fileURLWithPath: text))
         try FileManager.default.copyItem(atPath: text, toPath: askpass)
         chmod(askpass, 0o755)
-        let exerciser = try programs.install("authenticator-exerciser", rights)
-        return try programs.run([exerciser, "explicit"], environment: ["KEYCHAIN_ASKPASS": askpass])
+        let exerciser = try programs.install(Exerciser.name, rights)
+        return try programs.run([exerciser, "ask", "explicit"], environment: ["KEYCHAIN_ASKPASS": askpass])
     }
 
     @Test(.enabled(if: PrivilegedProgram.canMount, "nothing can be mounted"))

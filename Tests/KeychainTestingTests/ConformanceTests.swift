@@ -2,9 +2,9 @@
 // The stores of this package do what a store has to do.
 
 import KeychainEngine
+import KeychainTestSupport
 import KeychainTesting
 import Testing
-import VaultUnderTest
 
 @Suite("Conformance")
 struct ConformanceTests {

@@ -23,6 +23,8 @@ struct NegativeTests {
         (.emptyIsNone, "value_ofAnyKind_isReadAsItWasInserted"),
         (.truncates, "value_ofAnyKind_isReadAsItWasInserted"),
         (.ignoresLimit, "limit_belowTheNumberOfItems_isHeld"),
+        (.ignoresOrder, "items_insertedInAnyOrder_areListedByTheirPrimaryKey"),
+        (.ignoresOrder, "internetPasswords_insertedInAnyOrder_areListedByTheirPrimaryKey"),
         (.lockedIsAbsent, "lockedItem_searchedForWithoutItsValue_isLockedAndNotAbsent"),
         (.lockedIsEmptyUpdate, "update_overOpenAndLockedItems_isLockedAndChangesNone"),
         (.halfUpdates, "update_thatFailsForOneItem_changesNone"),

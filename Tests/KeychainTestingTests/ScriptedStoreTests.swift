@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scripted store fails when, where and how its script says, and not otherwise.
 
-import Dispatch
 import Foundation
 import KeychainEngine
 import KeychainTesting
-import Synchronization
 import Testing
 
 @Suite("Scripted store", .timeLimit(.minutes(10)))
 struct ScriptedStoreTests {
-    private let memory = MemoryStore()
-    private let store: ScriptedStore
+    let memory = MemoryStore()
+    let store: ScriptedStore
 
     init() { store = ScriptedStore(over: memory) }
 
@@ -43,10 +41,20 @@ struct ScriptedStoreTests {
         #expect(found.damaged == 1)
     }
 
-    @Test func slow_scripted_delaysAndThenDoesWhatItShould() throws {
+    @Test func slow_beforeItsTimeIsOver_hasDoneNothing() throws {
+        store.fail(.slow(.seconds(600)))
+        let call = Background { [store] () throws(KeychainError) in _ = try store.insert(.password("alice"), .none) }
+        #expect(store.waitUntilBlocked())
+        #expect(try memory.count() == 0)
+        store.release()
+        #expect(call.reason() == nil)
+        #expect(try memory.count() == 1)
+    }
+
+    @Test func slow_whenItsTimeIsOver_doesWhatItShould() throws {
         store.fail(.slow(.milliseconds(20)))
-        let duration = try ContinuousClock().measure { _ = try store.insert(.password("alice"), .none) }
-        #expect(duration >= .milliseconds(20))
+        _ = try store.insert(.password("alice"), .none)
+        #expect(store.calls.map(\.fault) == [.slow(.milliseconds(20))])
         #expect(try memory.count() == 1)
     }
 
@@ -119,6 +127,12 @@ struct ScriptedStoreTests {
         #expect(try memory.count() == 0)
     }
 
+    @Test func store_overOneWithoutTransactions_hasNone() {
+        let store = ScriptedStore(over: BrokenStore(.saysUnsupported))
+        #expect(store.transactional == nil)
+        #expect(failure { () throws(KeychainError) in try store.transaction(.none) { _ in } } == .unsupported)
+    }
+
     @Test func callsOfATransaction_logged_areMarked() throws {
         try store.transaction(.none) { (items) throws(KeychainError) in
             _ = try items.insert(.password("alice"), .none)
@@ -139,78 +153,6 @@ struct ScriptedStoreTests {
         #expect(!String(reflecting: store.calls).contains("secret-value"))
     }
 
-    // MARK: - Never answering
-
-    @Test func neverAnswers_released_goesOn() throws {
-        store.fail(.neverAnswers, on: [.insert])
-        let call = Background { [store] () throws(KeychainError) in _ = try store.insert(.password("alice"), .none) }
-        #expect(store.waitUntilBlocked())
-        #expect(try memory.count() == 0)
-        store.release()
-        #expect(call.reason() == nil)
-        #expect(try memory.count() == 1)
-        #expect(store.blockedCallCount == 0)
-    }
-
-    @Test func neverAnswers_reset_isTimedOutAndDoesNothing() throws {
-        store.fail(.neverAnswers, .every, on: [.insert])
-        let calls = (0..<3).map { number in
-            Background { [store] () throws(KeychainError) in _ = try store.insert(.password("\(number)"), .none) }
-        }
-        #expect(store.waitUntilBlocked(3))
-        store.reset()
-        #expect(calls.map { $0.reason() } == [.timedOut, .timedOut, .timedOut])
-        #expect(try memory.count() == 0)
-        #expect(store.calls == [])
-    }
-
-    @Test func neverAnswers_resetWhileTheCallBegins_blocksNobody() {
-        var left = 0
-        for _ in 0..<500 {
-            store.fail(.neverAnswers, .every)
-            let call = Background { [store] () throws(KeychainError) in _ = try store.delete(.passwords) }
-            while store.calls.isEmpty {}
-            store.reset()
-            // A call that blocks from now on would do so for ever.
-            while !call.hasEnded {
-                guard store.blockedCallCount > 0 else { continue }
-                left += 1
-                store.reset()
-            }
-        }
-        #expect(left == 0)
-    }
-
-    @Test func neverAnswers_inATransaction_leavesNothingWhenReset() throws {
-        store.fail(.neverAnswers, .nth(2), on: [.insert])
-        let call = Background { [store] () throws(KeychainError) in
-            try store.transaction(.none) { (items) throws(KeychainError) in
-                for name in ["a", "b"] { _ = try items.insert(.password(name), .none) }
-            }
-        }
-        #expect(store.waitUntilBlocked())
-        store.reset()
-        #expect(call.reason() == .timedOut)
-        #expect(try memory.count() == 0)
-    }
-
-    @Test func otherCalls_whileOneNeverAnswers_areAnswered() throws {
-        store.fail(.neverAnswers, on: [.select], account: "alice")
-        var selection = Selection.passwords
-        selection.conditions[.account] = .string("alice")
-        let call = Background { [store, selection] () throws(KeychainError) in
-            _ = try store.select(selection, limit: nil, includingValues: false, .none)
-        }
-        #expect(store.waitUntilBlocked())
-        _ = try store.insert(.password("bob"), .none)
-        store.release()
-        #expect(call.reason() == nil)
-    }
-
-    @Test func waitUntilBlocked_whenNothingBlocks_gives() {
-        #expect(!store.waitUntilBlocked(patience: .zero))
-    }
-
     // MARK: - Calls
 
     private func make(_ kind: ScriptedStore.CallKind) throws(KeychainError) {
@@ -221,55 +163,5 @@ struct ScriptedStoreTests {
         case .delete: _ = try store.delete(.passwords)
         case .transaction: try store.transaction(.none) { _ in }
         }
-    }
-}
-
-/// A call on a thread of its own.
-private final class Background: Sendable {
-    private let failure = Mutex<KeychainError?>(nil)
-    private let group = DispatchGroup()
-
-    init(_ body: @escaping @Sendable () throws(KeychainError) -> Void) {
-        group.enter()
-        Thread {
-            do throws(KeychainError) { try body() } catch { self.failure.withLock { $0 = error } }
-            self.group.leave()
-        }.start()
-    }
-
-    var hasEnded: Bool { group.wait(timeout: .now()) == .success }
-
-    /// Waits for the call; `nil` if it worked.
-    func reason() -> KeychainError.Reason? {
-        group.wait()
-        return failure.withLock { $0?.reason }
-    }
-}
-
-/// The reason that a call fails with; `nil` if it works.
-private func failure<Result>(_ call: () throws(KeychainError) -> Result) -> KeychainError.Reason? {
-    do throws(KeychainError) {
-        _ = try call()
-        return nil
-    } catch {
-        return error.reason
-    }
-}
-
-extension Item {
-    fileprivate static func password(_ account: String, value: String = "secret") -> Item {
-        let attributes: Attributes = [
-            .service: .string("example.com"), .account: .string(account), .accessGroup: .string("default"),
-            .synchronizable: .number(0),
-        ]
-        return Item(
-            itemClass: .genericPassword, attributes: attributes, accessControl: AccessControl(.whenUnlocked),
-            value: Data(value.utf8))
-    }
-}
-
-extension MemoryStore {
-    fileprivate func count() throws(KeychainError) -> Int {
-        try select(.passwords, limit: nil, includingValues: false, .none).items.count
     }
 }

@@ -13,15 +13,23 @@ struct TestClockTests {
     private let time = TestClock()
 
     @Test func clock_leftAlone_standsStill() {
-        #expect(time.now == time.now && time.elapsed == .zero)
-        #expect(time.clock.now() == time.now && time.clock.elapsed() == .zero)
+        let (moment, date) = (time.now, time.date)
+        #expect(time.now == moment && time.date == date && time.elapsed == .zero)
     }
 
     @Test func advance_done_movesDateAndTime() {
-        let start = time.now
+        let (start, date) = (time.now, time.date)
         time.advance(by: .milliseconds(1500))
         #expect(time.elapsed == .milliseconds(1500))
-        #expect(time.clock.now() == start.addingTimeInterval(1.5))
+        #expect(start.duration(to: time.now) == .milliseconds(1500))
+        #expect(time.date == date.addingTimeInterval(1.5))
+    }
+
+    @Test func instant_advanced_isTheMomentAfterThatTime() {
+        let later = time.now.advanced(by: .seconds(2))
+        #expect(time.now < later)
+        time.advance(by: .seconds(2))
+        #expect(time.now == later)
     }
 
     @Test func advance_byLessThanNothing_doesNotGoBack() {
@@ -31,8 +39,8 @@ struct TestClockTests {
     }
 
     @Test func date_set_leavesTheTimeElapsed() {
-        time.now = Date(timeIntervalSinceReferenceDate: 5)
-        #expect(time.clock.now() == Date(timeIntervalSinceReferenceDate: 5))
+        time.date = Date(timeIntervalSinceReferenceDate: 5)
+        #expect(time.date == Date(timeIntervalSinceReferenceDate: 5))
         #expect(time.elapsed == .zero)
     }
 
@@ -58,6 +66,13 @@ struct TestClockTests {
     @Test(arguments: [Duration.zero, .seconds(-1)])
     func sleep_forNoTime_returnsAtOnce(_ duration: Duration) async throws {
         try await time.sleep(for: duration)
+        #expect(time.sleeperCount == 0)
+    }
+
+    @Test func sleep_untilAMomentThatHasPassed_returnsAtOnce() async throws {
+        let moment = time.now.advanced(by: .seconds(1))
+        time.advance(by: .seconds(1))
+        try await time.sleep(until: moment)
         #expect(time.sleeperCount == 0)
     }
 
@@ -106,17 +121,17 @@ struct TestClockTests {
 
     @Test func itemsSaved_areDatedByTheClock() throws {
         var store = SecretStore(service: "example.com", store: MemoryStore())
-        store.clock = time.clock
+        store.now = { [time] in time.date }
         time.advance(by: .seconds(100))
         try store.save("secret", for: "alice")
-        #expect(try store.item("alice")?.created == time.now)
+        #expect(try store.item(for: "alice")?.created == time.date)
     }
 
     @Test func callThatNeverIsAnswered_whenTheClockAdvances_isTimedOut() async throws {
         let scripted = ScriptedStore()
         scripted.fail(.neverAnswers, .every)
         var store = SecretStore(service: "example.com", store: scripted)
-        store.clock = time.clock
+        store.clock = time
         let call = Task { [store] in try await store.read(String.self, for: "alice") }
         await time.untilSleeping()
         time.advance(by: .seconds(3600))

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -52,14 +53,14 @@ struct BusyVaultTests {
     // MARK: - Who it is
 
     /// A closed vault, and a process that was stopped while it has something locked.
-    private static func vaultWithAStoppedProcess(_ command: String) throws -> (TestVault, RunningChild) {
+    private static func vaultWithAStoppedProcess(_ command: String) throws -> (TestVault, RunningExerciser) {
         let test = try TestVault(hasty)
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         try test.vault.close()
-        let child = try RunningChild(test, command, "bob")
+        let child = try test.running(command, "bob")
         #expect(["holding", "inside"].contains(child.line()))
         child.stop()
-        for _ in 0..<60_000 where !LockHolder(process: child.number).isStopped { usleep(1000) }
+        try waitUntil("A stopped process") { LockHolder(process: child.number).isStopped }
         return (test, child)
     }
 
@@ -71,11 +72,12 @@ struct BusyVaultTests {
             try test.another(Self.hasty).engine.add(.genericPassword("s", "b", value: "v"))
         }
         #expect(error?.reason == .busy)
-        #expect(error?.message.contains("Process \(child.number) (vault-exerciser)") == true, "\(error?.message ?? "")")
+        let process = "Process \(child.number) (\(Exerciser.name))"
+        #expect(error?.message.contains(process) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("kill -CONT \(child.number)") == true)
     }
 
-    @Test func readerBesideAStoppedCloser_isToldWho() throws {
+    @Test func reader_besideAStoppedCloser_isToldWho() throws {
         let (test, child) = try Self.vaultWithAStoppedProcess("hold-database")
         defer { child.kill() }
         let error = #expect(throws: KeychainError.self) {
@@ -97,12 +99,12 @@ struct BusyVaultTests {
         let (test, child) = try Self.vaultWithAStoppedProcess("add-and-wait")
         defer { child.kill() }
         child.resume()
-        for _ in 0..<60_000 where LockHolder.find(test.location.lockFile)?.isStopped == true { usleep(1000) }
+        try waitUntil("A process that goes on") { LockHolder.find(test.location.lockFile)?.isStopped != true }
         #expect(Vault.examine(test.location, Self.hasty).first { $0.check == "writer" }?.severity == .warning)
     }
 
     /// What SQLite is given beside the path is nothing that a user could look for.
-    @Test func databaseThatCannotBeOpened_isNamedByItsPath() throws {
+    @Test func database_thatCannotBeOpened_isNamedByItsPath() throws {
         let test = try TestVault(.cheap)
         try test.vault.create()
         try test.vault.close()

@@ -2,6 +2,7 @@
 // What lies beside the database under a name that SQLite would open.
 
 import Foundation
+import GRDB
 import KeychainEngine
 import Testing
 
@@ -30,7 +31,7 @@ struct CompanionFileTests {
     }
 
     @Test(arguments: ["vault.db-journal", "vault.db-wal", "vault.db-shm"], Thing.allCases)
-    func name_thatSQLiteWouldOpen_isNoFile_isRefusedWithoutWaiting(_ name: String, _ thing: Thing) throws {
+    func name_thatSQLiteWouldOpenAndIsNoFile_isRefusedWithoutWaiting(_ name: String, _ thing: Thing) throws {
         let test = try Self.closed()
         try thing.place(at: test.location.folder + "/" + name)
         let engine = test.reopened()
@@ -82,7 +83,7 @@ struct CompanionFileTests {
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-journal"], Thing.allCases)
-    func name_ofADatabaseInTheMaking_isNoFile_stopsOrVanishes(_ suffix: String, _ thing: Thing) throws {
+    func name_ofADatabaseInTheMakingThatIsNoFile_stopsOrVanishes(_ suffix: String, _ thing: Thing) throws {
         let test = try TestVault()
         try FileManager.default.createDirectory(
             atPath: test.location.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -102,4 +103,108 @@ struct CompanionFileTests {
         try other.place(log, at: other.databaseFile + "-wal")
         #expect(reason { try other.engine.add(.genericPassword("s", "a", value: "v")) } == .corrupt)
     }
+
+    /// SQLite has one index for all connections of a process, and nobody can write with one in memory. A backup or a reader of
+    /// another thread makes one on a full disk.
+    @Test func indexInTheMemoryOfAnotherConnection_onceThatIsClosed_hindersNoWriter() throws {
+        let test = try TestVault()
+        _ = try test.exercise("add", "alice", "in the log")
+        let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemory)
+        #expect(try reader.read { try KeybagTable($0).copies().count } == 2)
+        let engine = test.reopened()
+        #expect(reason { try engine.add(.genericPassword("s", "a", value: "v")) } == .readOnly)
+        try reader.close()
+        try engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try engine.text(.genericPassword("s", "a")) == "v")
+    }
+
+    @Test func log_withoutItsIndex_isExaminedWithoutMakingOne() throws {
+        let test = try Self.closed()
+        _ = try test.exercise("add", "alice", "in the log")
+        let index = test.databaseFile + "-shm"
+        try FileManager.default.removeItem(atPath: index)
+        let findings = Vault.examine(test.location)
+        #expect(findings.contains { $0.check == "items" && $0.message.hasPrefix("2 items open.") }, "\(findings)")
+        #expect(!FileManager.default.fileExists(atPath: index))
+    }
+
+    /// Its index is in its own memory, which others do not change.
+    @Test func readerWithoutTheFileOfTheIndex_seesWhatOthersCommit() throws {
+        let test = try Self.closed()
+        _ = try test.exercise("add", "alice", "before")
+        try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
+        let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemoryWithoutFile)
+        #expect(try reader.read { try ItemTable($0).count() } == 2)
+        _ = try test.exercise("add", "bob", "after")
+        #expect(try reader.read { try ItemTable($0).count() } == 3)
+        try reader.close()
+    }
+
+    /// It can neither lock the database alone nor checkpoint, so it leaves both files although nobody else has them open.
+    @Test func readerWithoutTheFileOfTheIndex_closedAsTheLast_leavesDatabaseAndLog() throws {
+        let test = try Self.closed()
+        _ = try test.exercise("add", "alice", "in the log")
+        try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
+        let before = try test.files()
+        let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemoryWithoutFile)
+        #expect(try reader.read { try ItemTable($0).count() } == 2)
+        try reader.close()
+        #expect(try test.files() == before)
+    }
+
+    /// To say that there is no vault yet would be to say that nothing was lost.
+    @Test func log_withoutItsDatabaseAndLockFile_isToldToReadersAsWell() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        for path in [test.databaseFile, test.location.lockFile] { try FileManager.default.removeItem(atPath: path) }
+        #expect(reason { _ = try test.reopened().text(.genericPassword("s", "a")) } == .corrupt)
+        #expect(Vault.examine(test.location).contains { $0.check == "database" && $0.severity == .problem })
+    }
+
+    #if DEBUG
+        /// The database has its name before the marker is written, and a look goes the other way round.
+        @Test func vault_madeBetweenTwoLooks_isNotCalledLost() throws {
+            let (test, make) = try Self.vaultAboutToBeMade()
+            var text: String?
+            try Mishap.at(.databaseMissed, make) { text = try test.engine.text(.genericPassword("s", "a")) }
+            #expect(text == "v")
+        }
+
+        @Test func vault_madeWhileItIsExamined_isNoProblem() throws {
+            let (test, make) = try Self.vaultAboutToBeMade()
+            var problems: [Finding] = []
+            try Mishap.at(.databaseMissed, make) {
+                problems = Vault.examine(test.location).filter { $0.severity == .problem }
+            }
+            #expect(problems == [])
+            #expect(try test.engine.text(.genericPassword("s", "a")) == "v")
+        }
+
+        /// Both processes had the lock, since the lock file was removed.
+        @Test func vault_thatAppearsBeforeAnotherGetsItsName_isNotReplaced() throws {
+            let (test, present) = (try TestVault(), try Self.closed())
+            let place: @Sendable () throws -> Void = {
+                try FileManager.default.copyItem(atPath: present.databaseFile, toPath: test.databaseFile)
+            }
+            try Mishap.at(.vaultFilled, place) {
+                #expect(reason { try test.engine.add(.genericPassword("s", "b", value: "v")) } == .busy)
+            }
+            let files = try [test, present].map { try Data(contentsOf: URL(fileURLWithPath: $0.databaseFile)) }
+            #expect(files[0] == files[1])
+        }
+
+        /// An empty folder, and what another process does at the first look for a database in it.
+        private static func vaultAboutToBeMade() throws -> (TestVault, @Sendable () throws -> Void) {
+            let test = try TestVault()
+            try FileManager.default.createDirectory(
+                atPath: test.location.folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
+            )
+            let make: @Sendable () throws -> Void = {
+                // Whoever makes it looks as well.
+                guard mkdir(test.root + "/making", 0o700) == 0 else { return }
+                try test.reopened().add(.genericPassword("s", "a", value: "v"))
+            }
+            return (test, make)
+        }
+    #endif
 }

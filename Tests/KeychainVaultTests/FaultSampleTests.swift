@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sample of what `make faults` does in full.
 
+import KeychainTestSupport
 import Testing
 
 /// The harness is a program of its own, since it has system calls of its own.
@@ -33,7 +34,7 @@ struct FaultSampleTests {
     }
 
     private func expectNoViolation(_ arguments: [String]) throws {
-        let run = try ChildProcess.run(ChildProcess.built("fault-harness"), arguments)
+        let run = try ChildProcess.run(Programs.built("fault-harness"), arguments, limit: .seconds(3600))
         #expect(run.status == 0 && !run.wasSignalled, "\(run.output)\(run.errors)")
         #expect(run.lines.contains { $0.hasPrefix("points ") && $0.hasSuffix(" violations 0") }, "\(run.output)")
     }

@@ -2,21 +2,22 @@
 // The folders that the first write makes are on disk when it is acknowledged.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
 
-@Suite(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+@Suite(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
 struct FolderDurabilityTests {
     @Test func firstWrite_thatMakesFolders_syncsTheParentOfEachBeforeItIsAcknowledged() throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         let test = try TestVault()
         let trace = test.root + "/trace"
         let (vault, key) = (test.root + "/data/share/vault", test.root + "/config/app/device.key")
         let child = try ChildProcess.run(
             strace,
             ["-f", "-qq", "-y", "-o", trace, "-e", "trace=mkdir,mkdirat,fsync,write"]
-                + [ChildProcess.built("vault-exerciser"), vault, key, "add", "a", "v"])
+                + [Exerciser.path, "add", vault, key, "a", "v"])
         #expect(child.lines == ["done"], "\(child.errors)")
         let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").map(String.init)
         let acknowledged = try #require(calls.firstIndex { $0.contains("write(1<") && $0.contains("done") })
@@ -33,7 +34,7 @@ struct FolderDurabilityTests {
 
     /// The file of the device key is among them: a key that a crash could take back must not wrap anything.
     @Test func firstWrite_ofWhichAnythingCannotBeSynced_isNotAcknowledged() throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         for occurrence in 1...6 {
             let test = try TestVault()
             let child = try test.exercise(
@@ -61,12 +62,12 @@ struct FolderDurabilityTests {
 
     /// The folders that one addition makes durable.
     private static func foldersSynced(_ test: TestVault) throws -> [String] {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         let trace = test.root + "/trace"
         let child = try ChildProcess.run(
             strace,
-            ["-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync", ChildProcess.built("vault-exerciser")]
-                + [test.location.folder, test.location.deviceKeyFile, "add", "b", "v"])
+            ["-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync", Exerciser.path]
+                + test.exerciserArguments(["add", "b", "v"]))
         #expect(child.lines == ["done"], "\(child.errors)")
         let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
         let names = calls.compactMap { $0.split(separator: "<").dropFirst().first?.split(separator: ">").first }

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -50,6 +51,95 @@ struct FullDiskTests {
             """)
         #expect(lines.steps == ["done", "done", "full", "value-1", "value-2"])
     }
+
+    @Test func vault_withChangesInItsLog_isExaminedOnAFullDisk() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add last value-2; vault examine; fill; vault examine
+            """)
+        #expect(lines.steps == ["done", "done", "no problem", "full", "no problem"])
+    }
+
+    /// The index is empty, as after a process was ended that had no space for it.
+    @Test func vault_withChangesInItsLogAndNoSpaceForTheIndex_isExamined() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add last value-2
+            : >$disk/vault/vault.db-shm; fill; vault examine
+            """)
+        #expect(lines.steps == ["done", "done", "full", "no problem"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoIndex_isExaminedOnAFullDisk() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add last value-2
+            rm $disk/vault/vault.db-shm; fill; vault examine; vault read last; vault examine
+            """)
+        #expect(lines.steps == ["done", "done", "full", "no problem", "value-2", "no problem"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoIndex_isDeletedFromOnAFullDisk() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add gone value-2
+            rm $disk/vault/vault.db-shm; fill; vault add more value-3
+            vault delete gone; vault read gone; vault read kept
+            """)
+        #expect(lines.steps == ["done", "done", "full", "failed diskFull", "done", "failed itemNotFound", "value-1"])
+    }
+
+    @Test func save_whereNoFileCanBeMade_isRefusedAsOnAFullDisk() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add-and-close kept value-1
+            mount -o remount,nr_inodes=$(df --output=iused $disk | tail -1 | tr -d ' ') $disk
+            vault add more value-2; vault read kept
+            """)
+        #expect(lines.steps == ["done", "failed diskFull", "value-1"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isRead() throws {
+        let lines = try FullDisk().run(Self.withoutIndex + "vault read kept; vault read last")
+        #expect(lines.steps == ["done", "done", "value-1", "value-2"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isExamined() throws {
+        let lines = try FullDisk().run(
+            Self.withoutIndex + "vault examine; test -e $disk/vault/vault.db-shm || echo 'no index'")
+        #expect(lines.steps == ["done", "done", "no problem", "no index"])
+    }
+
+    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isDeletedFromAndNotSavedTo() throws {
+        let lines = try FullDisk().run(
+            Self.withoutIndex + "vault add more value-3; vault delete kept; vault read kept; vault read last")
+        #expect(
+            lines.steps == ["done", "done", "failed diskFull", "done", "failed itemNotFound", "value-2"])
+    }
+
+    #if DEBUG
+        /// The reader has its index in memory, so writers do not see that it reads, and overwrite what it reads.
+        @Test func item_changedDuringAReadWithoutTheFileOfTheIndex_isReadAgain() throws {
+            let lines = try FullDisk().run(
+                Self.withoutIndex + """
+                    mkfifo $1/in $1/out
+                    "$exerciser" read-paused $disk/vault $key kept <$1/in >$1/out &
+                    exec 3>$1/in 4<$1/out
+                    read line <&4; echo $line
+                    mount -o remount,nr_inodes=1000 $disk; vault update kept value-3
+                    echo go >&3; cat <&4
+                    """)
+            #expect(lines.steps == ["done", "done", "rowsRead", "done", "value-3", "done"])
+        }
+    #endif
+
+    /// Two items in the log, no index, and no space for one more file.
+    private static let withoutIndex = """
+        vault add kept value-1; vault add last value-2
+        rm $disk/vault/vault.db-shm
+        mount -o remount,nr_inodes=$(df --output=iused $disk | tail -1 | tr -d ' ') $disk
+
+        """
 
     @Test func save_onAFullDisk_isRefusedAndLeavesTheReserve() throws {
         let lines = try FullDisk().run(
@@ -111,7 +201,7 @@ struct FullDiskTests {
 struct FullDisk {
     /// Whether a namespace with a mount of its own can be made here.
     static let canMount: Bool = {
-        guard let unshare = ChildProcess.installed("unshare") else { return false }
+        guard let unshare = Programs.installed("unshare") else { return false }
         let result = try? ChildProcess.run(unshare, ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
         return result?.status == 0
     }()
@@ -121,7 +211,7 @@ struct FullDisk {
         disk=$1/disk; exerciser=$2
         mkdir -m 700 $disk && mount -t tmpfs -o size=4m,mode=700 tmpfs $disk || exit 77
         key=$1/key/device.key
-        vault() { "$exerciser" "$disk/vault" "$key" "$@" | head -1; }
+        vault() { verb=$1; shift; "$exerciser" "$verb" "$disk/vault" "$key" "$@" | head -1; }
         fill() {
             dd if=/dev/zero of=$disk/fill bs=4096 oflag=append conv=notrunc 2>/dev/null
             test "$(df --output=avail $disk | tail -1 | tr -d ' ')" = 0 && echo full
@@ -136,15 +226,11 @@ struct FullDisk {
     }
 
     func run(_ script: String) throws -> Result {
-        let unshare = try #require(ChildProcess.installed("unshare"))
-        let root = NSTemporaryDirectory() + "keychain-full-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        defer {
-            do { try FileManager.default.removeItem(atPath: root) } catch { print("left behind: \(root)") }
-        }
+        let unshare = try #require(Programs.installed("unshare"))
+        let folder = try TemporaryFolder("keychain-full")
+        defer { withExtendedLifetime(folder) {} }
         let child = try ChildProcess.run(
-            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", root, ChildProcess.built("vault-exerciser")])
+            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", folder.path, Exerciser.path])
         #expect(child.errors == "")
         return Result(steps: child.lines.map(Self.step))
     }

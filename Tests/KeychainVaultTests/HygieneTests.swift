@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -68,7 +69,7 @@ struct HygieneTests {
         #expect(mkdir(temporary, 0o700) == 0)
         let arguments = test.exerciserArguments(["add", "needle-account", "needle-value-one"])
         let child = try ChildProcess(
-            ChildProcess.built("vault-exerciser"), arguments,
+            Exerciser.path, arguments,
             environment: ["TMPDIR": temporary, "SQLITE_TMPDIR": temporary])
         #expect(try child.start().finish().output == "done\n")
         Self.check(try test.files(), "after another process")

@@ -90,7 +90,7 @@ struct KeybagTests {
         #expect(!isWellFormed(keybag))
     }
 
-    @Test func damagedCopy_atTheNextWrite_isMended() throws {
+    @Test func damagedCopy_atTheNextWrite_isRepaired() throws {
         let (test, database) = try vaultWithItem()
         let original = try bytes(database, "keybag_copy")
         try set(database, "keybag_copy", Data([1, 2, 3]))

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -27,11 +28,13 @@ struct ScriptedState {
 @Suite(.serialized)
 struct KillTests {
     /// The calls that change files. `KEYCHAIN_FAULTS=all` tries each of their occurrences, otherwise every third.
-    static let calls = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "openat", "flock", "rename"]
+    static let calls = [
+        "pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "openat", "flock", "rename", "renameat2",
+    ]
 
-    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
     func writer_killedAtAnyWriteCall_keepsWhatWasAcknowledged() throws {
-        guard let strace = ChildProcess.installed("strace") else { return }
+        guard let strace = Programs.installed("strace") else { return }
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 3
         var points = 0
         for call in Self.calls {
@@ -67,8 +70,8 @@ extension TestVault {
         let query = Query(.genericPassword, [.service: .string("exerciser")])
             .returning([.value, .attributes], limit: .all)
         let engine = reopened()
-        if reason({ _ = try engine.copyMatching(query, caller: .unrestricted) }) == .itemNotFound { return [:] }
-        guard case .many(let results) = try engine.copyMatching(query, caller: .unrestricted) else { return [:] }
+        if reason({ _ = try engine.copyMatching(query, accessGroups: .unrestricted) }) == .itemNotFound { return [:] }
+        guard case .many(let results) = try engine.copyMatching(query, accessGroups: .unrestricted) else { return [:] }
         return Dictionary(uniqueKeysWithValues: results.compactMap(Self.entry))
     }
 

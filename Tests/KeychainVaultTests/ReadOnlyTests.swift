@@ -3,13 +3,14 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
 
 /// Mounts need rights of their own, which a user namespace gives where the system allows one.
 private let canMount: Bool = {
-    guard let unshare = ChildProcess.installed("unshare") else { return false }
+    guard let unshare = Programs.installed("unshare") else { return false }
     do {
         return try ChildProcess.run(unshare, ["-Urm", "true"]).status == 0
     } catch {
@@ -19,14 +20,17 @@ private let canMount: Bool = {
 
 @Suite(.enabled(if: canMount, "this system does not let a test make mounts of its own"))
 struct ReadOnlyTests {
-    /// Runs an exerciser that sees the vault's folder mounted read-only.
-    private func exerciseReadOnly(_ test: TestVault, _ command: String...) throws -> ChildResult {
-        let unshare = try #require(ChildProcess.installed("unshare"))
+    /// What starts a program that sees the vault's folder mounted read-only.
+    private func readOnly(_ test: TestVault) throws -> [String] {
         let script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\""
+        let unshare = try #require(Programs.installed("unshare"))
+        return [unshare, "-Urm", "sh", "-c", script, "sh", test.location.folder]
+    }
+
+    private func exerciseReadOnly(_ test: TestVault, _ command: String...) throws -> ChildResult {
+        let words = try readOnly(test)
         return try ChildProcess.run(
-            unshare,
-            ["-Urm", "sh", "-c", script, "sh", test.location.folder, ChildProcess.built("vault-exerciser")]
-                + test.exerciserArguments(command))
+            words[0], Array(words.dropFirst()) + [Exerciser.path] + test.exerciserArguments(command))
     }
 
     @Test func vault_closedAndReadOnly_isRead() throws {
@@ -49,7 +53,7 @@ struct ReadOnlyTests {
         try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
         let child = try exerciseReadOnly(test, "read", "alice")
         #expect(child.output.hasPrefix("failed unavailable"))
-        #expect(child.output.contains("Copy the folder"))
+        #expect(child.output.contains("copy the folder to a writable place"))
     }
 
     @Test(
@@ -85,15 +89,40 @@ struct ReadOnlyTests {
         let test = try TestVault()
         try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
         try test.vault.close()
-        let unshare = try #require(ChildProcess.installed("unshare"))
-        let script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\""
+        let words = try readOnly(test)
         let child = try ChildProcess.run(
-            unshare,
-            ["-Urm", "sh", "-c", script, "sh", test.location.folder, ChildProcess.built("vault-exerciser")]
-                + test.exerciserArguments(command))
+            words[0], Array(words.dropFirst()) + [Exerciser.path] + test.exerciserArguments(command))
         #expect(child.output.hasPrefix("failed readOnly"), "\(child.output)")
         #expect(try test.state() == ["alice": "v"])
     }
+
+    #if DEBUG
+        /// The pages that a reader without coordination has read may be of two states.
+        @Test func item_changedDuringAReadWithoutCoordination_isReadAgain() throws {
+            let test = try TestVault()
+            try test.engine.add(.genericPassword("exerciser", "alice", value: "old"))
+            try test.vault.close()
+            let reader = try test.running("read-paused", "alice", under: readOnly(test))
+            try #require(reader.line() == "rowsRead")
+            try test.engine.update(.genericPassword("exerciser", "alice"), value: "new")
+            try test.vault.close()
+            try reader.send("go")
+            #expect(try reader.finish().lines == ["new", "done"])
+        }
+
+        @Test func backup_duringWhichAVaultWithoutCoordinationIsWritten_isMadeAgain() throws {
+            let test = try TestVault()
+            try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+            try test.vault.close()
+            let copier = try test.running("backup-paused", test.root + "/copy", under: readOnly(test))
+            try #require(copier.line() == "backupCopied")
+            try test.engine.add(.genericPassword("exerciser", "bob", value: "v"))
+            try test.vault.close()
+            try copier.send("go")
+            #expect(try copier.finish().lines == ["done"])
+            #expect(try test.vault.examineBackup(test.root + "/copy").itemCount == 2)
+        }
+    #endif
 }
 
 /// What a process sees that opened a vault which it could not write, while others could.
@@ -104,6 +133,33 @@ struct ReadOnlyStateTests {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         #expect(!FilesState.isReadOnly(test.location))
+    }
+
+    @Test func restoration_intoAFolderThatItsOwnerMayNotWrite_isReadOnly() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        try test.vault.backup(to: test.root + "/copy")
+        try test.vault.close()
+        try test.giveAway()
+        #expect(chmod(test.location.folder, 0o500) == 0)
+        defer { chmod(test.location.folder, 0o700) }
+        let child = try ChildProcess.runAsOwner(of: test, ["restore", test.root + "/copy"])
+        #expect(child.output.hasPrefix("failed readOnly"), "\(child.output) \(child.errors)")
+        #expect(child.output.contains("folder '\(test.location.folder)' cannot be written"), "\(child.output)")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write in every folder"))
+    func vault_thatHasBecomeWritable_isWrittenByWhoHasItOpen() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.vault.close()
+        let engine = test.reopened()
+        #expect(chmod(test.location.folder, 0o500) == 0)
+        defer { chmod(test.location.folder, 0o700) }
+        #expect(try engine.text(.genericPassword("s", "a")) == "v")
+        #expect(reason { try engine.add(.genericPassword("s", "b", value: "v")) } == .readOnly)
+        #expect(chmod(test.location.folder, 0o700) == 0)
+        try engine.add(.genericPassword("s", "b", value: "v"))
     }
 
     /// Deletes under a process that has the vault open read-only, and asks it again.
@@ -117,9 +173,9 @@ struct ReadOnlyStateTests {
         // A reader that has ended would never give the sign.
         let script = """
             signal=${1%/*}/signal
-            "$0" "$@" read-twice a "$signal" & reader=$!
+            "$0" read-twice "$@" a "$signal" & reader=$!
             while [ ! -e "$signal.first" ]; do kill -0 $reader || exit 1; sleep 0.01; done
-            chmod 700 "$1" && "$0" "$@" delete a; : > "$signal.go"; wait $reader
+            chmod 700 "$1" && "$0" delete "$@" a; : > "$signal.go"; wait $reader
             """
         let child = try ChildProcess.runAsOwner(of: test, script: script, [])
         #expect(child.lines.first == "v", "\(child.output) \(child.errors)")

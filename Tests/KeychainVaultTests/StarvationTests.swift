@@ -3,11 +3,12 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
 
-@Suite(.serialized, .enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+@Suite(.serialized, .enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
 struct StarvationTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let call: String
@@ -26,7 +27,7 @@ struct StarvationTests {
 
     @Test(arguments: faults)
     func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         var isReported = false
         let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         for occurrence in stride(from: 1, through: 60, by: step) {

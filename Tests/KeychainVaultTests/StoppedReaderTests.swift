@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -11,14 +12,14 @@ struct StoppedReaderTests {
     private static let (workers, count) = (8, 10)
 
     /// A vault with items for all workers, and a process that was stopped in the midst of a read.
-    private static func stopped() throws -> (test: TestVault, reader: RunningChild) {
+    private static func stopped() throws -> (test: TestVault, reader: RunningExerciser) {
         let test = try TestVault()
         for worker in 0..<workers {
             for item in 0..<count {
                 try test.engine.add(.genericPassword("exerciser", "\(worker)-\(item)", value: "v"))
             }
         }
-        let reader = try RunningChild(test, "hold-read")
+        let reader = try test.running("hold-read")
         #expect(reader.line() == "reading")
         reader.stop()
         return (test, reader)
@@ -34,7 +35,7 @@ struct StoppedReaderTests {
         defer { reader.kill() }
         let children = try (0..<Self.workers).map { worker in
             try ChildProcess(
-                ChildProcess.built("vault-exerciser"),
+                Exerciser.path,
                 test.exerciserArguments(["delete-each", "\(worker)", "\(Self.count)"]),
                 environment: ["EXERCISER_WRITER_TIMEOUT": "20"]
             ).start()
@@ -54,7 +55,7 @@ struct StoppedReaderTests {
         #expect(try test.vault.status().walHoldsRemovedData)
         #expect(Vault.examine(test.location).contains { $0.check == "removed-data" && $0.severity == .warning })
         reader.resume()
-        #expect(reader.finish() == "done")
+        #expect(try reader.finish().lines == ["done"])
         #expect(try Self.walSize(test) > 0)
         #expect(try test.exercise("add", "next", "v").lines == ["done"])
         #expect(try !test.vault.status().walHoldsRemovedData)

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -25,7 +26,7 @@ struct SwarmTests {
         let test = try TestVault()
         let children = try (0..<8).map { index in
             try ChildProcess(
-                ChildProcess.built("vault-exerciser"), test.exerciserArguments(["add", "account-\(index)", "v"])
+                Exerciser.path, test.exerciserArguments(["add", "account-\(index)", "v"])
             ).start()
         }
         for child in children { #expect(try child.finish().output == "done\n") }
@@ -36,7 +37,7 @@ struct SwarmTests {
         let test = try TestVault()
         let children = try (0..<8).map { worker in
             try ChildProcess(
-                ChildProcess.built("vault-exerciser"), test.exerciserArguments(["swarm", "\(worker)", "250"])
+                Exerciser.path, test.exerciserArguments(["swarm", "\(worker)", "250"])
             ).start()
         }
         let events = try children.flatMap { try $0.finish().lines.compactMap(SwarmEvent.init) }
@@ -67,7 +68,7 @@ struct SwarmTests {
             try await group.waitForAll()
         }
         let query = Query(.genericPassword).returning(.value, limit: .all)
-        guard case .many(let results) = try engine.copyMatching(query, caller: .unrestricted) else {
+        guard case .many(let results) = try engine.copyMatching(query, accessGroups: .unrestricted) else {
             Issue.record("not a list")
             return
         }

@@ -43,7 +43,7 @@ struct TamperTests {
             let query = Query.genericPassword("s", account).returning(.persistentReference)
             guard
                 case .one(.persistentReference(let reference)) = try test.engine.copyMatching(
-                    query, caller: .unrestricted), let id = reference.id
+                    query, accessGroups: .unrestricted), let id = reference.id
             else { return 0 }
             return try #require(try test.vault.openSession()).keyState.sealer().rowID(of: id)
         }
@@ -201,7 +201,7 @@ struct TamperTests {
         try victim.set("metadata", of: "a", to: Data(count: 284))
         let query = Query(.genericPassword).returning(.value, limit: .all)
         #expect(
-            try victim.test.engine.copyMatching(query, caller: .unrestricted)
+            try victim.test.engine.copyMatching(query, accessGroups: .unrestricted)
                 == .many([.value(Data("value of b".utf8))]))
         #expect(try victim.test.vault.status().damagedCount == 1)
     }

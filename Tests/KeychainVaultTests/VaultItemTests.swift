@@ -46,7 +46,7 @@ struct VaultItemTests {
         for account in ["a", "b", "c"] { try test.engine.add(.genericPassword("s", account, value: account)) }
         try test.engine.add(.genericPassword("other", "a", value: "x"))
         let query = Query(.genericPassword, [.service: .string("s")]).returning(.value, limit: .all)
-        guard case .many(let results) = try test.engine.copyMatching(query, caller: .unrestricted) else {
+        guard case .many(let results) = try test.engine.copyMatching(query, accessGroups: .unrestricted) else {
             Issue.record("not a list")
             return
         }

@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import KeychainEngine
+import KeychainTestSupport
 import Synchronization
 import Testing
 
@@ -30,8 +31,8 @@ struct WriterLockTests {
         let query = Self.late(gate)
         let result = reason {
             try engine.transaction(as: query) { (requests) throws(KeychainError) in
-                try requests.add(query, caller: .unrestricted)
-                _ = try requests.delete(.genericPassword("s", "before"), caller: .unrestricted)
+                try requests.add(query, accessGroups: .unrestricted)
+                _ = try requests.delete(.genericPassword("s", "before"), accessGroups: .unrestricted)
                 _ = gate.close(Self.timeout)
             }
         }
@@ -40,7 +41,7 @@ struct WriterLockTests {
         #expect(reason { _ = try engine.text(.genericPassword("s", "late")) } == .itemNotFound)
     }
 
-    @Test func callThatHasEnded_beginsNoFurtherChange() throws {
+    @Test func call_thatHasEnded_beginsNoFurtherChange() throws {
         let test = try TestVault()
         let gate = CommitGate()
         let query = Self.late(gate)
@@ -52,14 +53,14 @@ struct WriterLockTests {
 
     @Test func call_thatEndsWhileItWaitsForTheLock_waitsNoLonger() throws {
         var settings = VaultSettings()
-        settings.writerTimeout = .seconds(10)
+        settings.writerTimeout = .seconds(600)
         let test = try TestVault(settings)
         try test.engine.add(.genericPassword("s", "before", value: "v"))
         let held = try HeldLock(test.location.lockFile)
         let gate = CommitGate()
         let query = Self.late(gate)
         let writer = Background { try test.engine.add(query) }
-        while try Self.openings(of: test.location.lockFile) < 2 { sched_yield() }
+        try waitUntil("A writer at the lock file") { try Self.openings(of: test.location.lockFile) >= 2 }
         #expect(gate.close(Self.timeout))
         #expect(writer.reason() == .timedOut)
         held.release()
@@ -80,13 +81,13 @@ struct WriterLockTests {
 
     @Test func writer_whoseLockFileWasReplacedWhileItWaited_waitsForTheNewOne() throws {
         var settings = VaultSettings()
-        settings.writerTimeout = .milliseconds(500)
+        settings.writerTimeout = .seconds(3)
         let test = try TestVault(settings)
         try test.engine.add(.genericPassword("s", "before", value: "v"))
         let old = try HeldLock(test.location.lockFile)
         let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
         // It waits for the file that is there now, so that is the one it has to have opened.
-        while try Self.openings(of: test.location.lockFile) < 2 { sched_yield() }
+        try waitUntil("A writer at the lock file") { try Self.openings(of: test.location.lockFile) >= 2 }
         #expect(unlink(test.location.lockFile) == 0)
         try Vault(test.location).engine.add(.genericPassword("s", "other", value: "v"))
         let new = try HeldLock(test.location.lockFile)
@@ -132,7 +133,7 @@ struct WriterLockTests {
             try db.execute(sql: "ATTACH '\(rotated.databaseFile)' AS rotated")
             try db.execute(sql: "BEGIN IMMEDIATE")
             let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
-            while try !HeldLock.isHeld(test.location.lockFile) { sched_yield() }
+            try waitUntil("A writer with the lock") { try HeldLock.isHeld(test.location.lockFile) }
             for table in ["keybag", "keybag_copy", "item", "lookup", "head"] {
                 try db.execute(
                     sql: "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM rotated.\(table)")
@@ -151,7 +152,7 @@ struct WriterLockTests {
         try test.engine.add(.genericPassword("s", "before", value: "v"))
         let children = try (0..<3).map { worker in
             try ChildProcess(
-                ChildProcess.built("vault-exerciser"), test.exerciserArguments(["swarm", "\(worker)", "120"])
+                Exerciser.path, test.exerciserArguments(["swarm", "\(worker)", "120"])
             ).start()
         }
         let isOver = Atomic(false)

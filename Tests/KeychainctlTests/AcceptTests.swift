@@ -76,6 +76,6 @@ struct AcceptTests {
         try tool.run("accept", "--yes")
         let run = try tool.run("accept")
         #expect(run.status == 0)
-        #expect(run.text == "The vault is as it was left.\n")
+        #expect(run.text == "The vault matches its last known state.\n")
     }
 }

@@ -57,7 +57,7 @@ struct DoctorTests {
         ("ln -s nowhere $V/vault.db.restoring", "leftovers", "warning", "vault.db.restoring"),
         ("touch $D.new", "leftovers", "warning", "device.key.new"),
         (": > $V/vault.lock", "lock-file", "warning", "next write"),
-        ("rm $V/vault.db", "database", "problem", "has held a vault"),
+        ("rm $V/vault.db", "database", "problem", "there was a vault"),
         ("echo junk > $V/vault.db", "database", "problem", "damaged"),
         ("exec flock $V/vault.lock", "writer", "warning", "Process"),
         ("KEYCHAIN_UNLOCK_CACHE=never", "environment", "problem", "KEYCHAIN_UNLOCK_CACHE"),
@@ -114,13 +114,13 @@ struct DoctorTests {
         #expect(try tool.status()["misfiled"] as? Int == 1)
         let run = try tool.run("doctor", "--repair")
         #expect(run.status == 0, "\(run.text)")
-        #expect(run.text.contains("1 foreign entries removed; 1 items filed under their own key again."))
+        #expect(run.text.contains("1 wrong entries removed; 1 items indexed under their own key again."))
         #expect(try tool.run("doctor").status == 0)
         #expect(try tool.get() == secret)
     }
 
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
-    func repair_thatCannotMendEverything_fails() throws {
+    func repair_thatCannotRepairEverything_fails() throws {
         try tool.store()
         try spoil("INSERT INTO lookup VALUES (zeroblob(16), 99); UPDATE item SET value = zeroblob(152)")
         let run = try tool.run("doctor", "--repair", "--json")
@@ -154,7 +154,7 @@ struct DoctorTests {
         let run = try vault.tool.run("doctor")
         #expect(run.status == 0)
         #expect(run.text.contains("ok       opening: The vault is locked."))
-        #expect(run.text.contains("0 items open. 1 is locked and not looked at."))
+        #expect(run.text.contains("0 items open. 1 is locked and not checked."))
     }
 
     @Test func vault_withAPassphraseAndNoRecoveryKey_isWarnedOf() throws {
@@ -175,8 +175,8 @@ struct DoctorTests {
         try vault.store("--accessibility when-unlocked-this-device-only")
         try FileManager.default.removeItem(at: vault.tool.deviceKey)
         try vault.unlock()
-        #expect(try vault.tool.run("doctor").text.contains("1 is for another device alone."))
-        #expect(try vault.tool.run("status").text.contains("items         1 for another device alone"))
+        #expect(try vault.tool.run("doctor").text.contains("1 is bound to another device."))
+        #expect(try vault.tool.run("status").text.contains("items         1 bound to another device"))
         #expect(try vault.tool.status()["ofAnotherDevice"] as? Int == 1)
     }
 

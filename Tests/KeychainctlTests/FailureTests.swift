@@ -27,6 +27,21 @@ struct FailureTests {
         #expect(try tool.run("get", "-s", "example.com", "-a", "bob").status == 3)
     }
 
+    /// Scripts take "not found" for the item.
+    @Test(arguments: [
+        "get -s example.com --passphrase-fd 3", "set -s s -a a --key-file ~/key", "list --recovery-key-fd 3",
+        "delete -s example.com -a alice --passphrase-fd 3", "list --key-file ~/key",
+    ])
+    func secret_ofAKindThatTheVaultLacks_isDeniedAndChangesNothing(line: String) throws {
+        try tool.store()
+        try LockableTool().recoveryKey.write(to: tool.home.appendingPathComponent("paper"))
+        try Data(repeating: 7, count: 32).write(to: tool.home.appendingPathComponent("key"))
+        let run = try tool.shell("chmod 600 key; \"$CTL\" \(line) 3< paper < key")
+        #expect(run.status == 7, "\(run.errors)")
+        #expect(run.errors.contains("opens the vault in '\(tool.vaultFolder.path)'. To see what does:"))
+        #expect(try tool.listed().count == 1)
+    }
+
     @Test func environment_withoutHome_isUnavailable() throws {
         let run = try tool.run("get", "-s", "s", environment: ["PATH": "/usr/bin:/bin"])
         #expect(run.status == 13)

@@ -2,6 +2,7 @@
 // A user whose quota of kernel keys is used up.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 /// Only of another user than root, whose quota is large, and of one who runs nothing else.
@@ -20,11 +21,8 @@ private final class OtherUser {
 
     init() throws {
         tool = try Tool()
-        let folder = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent()
-        for name in ["keychainctl", "memory-exerciser"] {
-            let copy = tool.home.appendingPathComponent(name)
-            try FileManager.default.copyItem(at: folder.appendingPathComponent(name), to: copy)
-            chmod(copy.path, 0o755)
+        for program in [Tool.executable, Exerciser.path] {
+            try OtherUsers.install(program, into: tool.home.path)
         }
         try #require(chown(tool.home.path, Self.number, Self.number) == 0)
     }
@@ -46,7 +44,7 @@ struct KeyringQuotaTests {
         size=16384; count=0
         while [ $size -gt 0 ] && [ $count -lt 300 ]; do
             count=$((count + 1))
-            ./memory-exerciser key-store "fill $count" "$(head -c $size /dev/zero | tr '\\0' s)" > filled
+            ./exerciser key-store "fill $count" "$(head -c $size /dev/zero | tr '\\0' s)" > filled
             if grep -q failure filled; then size=$((size / 2)); fi
         done
         """

@@ -2,6 +2,7 @@
 // Listing: the table, the JSON, the filters, and names that would drive a terminal.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @Suite("list")
@@ -134,11 +135,10 @@ struct ListTests {
 
     @Test func list_withAnItemThatAsksForTheUser_namesItAndAsksNobody() throws {
         try tool.store()
-        let app = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent().appendingPathComponent("asking-app")
         let prepared = try tool.shell(
             """
             echo tell nobody | "$CTL" protect add passphrase --new-passphrase-fd 0 &&
-            KEYCHAIN_VAULT=~/.local/share/swift-keychain KEYCHAIN_AUTHENTICATOR=none '\(app.path)' add
+            KEYCHAIN_VAULT=~/.local/share/swift-keychain KEYCHAIN_AUTHENTICATOR=none '\(Programs.built("asking-app"))' add
             """)
         try #require(prepared.text.hasSuffix("0\n"), "\(prepared.everything)")
         let run = try tool.shell("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" list")

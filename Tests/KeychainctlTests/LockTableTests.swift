@@ -50,18 +50,18 @@ struct LockTableTests {
         var testDescription: String { "\(cache), \(opening): \(verb.rawValue)" }
     }
 
-    /// Exit codes: 0 done, 5 nobody to ask, 13 not possible here, 14 would change nothing.
+    /// Exit codes: 0 done, 5 nobody to ask, 13 not possible here, 14 no effect.
     private static func expected(_ cache: Cache, _ opening: Opening, _ verb: Verb) -> (Int32, String) {
         let serves = cache == .kernel
         switch (verb, opening) {
-        case (.lock, .deviceKey), (.lockAll, .deviceKey): return (14, "would change nothing")
+        case (.lock, .deviceKey), (.lockAll, .deviceKey): return (14, "would have no effect")
         case (.lock, _), (.lockAll, _):
-            if !serves { return (13, "stays open until it locks it itself or ends") }
+            if !serves { return (13, "until that process locks it or ends") }
             return (0, opening == .credential ? "This process still opens the vault with the credential" : "")
         case (.unlock, .deviceKey): return (0, "nothing to unlock")
         case (.unlock, .credential): return (0, "opens the vault with the credential")
-        case (.unlock, _): return serves ? (5, "--passphrase-fd") : (13, "unlocking here would end with this command")
-        case (.unlockWithSecret, _): return serves ? (0, "") : (13, "unlocking here would end with this command")
+        case (.unlock, _): return serves ? (5, "--passphrase-fd") : (13, "an unlock would have no effect")
+        case (.unlockWithSecret, _): return serves ? (0, "") : (13, "an unlock would have no effect")
         }
     }
 
@@ -129,7 +129,7 @@ struct LockTableTests {
         let (vault, environment) = try Self.vault(.wrongCredential)
         let run = try vault.tool.shell("\(environment) \"$CTL\" \(verb)")
         #expect(run.status == 7, "\(run.errors)")
-        #expect(run.errors.contains("credentials/swift-keychain.key' is not one that opens this vault"))
+        #expect(run.errors.contains("credentials/swift-keychain.key' does not open this vault"))
     }
 
     @Test func statusAndDoctor_withAWrongCredential_sayThatItIsWrong() throws {

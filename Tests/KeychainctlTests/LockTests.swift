@@ -102,8 +102,8 @@ struct LockTests {
         #expect(!run.everything.contains(mistyped.suffix(20)))
     }
 
-    @Test func unlock_withAKindThatTheVaultLacks_isNotFound() throws {
-        #expect(try tool.shell("echo x | \"$CTL\" unlock --passphrase-fd 0").status == 3)
+    @Test func unlock_withAKindThatTheVaultLacks_isDenied() throws {
+        #expect(try tool.shell("echo x | \"$CTL\" unlock --passphrase-fd 0").status == 7)
     }
 
     @Test func unlock_withTwoSecrets_isUsage() throws {

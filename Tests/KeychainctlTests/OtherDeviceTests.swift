@@ -29,11 +29,11 @@ struct OtherDeviceTests {
         #expect(try vault.tool.shell("echo x | \"$CTL\" set -s other.example -a bob").status == 0)
         let run = try vault.tool.run("list")
         #expect(run.status == 0 && run.text.contains("bob") && !run.text.contains("alice"))
-        #expect(run.errors.contains("1 item(s) for another device alone"))
+        #expect(run.errors.contains("1 item(s) bound to another device"))
     }
 
     /// What was unlocked without the device key has none of what is bound to it.
-    @Test func deviceKeyThatIsBack_takesUnlockingAnew() throws {
+    @Test func deviceKey_thatIsBack_takesUnlockingAnew() throws {
         try vault.unlock()
         try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
         let run = try vault.get()

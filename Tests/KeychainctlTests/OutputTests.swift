@@ -13,11 +13,27 @@ struct OutputTests {
         try tool.store()
     }
 
-    @Test(arguments: ["get -s example.com", "list", "list --json", "status", "--help"])
+    @Test(arguments: ["get -s example.com", "list", "list --json", "status", "--help", "--version"])
     func output_toAFullDevice_isAnError(line: String) throws {
         let run = try tool.shell("\"$CTL\" \(line) > /dev/full")
         #expect(run.status == 17)
         #expect(run.errors.contains("standard output"))
+    }
+
+    @Test func backup_whoseOutputGoesToAFullDevice_saysThatItWasMade() throws {
+        let run = try tool.shell("\"$CTL\" backup copy --json > /dev/full")
+        #expect(run.status == 17)
+        #expect(run.errors.contains("The backup was written to"), "\(run.errors)")
+        #expect(try tool.run("restore", "copy", "--yes").status == 0)
+    }
+
+    @Test func restore_whoseOutputGoesToAFullDevice_saysThatItWasDone() throws {
+        try tool.run("backup", "copy")
+        try tool.store(otherSecret)
+        let run = try tool.shell("\"$CTL\" restore copy --yes --json > /dev/full")
+        #expect(run.status == 17)
+        #expect(run.errors.contains("The backup was restored. Could not write"), "\(run.errors)")
+        #expect(try tool.get() == secret)
     }
 
     @Test func output_toAPipeThatNobodyReads_endsQuietly() throws {

@@ -62,7 +62,7 @@ struct PassphraseTests {
         let run = try addPassphrase("correct horse")
         #expect(run.errors.contains("protect remove device-key"))
         let strength = try #require(try tool.status()["strength"] as? String)
-        #expect(strength.contains("whatever else there is (passphrase, recovery key)"))
+        #expect(strength.contains("the other protectors (passphrase, recovery key) do not change that"))
     }
 
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))

@@ -13,7 +13,7 @@ struct StatusTests {
     @Test func status_withoutAVault_saysSoAndMakesNone() throws {
         let run = try tool.run("status")
         #expect(run.status == 0)
-        #expect(run.text.contains("not made yet"))
+        #expect(run.text.contains("not created yet"))
         #expect(!FileManager.default.fileExists(atPath: tool.vaultFolder.path))
     }
 
@@ -28,7 +28,7 @@ struct StatusTests {
         try tool.store()
         let text = try tool.run("status").text
         #expect(text.contains("protects from: other users"))
-        #expect(text.contains("does not protect from: whoever can read the device key"))
+        #expect(text.contains("does not protect from: anyone who can also read the device key"))
     }
 
     @Test func json_ofAVault_hasTheDocumentedKeys() throws {
@@ -61,11 +61,11 @@ struct StatusTests {
         let other = try Tool()
         #expect(try other.run("init", "--recovery-key").status == 0)
         let strength = try #require(try other.status()["strength"] as? String)
-        #expect(strength.contains("everything but the values of items that ask for you"), "\(strength)")
+        #expect(strength.contains("everything except the values of items that require authentication"), "\(strength)")
         try tool.store()
         #expect(
             try tool.status()["strength"] as? String
-                == "as strong as the device key's file: who reads it has everything")
+                == "as strong as the device key's file: anyone who can read it can read everything")
     }
 
     @Test func status_ofALockedVault_countsWhatIsLocked() throws {
@@ -73,7 +73,16 @@ struct StatusTests {
         try vault.store()
         #expect(try vault.tool.status()["locked"] as? Int == 1)
         #expect(try vault.tool.status()["strength"] as? String == "as strong as the recovery key")
-        #expect(try vault.tool.run("status").text.contains("state         locked, with what is open after"))
+        #expect(try vault.tool.run("status").text.contains("state         locked, including items that open after"))
+    }
+
+    @Test func status_whereTheRecordOfTheStateIsOpenToOthers_namesTheRecord() throws {
+        try tool.store()
+        let run = try tool.shell(
+            "chmod 644 ~/.local/state/swift-keychain/*; echo x | \"$CTL\" set -s s -a a; \"$CTL\" status")
+        #expect(run.status == 0, "\(run.errors)")
+        let record = tool.home.path + "/.local/state/swift-keychain/"
+        #expect(run.text.contains("the record cannot be written: '\(record)"), "\(run.text)")
     }
 
     @Test func json_ofAVault_countsItemsByClass() throws {

@@ -2,6 +2,7 @@
 // The tool on a terminal: the prompt, what it shows, and how it is left.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @Suite("terminal", .enabled(if: Tool.hasPython, "python3 is not installed"))
@@ -51,6 +52,14 @@ struct TerminalTests {
         #expect(try tool.listed().isEmpty)
     }
 
+    @Test func prompt_forASecretThatOpensNothing_doesNotAppear() throws {
+        try tool.store()
+        let dialogue = try tool.dialogue("get", "-s", "example.com", "--recovery-key")
+        #expect(dialogue.status == 7)
+        #expect(dialogue.screen.contains("No recovery key opens the vault"))
+        #expect(!dialogue.screen.contains("Recovery key of the keychain"))
+    }
+
     @Test func prompt_withControlD_isCancelled() throws {
         let dialogue = try set(("Value", .type("\u{4}")))
         #expect(dialogue.status == 6)
@@ -88,11 +97,12 @@ struct TerminalTests {
     /// A program that leaves faults to Swift's runtime, which prints a backtrace first, and then may end by another signal.
     @Test(arguments: [SIGSEGV, SIGABRT, SIGALRM])
     func promptOfAnotherProgram_withASignal_endsAndLeavesEchoOn(signal: Int32) throws {
-        let exerciser = URL(fileURLWithPath: Tool.executable).deletingLastPathComponent()
-            .appendingPathComponent("authenticator-exerciser").path
-        let settings = "SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=1,top=0,cache=no"
+        // The exerciser is large, and names of functions would take their time.
+        let settings =
+            "SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=1,top=0,cache=no,symbolicate=off"
         let dialogue = try tool.dialogue(
-            "terminal", program: ["env", settings, exerciser], steps: [("Passphrase", .send(signal: signal))])
+            "ask", "terminal", program: ["env", settings, Exerciser.path],
+            steps: [("Passphrase", .send(signal: signal))])
         #expect(dialogue.status < 0)
         #expect(dialogue.hasEcho)
     }

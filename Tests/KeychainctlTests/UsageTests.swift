@@ -84,4 +84,15 @@ struct UsageTests {
         let told = lines.compactMap { $0.firstMatch(of: /^(\d+)  [a-z]/).flatMap { Int($0.output.1) } }
         #expect(told == [0, 1] + Array(3...20) + [64])
     }
+
+    @Test func version_askedFor_isThatOfTheChangelog() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let changes = try String(contentsOf: root.appendingPathComponent("CHANGELOG.md"), encoding: .utf8)
+        let newest = try #require(changes.firstMatch(of: /\n## (\d+\.\d+\.\d+)\n/)?.output.1)
+        let run = try tool.run("--version")
+        #expect(run.status == 0)
+        #expect(run.text == "\(newest)\n")
+        #expect(run.errors.isEmpty)
+    }
 }

@@ -24,7 +24,7 @@ struct WatchSessionTests {
     }
 
     @Test func session_locked_locksTheVault() throws {
-        _ = try watching("", "bus.lock_session('own')\nbus.heard('Locked, since the session was locked')")
+        _ = try watching("", "bus.lock_session('own')\nbus.heard('Locked because the session was locked')")
         #expect(try vault.lockState == "locked")
         #expect(try vault.get().output == secret)
     }
@@ -37,7 +37,7 @@ struct WatchSessionTests {
     @Test func session_ofAnotherUser_doesNot() throws {
         // The bus keeps the order: what was heard of the second signal, was not heard of the first.
         let run = try watching(
-            "", "bus.lock_session('other')\nbus.sleep(True)\nbus.heard('Locked')\nbus.stop()\nbus.heard('gone')")
+            "", "bus.lock_session('other')\nbus.sleep(True)\nbus.heard('Locked')\nbus.stop()\nbus.heard('lost')")
         #expect(run.text.contains("goes to sleep"))
         #expect(!run.text.contains("the session was locked"))
     }
@@ -50,7 +50,7 @@ struct WatchSessionTests {
     }
 
     @Test func bus_thatGoesAway_endsTheWatch() throws {
-        let run = try watching("", "bus.stop()\nprint('status', bus.tool.wait(60))\nbus.heard('bus has gone')")
+        let run = try watching("", "bus.stop()\nprint('status', bus.tool.wait(60))\nbus.heard('bus was lost')")
         #expect(run.text.contains("status 13"))
     }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the thread sanitizer of the locking that it cannot see.
+// Tells the thread sanitizer about locking that it cannot see.
 //
-// Swift's `Mutex` takes a free lock by atomic operations in the program itself, which are instrumented. For a lock that is
-// taken it calls into the runtime library, which is not, so that the sanitizer misses who was waited for and reports a race.
-// Loaded before that library, these two functions do what its own do, and say so.
+// Swift's `Mutex` takes a free lock with atomic operations in the program itself, which is instrumented. If the lock is held
+// by another thread, it calls the runtime library, which is not instrumented. The sanitizer then does not see the
+// synchronisation and reports a false race. These two functions are loaded before that library. They call its functions and
+// inform the sanitizer.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +14,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// The sanitizer's; programs that run without it have none.
+// Defined by the sanitizer; null in programs that run without it.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -3,6 +3,7 @@
 
 import CKeychainShims
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @testable import SecretMemory
@@ -73,7 +74,7 @@ struct SecretMemoryProcessTests {
         let descriptor = Int32(keychain_secret_memory())
         return descriptor >= 0 && close(descriptor) == 0
     }()
-    static let strace = Exerciser.installed("strace")
+    static let strace = Programs.installed("strace")
 
     /// What to take from the process, and how its memory is protected then.
     static let refusals: [([String], String)] = [

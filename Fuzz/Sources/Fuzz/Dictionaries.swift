@@ -14,7 +14,8 @@ enum Dictionaries {
         let isLenient = input.byte() & 1 == 0
         let stores = [0, 1].map { _ in
             Services(
-                engine: Engine(store: MemoryStore(), dialect: isLenient ? .lenient : .strict), caller: .unrestricted)
+                engine: Engine(store: MemoryStore(), dialect: isLenient ? .lenient : .strict),
+                accessGroups: .unrestricted)
         }
         // What each store has given out, at the same places.
         var references: [[Data]] = [[], []]

@@ -89,11 +89,11 @@ struct FrozenVault {
         let query = Query(.genericPassword, [.service: .string("fuzz"), .account: .string("fuzz")])
         var new = query
         new.value = Data("fuzz".utf8)
-        _ = try? engine.add(new, caller: .unrestricted)
+        _ = try? engine.add(new, accessGroups: .unrestricted)
         for found in Self.read(vault) where found.item[.service] != .string("fuzz") {
             require(items.contains(found), "what is read after writing is what was written")
         }
-        try? engine.delete(query, caller: .unrestricted)
+        try? engine.delete(query, accessGroups: .unrestricted)
     }
 
     /// Class by class only where one class refuses: each search opens every row.

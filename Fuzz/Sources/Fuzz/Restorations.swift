@@ -28,7 +28,7 @@ struct Restorations {
         let vault = Vault(frozen.location, frozen.settings)
         var item = Query(.genericPassword, [.service: .string("fuzz"), .account: .string("later")])
         item.value = Data("later".utf8)
-        guard (try? Engine(store: vault).add(item, caller: .unrestricted)) != nil, (try? vault.close()) != nil,
+        guard (try? Engine(store: vault).add(item, accessGroups: .unrestricted)) != nil, (try? vault.close()) != nil,
             let bytes = FileManager.default.contents(atPath: frozen.location.databaseFile)
         else { fatalError("a frozen vault takes an item") }
         present = bytes

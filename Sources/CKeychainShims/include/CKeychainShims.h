@@ -17,6 +17,9 @@
 /// time limit. Returns its serial number.
 long keychain_key_add(const char *description, const void *payload, size_t length);
 
+/// Gives a key another payload, and lifts the time after which it expires.
+long keychain_key_update(int32_t serial, const void *payload, size_t length);
+
 /// Links the user's keyring into the process keyring of the calling thread, which then possesses what is in it.
 long keychain_key_link_user_keyring(void);
 
@@ -47,6 +50,10 @@ int keychain_pipe(int ends[2]);
 
 /// Has a program that is started get no descriptor from `first` on. Returns an errno; ENOSYS if the C library cannot.
 int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first);
+
+/// Renames a file in one step, unless something has the name already. Returns an errno: EEXIST if something has it;
+/// EINVAL, ENOSYS or ENOTSUP if the file system or the system cannot.
+int keychain_give_unused_name(const char *path, const char *name);
 
 /// Runs `body(argument)` on a thread of its own, which nobody has to join. Returns an errno; `body` is not run then.
 int keychain_thread_start(void *(*body)(void *), void *argument);

@@ -35,7 +35,7 @@ final class AssuanConnection {
         return try reply(waiting)
     }
 
-    /// Whoever does not listen any more is found out by reading.
+    /// A peer that no longer listens is noticed when reading.
     func send(_ line: String, _ waiting: Waiting) throws(KeychainError) {
         var rest = Data((line + "\n").utf8)[...]
         #if canImport(Darwin)
@@ -86,5 +86,5 @@ final class AssuanConnection {
         }
     }
 
-    private var garbage: KeychainError { program.unavailable("It does not answer as a pinentry does") }
+    private var garbage: KeychainError { program.unavailable("it does not answer like a pinentry program") }
 }

@@ -24,7 +24,7 @@ final class Channel {
         return Channel(ours: ends[0], theirs: ends[1])
     }
 
-    /// In both directions. A socket, since writing into a pipe that nobody reads raises SIGPIPE.
+    /// In both directions. A socket, since writing into a pipe without a reader raises SIGPIPE.
     static func socket() throws(KeychainError) -> Channel {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)

@@ -38,7 +38,7 @@ struct Pinentry {
 
     private func greet() throws(KeychainError) {
         let reply = try withPatience { (waiting) throws(KeychainError) in try connection.reply(waiting) }
-        guard case .ok = reply else { throw program.unavailable("It ended before it asked") }
+        guard case .ok = reply else { throw program.unavailable("it ended before it asked") }
     }
 
     private var options: [String] {
@@ -64,7 +64,7 @@ struct Pinentry {
     /// A program may not know a setting; it asks all the same.
     private func set(_ line: String) throws(KeychainError) {
         let reply = try withPatience { (waiting) throws(KeychainError) in try connection.exchange(line, waiting) }
-        if case .end = reply { throw program.unavailable("It ended before it asked") }
+        if case .end = reply { throw program.unavailable("it ended before it asked") }
     }
 
     /// A program that does not answer where no person is needed will not ask one either.
@@ -74,7 +74,7 @@ struct Pinentry {
         do throws(KeychainError) {
             return try body(waiting.limited(to: patience))
         } catch {
-            throw error.reason == .timedOut ? program.unavailable("It does not answer") : error
+            throw error.reason == .timedOut ? program.unavailable("it does not answer") : error
         }
     }
 
@@ -93,7 +93,7 @@ struct Pinentry {
         case Self.timedOut: return .unanswered
         default: break
         }
-        let failure = program.unavailable("It answered with error \(code)")
+        let failure = program.unavailable("it answered with error \(code)")
         // Most likely it needs what it was not given.
         return terminal == nil ? KeychainError(.interactionNotAllowed, failure.message) : failure
     }

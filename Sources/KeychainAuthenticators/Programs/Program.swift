@@ -24,11 +24,11 @@ struct Program {
         var status = stat()
         guard stat(path, &status) == 0 else { throw unavailable(String(cString: strerror(errno))) }
         guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else {
-            throw unavailable("It is not a program that you may run")
+            throw unavailable("it is not a program that you may run")
         }
         guard status.st_mode & S_IWOTH == 0 else {
             throw KeychainError(
-                .unsafeLocation, "Everybody may change \(shown), which asks for secrets. Run: chmod o-w \(shown)")
+                .unsafeLocation, "Every user can change \(shown), which asks for secrets. Run: chmod o-w \(shown)")
         }
         if let flaw = PathSafety.flaw(of: path, checkingOwners: true) { throw unsafe(flaw) }
     }
@@ -37,14 +37,14 @@ struct Program {
         let cause =
             switch flaw {
             case .changedByAll(let folder):
-                "everybody may change its folder '\(folder.escapingControls())'. Run: chmod o-w '\(folder.escapingControls())'"
+                "every user can change its folder '\(folder.escapingControls())'. Run: chmod o-w '\(folder.escapingControls())'"
             case .ofAnotherUser(let path, let owner):
-                "'\(path.escapingControls())' belongs to user \(owner), who may replace it. Name a program of root's or your own."
+                "'\(path.escapingControls())' belongs to user \(owner), who can replace it. Use a program that belongs to root or to you."
             }
-        return KeychainError(.unsafeLocation, "\(shown), which is to ask for secrets, was not run: \(cause)")
+        return KeychainError(.unsafeLocation, "\(shown) was not run to ask for secrets: \(cause)")
     }
 
     func unavailable(_ cause: String) -> KeychainError {
-        KeychainError(.unavailable, "\(shown), which is to ask for the secret, cannot: \(cause).")
+        KeychainError(.unavailable, "\(shown) cannot ask for the secret: \(cause).")
     }
 }

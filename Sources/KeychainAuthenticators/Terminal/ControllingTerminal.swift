@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal that a program was started from, whatever its standard input and output are.
+// The terminal that a program was started from, regardless of its standard input and output.
 
 import CKeychainShims
 import Foundation
@@ -10,12 +10,12 @@ final class ControllingTerminal {
     static let path = "/dev/tty"
 
     let descriptor: Int32
-    /// How it was found, and how a question has it; `nil` while it is as it was found.
+    /// The original settings, and those during a question; `nil` while the original ones are in effect.
     private var settings: (found: termios, changed: termios)?
 
     /// - Throws: `interactionNotAllowed` if the process has no terminal.
     init() throws(KeychainError) {
-        // Never blocks: what is to be read may be taken by somebody else between the wait and the read.
+        // Never blocks: another process may take the input between the wait and the read.
         descriptor = open(Self.path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw KeychainError(
@@ -32,18 +32,19 @@ final class ControllingTerminal {
         return true
     }
 
-    /// Whether this process is the one that the person at the terminal is dealing with.
+    /// Whether this process is in the terminal's foreground.
     var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
     func checkForeground() throws(KeychainError) {
         guard isForeground else {
             throw KeychainError(
-                .interactionNotAllowed, "A program in the background of its terminal cannot ask. Bring it to the front."
+                .interactionNotAllowed,
+                "A program in the background of its terminal cannot ask. Bring it to the foreground."
             )
         }
     }
 
-    /// Leaves the terminal as it was found, and what was typed meanwhile unread; also if a signal ends the process.
+    /// Restores the terminal's settings and discards unread input, also if a signal ends the process.
     func restoring<Result>(
         change: (inout termios) -> Void = { _ in }, _ body: () throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
@@ -59,9 +60,9 @@ final class ControllingTerminal {
         return try body()
     }
 
-    /// Gives the terminal back for as long as `body` takes, in which the process is stopped, and takes it again.
+    /// Restores the terminal while `body` runs, in which the process is stopped, and then takes it again.
     ///
-    /// - Throws: `interactionNotAllowed` if the process goes on in the background.
+    /// - Throws: `interactionNotAllowed` if the process continues in the background.
     func lending(_ body: () -> Void) throws(KeychainError) {
         guard let settings else { return body() }
         giveBack()
@@ -69,9 +70,10 @@ final class ControllingTerminal {
         try takeAgain(settings)
     }
 
-    /// Takes the terminal again after the process was stopped, and forgets what was typed meanwhile: it was for another.
+    /// Takes the terminal again after the process was stopped, and discards the input typed in the meantime: it was
+    /// meant for another program.
     ///
-    /// - Throws: `interactionNotAllowed` if the process goes on in the background.
+    /// - Throws: `interactionNotAllowed` if the process continues in the background.
     func takeAgain() throws(KeychainError) {
         if let settings { try takeAgain(settings) }
     }
@@ -84,7 +86,7 @@ final class ControllingTerminal {
         self.settings = settings
     }
 
-    /// Whoever is in front has settings of their own, which are left alone.
+    /// The foreground process has its own settings, which are not changed.
     private func giveBack() {
         if isForeground, var found = settings?.found { tcsetattr(descriptor, TCSAFLUSH, &found) }
         settings = nil

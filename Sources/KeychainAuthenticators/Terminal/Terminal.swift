@@ -5,12 +5,14 @@
 // 2. Nothing typed is shown. What was typed before the question, and the rest of a paste after it, is thrown away: it
 //    must neither become the answer unseen nor reach the shell.
 // 3. However the question ends, the terminal is left as it was found: the signals that would end or stop the program
-//    are caught while echo is off. After SIGKILL, and while stopped by SIGSTOP, echo stays off until the shell sees to it.
+//    are caught while echo is off. After SIGKILL, and while stopped by SIGSTOP, echo stays off until the shell restores
+//    it.
 // 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled". ^Z stops the program at once, with the terminal as
 //    it was found. Once it goes on, the question is shown again; what was typed before and meanwhile is thrown away.
-// 5. A line is read by the terminal's own line editor, so erasing works as the person is used to. That editor takes at
-//    most 4095 bytes and drops the rest, so a line of that length is refused rather than cut.
-// 6. From the background nothing is asked: the program would be stopped, or take what is meant for another.
+// 5. A line is read by the terminal's own line editor, so erasing works as usual. That editor takes at most 4095 bytes
+//    and drops the rest, so a line of that length is refused rather than cut.
+// 6. There is no prompt from the background: the program would be stopped, or read input that is meant for another
+//    program.
 
 import Foundation
 package import KeychainEngine
@@ -23,8 +25,8 @@ package struct Terminal {
     private let signals: HeldSignals
     private let waiting: Waiting
 
-    /// The signal that cancelled the last question; `nil` if none did. A program that asks for nothing else ends by it, as the
-    /// shell that started it expects.
+    /// The signal that cancelled the last question; `nil` if none did. A program without other work ends by this
+    /// signal, as its shell expects.
     package static var cancellingSignal: Int32? { HeldSignals.cancelling }
 
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
@@ -79,7 +81,7 @@ package struct Terminal {
         return line.secret(in: 0..<line.count - 1)
     }
 
-    /// Shows text as it is: escape what comes from elsewhere.
+    /// Shows text unchanged: escape untrusted text first.
     package func say(_ text: String) {
         var rest = Data(text.utf8)[...]
         while !rest.isEmpty {
@@ -106,10 +108,11 @@ package struct Terminal {
     private func read(into line: SecretBuffer) throws(KeychainError) {
         let count = line.read(from: device.descriptor)
         if count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) { return }
-        // The end of input, or the terminal is gone or somebody else's.
+        // The end of input, or the terminal is gone or in use by another process.
         try device.checkForeground()
         throw .cancelledQuestion
     }
 
-    private static let tooLong = KeychainError(.tooLarge, "A terminal takes lines of up to 4094 bytes.")
+    private static let tooLong = KeychainError(
+        .tooLarge, "The input is too long. A terminal accepts lines of up to 4094 bytes.")
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a person enters to an answer: not empty, and for a new secret twice the same. And the words for it.
+// Checking the user's input: not empty, and for a new secret entered twice. Also the texts of the prompts.
 
 import KeychainEngine
 import SecretMemory
 
-/// What a person is shown for one entry.
+/// The prompt that the user sees for one entry.
 struct Prompt {
-    /// What for; without control characters.
+    /// The reason, without control characters.
     let reason: String
     /// Such as "Passphrase:".
     let label: String
-    /// What was wrong with the entry before.
+    /// The problem with the previous entry.
     let complaint: String?
     /// Whether this is the second entry of a new secret.
     let isRepetition: Bool
 }
 
-/// What a person entered.
+/// The user's input.
 struct Entry {
     /// `nil` if nothing was.
     let secret: SecretBytes?
-    /// Whether whoever asked has had it entered twice already.
+    /// Whether the authenticator already had it entered twice.
     var wasRepeated = false
 }
 
 extension AuthenticationQuestion {
-    /// Enough for a dialogue; it also keeps a broken program from being run without end.
+    /// Enough for a dialogue; it also limits how often a broken program is run.
     private static let tries = 3
-    static let repetition = "The same again:"
+    static let repetition = "Enter it again:"
     static let difference = "The two entries differ."
 
     /// Asks until there is an answer.

@@ -6,7 +6,8 @@ import KeychainEngine
 import Synchronization
 
 enum Turn {
-    /// Holds one byte while nobody is asking. A pipe, so that waiting for one's turn can be cancelled like anything else.
+    /// Holds one byte while no question is open. It is a pipe, so that waiting for a turn can be cancelled like any
+    /// other wait.
     private static let free = Mutex<WakePipe?>(nil)
 
     static func taken<Result>(

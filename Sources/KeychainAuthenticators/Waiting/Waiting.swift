@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a person, with everything that may end the wait early.
+// Waiting for the user, with everything that may end the wait early.
 
 import Foundation
 import KeychainEngine
 
-/// Waits for descriptors until the question is cancelled, a signal breaks it off, or the time is up.
+/// Waits for descriptors until the question is cancelled, a signal interrupts it, or the time is up.
 struct Waiting {
     private let cancelled: WakePipe
     private let registration: AuthenticationCancellation.Registration
@@ -19,7 +19,7 @@ struct Waiting {
         deadline = timeout.map { ContinuousClock.now + $0 }
     }
 
-    /// The same, broken off by signals too.
+    /// The same, interrupted by signals too.
     func breaking(for signals: HeldSignals) -> Waiting {
         var copy = self
         copy.signals = signals
@@ -41,7 +41,7 @@ struct Waiting {
         case stop, goOn
     }
 
-    /// Returns as soon as the descriptor is ready, or will never be. ^Z stops the program meanwhile.
+    /// Returns as soon as the descriptor is ready, or never will be. ^Z stops the program in the meantime.
     ///
     /// - Throws: `cancelled`, `timedOut`.
     func wait(for descriptor: Int32, _ events: Int32) throws(KeychainError) {
@@ -54,7 +54,7 @@ struct Waiting {
         }
     }
 
-    /// The same for whoever has changed the terminal, which is to be given back before the program is stopped.
+    /// The same for a caller that has changed the terminal and must restore it before the program is stopped.
     ///
     /// - Returns: Never `late`.
     /// - Throws: `cancelled`, `timedOut`.
@@ -116,5 +116,5 @@ struct Waiting {
 
 extension KeychainError {
     static let cancelledQuestion = KeychainError(.cancelled, "Cancelled.")
-    static let unanswered = KeychainError(.timedOut, "Nobody answered in time. Try again.")
+    static let unanswered = KeychainError(.timedOut, "The user did not answer in time. Try again.")
 }

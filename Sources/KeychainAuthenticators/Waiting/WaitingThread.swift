@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that may wait for a person, which none of Swift's own may.
+// A thread that may wait for the user. Swift's own threads must not.
 
 import CKeychainShims
 import Foundation
@@ -12,8 +12,8 @@ package enum WaitingThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own. Foundation's `Thread` says nothing if there can be no more threads, and then
-    /// never runs it: whoever waits for the outcome would wait for ever.
+    /// Runs `body` on a thread of its own. Foundation's `Thread` reports no error if no thread can be created, and then
+    /// never runs it: a caller that waits for the outcome would wait for ever.
     ///
     /// - Throws: `unavailable`; `body` is not run then.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(KeychainError) {
@@ -27,6 +27,7 @@ package enum WaitingThread {
         task.release()
         throw KeychainError(
             .unavailable,
-            "Nobody can be asked: no thread can be made (\(String(cString: strerror(code)))). End some that wait.")
+            "The user cannot be asked: no thread could be created (\(String(cString: strerror(code)))). Try again later."
+        )
     }
 }

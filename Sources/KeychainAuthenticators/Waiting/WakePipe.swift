@@ -25,7 +25,7 @@ final class WakePipe: Sendable {
         close(writing)
     }
 
-    /// Lets whoever waits go on. A full pipe is as good as one more byte in it.
+    /// Ends the wait. A full pipe has the same effect as one more byte.
     func wake() {
         var byte: UInt8 = 1
         _ = write(writing, &byte, 1)
@@ -42,6 +42,6 @@ extension KeychainError {
     static var noDescriptors: KeychainError {
         KeychainError(
             .unavailable,
-            "Nobody can be asked: \(String(cString: strerror(errno))). Close files that are no longer needed.")
+            "The user cannot be asked: \(String(cString: strerror(errno))). Close files that are no longer needed.")
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending a question from another thread.
+// Cancelling a question from another thread.
 
 import Synchronization
 
-/// Lets one thread end a question that another one is asking.
+/// Lets one thread cancel a question that another thread is asking.
 public final class AuthenticationCancellation: Sendable {
     private struct State {
         var isCancelled = false
@@ -27,7 +27,8 @@ public final class AuthenticationCancellation: Sendable {
         for handler in handlers { handler() }
     }
 
-    /// Runs `handler` once when this is cancelled: at once if it is already, never after the registration is gone.
+    /// Runs `handler` once when this is cancelled: at once if it already is, and never after the registration was
+    /// released.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) -> Registration {
         let number: Int? = state.withLock { state in
             guard !state.isCancelled else { return nil }

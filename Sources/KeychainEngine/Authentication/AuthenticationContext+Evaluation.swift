@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proving something before any item asks for it.
+// Authenticating before an item requires it.
 
 extension AuthenticationContext {
-    /// Gets the proofs that are not there yet, asking if it must: what evaluating a policy or an access control does.
+    /// Gets the proofs that are missing and asks the user if necessary. `LAContext` uses it to evaluate a policy or an
+    /// access control.
     ///
     /// ```swift
     /// try context.evaluate(verifier, reason: "unlock your notes")
     /// ```
     ///
     /// - Parameters:
-    ///   - isNew: Whether an application password is to be set rather than proven.
-    ///   - reason: What the person is told; here it wins over that of the settings.
-    ///   - cancellation: Ends the question; what was proven before stays.
-    /// - Throws: `unavailable` (``KeychainError/passcodeNotSet``) if there is no passphrase to prove, `cancelled`,
-    ///   `interactionNotAllowed`, `authenticationFailed` after the last wrong answer and once the context is
-    ///   invalidated.
+    ///   - isNew: Whether an application password is set instead of proven.
+    ///   - reason: The reason that is shown to the user. It overrides the reason in the settings.
+    ///   - cancellation: Cancels the question. Earlier proofs remain.
+    /// - Throws: `unavailable` (``KeychainError/passcodeNotSet``) if no passphrase is set; `cancelled`;
+    ///   `interactionNotAllowed`; `authenticationFailed` after the last wrong answer, or if the context is invalidated.
     public func evaluate(
         _ verifier: any UserVerifier, needs: Proofs.Needs = .user, isNew: Bool = false, reason: String,
-        mayAsk: Bool = true, cancellation: AuthenticationCancellation? = nil
+        allowsInteraction: Bool = true, cancellation: AuthenticationCancellation? = nil
     ) throws(KeychainError) {
-        var authorization = Authorization(self, mayAsk: mayAsk, prompt: reason)
+        var authorization = Authorization(self, allowsInteraction: allowsInteraction, prompt: reason)
         authorization.cancellation = cancellation
         let missing = proofs(for: verifier).missing(needs)
         try obtain(missing, for: verifier, authorization, isNew: isNew)
     }
 
-    /// Whether the user can be proven now: is already, or there is somebody who may ask.
+    /// Checks that the user can be authenticated now: there is already a proof, or an authenticator may ask for it.
     ///
-    /// - Throws: Why not: what ``evaluate(_:needs:isNew:reason:mayAsk:cancellation:)`` would throw without asking
-    ///   anybody.
+    /// - Throws: The error that ``evaluate(_:needs:isNew:reason:allowsInteraction:cancellation:)`` would throw without
+    ///   asking the user.
     public func checkCanEvaluate(_ verifier: any UserVerifier) throws(KeychainError) {
         try checkValid()
         guard proofs(for: verifier).userKey == nil else { return }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person has proven, for as long as the program keeps hold of it.
+// Proofs of the user, kept while the program holds the context.
 
 public import SecretMemory
 import Synchronization
 
-/// Proofs of the user that several requests can share, and how to ask for them: what `LAContext` stands for.
+/// Proofs of the user that several requests can share, and the way to ask for them. It corresponds to `LAContext`.
 ///
 /// ```swift
 /// let context = AuthenticationContext { TerminalAuthenticator() }
@@ -12,17 +12,18 @@ import Synchronization
 /// query.context = context
 /// ```
 ///
-/// Everything proven is forgotten when the context goes or is invalidated.
+/// All proofs are forgotten when the context is released or invalidated.
 public final class AuthenticationContext: Sendable {
-    /// How a person is asked.
+    /// How the user is asked.
     public struct Settings: Sendable {
-        /// What for; `nil` leaves it to the request.
+        /// The reason that is shown to the user; `nil`: the reason of the request.
         public var reason: String?
         public var cancelTitle: String?
         public var fallbackTitle: String?
-        /// Whether requests fail rather than ask.
+        /// Whether requests fail instead of asking the user.
         public var isInteractionNotAllowed = false
-        /// How long after the person has proven themself anywhere in this process this context asks nobody; `zero`: asks.
+        /// How long a proof of the user made anywhere in this process is accepted without asking again; `zero`: always
+        /// ask.
         public var reuseDuration = Duration.zero
 
         public init() {}
@@ -33,7 +34,7 @@ public final class AuthenticationContext: Sendable {
         var isInvalidated = false
         var userKeys: [ObjectIdentifier: SecretBytes] = [:]
         var applicationKeys: [ObjectIdentifier: SecretBytes] = [:]
-        /// Set by the program, which then answers for it: a wrong one is not asked for again.
+        /// Set by the program. If it is wrong, the user is not asked for another one.
         var applicationPassword: SecretBytes?
         var running: [ObjectIdentifier: AuthenticationCancellation] = [:]
     }
@@ -42,13 +43,14 @@ public final class AuthenticationContext: Sendable {
     private let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)?
     static let tries = 3
 
-    /// - Parameter authenticator: Who asks, looked up when somebody has to; `nil` if there is no way to ask.
+    /// - Parameter authenticator: Returns the authenticator. It is called when the user has to be asked; `nil` if there
+    ///   is no way to ask.
     public init(_ authenticator: @escaping @Sendable () throws(KeychainError) -> (any Authenticator)?) {
         self.authenticator = authenticator
     }
 
-    /// Another context that asks as this one does, and in which nothing is proven.
-    package func withoutProofs() -> AuthenticationContext {
+    /// A new context that asks in the same way and has no proofs.
+    @_spi(Wrappers) public func withoutProofs() -> AuthenticationContext {
         let other = AuthenticationContext(authenticator)
         other.settings = settings
         return other
@@ -59,7 +61,7 @@ public final class AuthenticationContext: Sendable {
         set { state.withLock { $0.settings = newValue } }
     }
 
-    /// The password that the program gives for items protected by one; `nil` takes it back.
+    /// Sets the password for items that an application password protects; `nil` removes it.
     public func setApplicationPassword(_ password: SecretBytes?) {
         state.withLock { state in
             state.applicationPassword = password
@@ -73,7 +75,7 @@ public final class AuthenticationContext: Sendable {
 
     public var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 
-    /// Forgets everything, breaks off what is being asked, and refuses from now on.
+    /// Forgets all proofs, cancels open questions, and refuses all later requests.
     public func invalidate() {
         let running = state.withLock { state in
             let running = Array(state.running.values)
@@ -90,7 +92,7 @@ public final class AuthenticationContext: Sendable {
         return state.withLock { Proofs(userKey: $0.userKeys[id], applicationKey: $0.applicationKeys[id]) }
     }
 
-    /// Gets what is missing, asking if it must.
+    /// Gets missing proofs and asks the user if necessary.
     func obtain(
         _ needs: Proofs.Needs, for verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool,
         attempt: Int = 1
@@ -102,9 +104,9 @@ public final class AuthenticationContext: Sendable {
         }
     }
 
-    /// Drops proofs that did not fit.
+    /// Forgets proofs that were refused.
     ///
-    /// - Throws: `authenticationFailed` if the program gave the password, or there are no more tries.
+    /// - Throws: `authenticationFailed` if the program set the password, or no attempts are left.
     func forget(
         _ refused: Proofs.Needs, for verifier: any UserVerifier, mayTryAgain: Bool
     ) throws(KeychainError) {
@@ -117,7 +119,7 @@ public final class AuthenticationContext: Sendable {
         }
         if refused.contains(.user) { RecentProof.forget(verifier) }
         guard isFinal else { return }
-        throw KeychainError(.authenticationFailed, "The application password is not the one of this item.")
+        throw KeychainError(.authenticationFailed, "The application password does not open this item.")
     }
 
     func checkValid() throws(KeychainError) {
@@ -134,8 +136,8 @@ public final class AuthenticationContext: Sendable {
         if let recent = RecentProof.key(verifier, within: settings.reuseDuration) {
             return try keep(recent, for: verifier)
         }
-        // Before the limit: who asks nobody does not guess.
-        guard authorization.mayAsk else { throw .interactionNotAllowed }
+        // Before the rate limit: a request that does not ask cannot guess.
+        guard authorization.allowsInteraction else { throw .interactionNotAllowed }
         for attempt in 1...Self.tries {
             try verifier.rateLimit.check()
             let secret = try ask(.passphrase, authorization, attempt: attempt)
@@ -165,7 +167,7 @@ public final class AuthenticationContext: Sendable {
     private func keep(_ key: SecretBytes, for verifier: any UserVerifier) throws(KeychainError) {
         try checkValid()
         state.withLock { state in
-            // It may have been invalidated since; nothing is kept then.
+            // If the context was invalidated since, nothing is kept.
             if !state.isInvalidated { state.userKeys[ObjectIdentifier(verifier)] = key }
         }
     }
@@ -190,7 +192,7 @@ public final class AuthenticationContext: Sendable {
     private func ask(
         _ method: AuthenticationMethod, _ authorization: Authorization, attempt: Int, isNew: Bool = false
     ) throws(KeychainError) -> SecretBytes {
-        guard authorization.mayAsk else { throw .interactionNotAllowed }
+        guard authorization.allowsInteraction else { throw .interactionNotAllowed }
         let (authenticator, settings) = (try authenticator(for: method), settings)
         let reason = authorization.prompt ?? settings.reason ?? Self.usualReason
         let question = AuthenticationQuestion(
@@ -203,12 +205,12 @@ public final class AuthenticationContext: Sendable {
             try authenticator.ask(question)
         }
         guard case .secret(let secret) = answer else {
-            throw KeychainError(.unavailable, "The authenticator answered with something else than was asked for.")
+            throw KeychainError(.unavailable, "The authenticator returned the wrong kind of answer.")
         }
         return secret
     }
 
-    /// Who can ask for this; `interactionNotAllowed` if nobody may or can.
+    /// The authenticator for a method; `interactionNotAllowed` if asking is not allowed or not possible.
     func authenticator(for method: AuthenticationMethod) throws(KeychainError) -> any Authenticator {
         guard !settings.isInteractionNotAllowed, let authenticator = try authenticator(),
             authenticator.methods.contains(method)
@@ -216,7 +218,7 @@ public final class AuthenticationContext: Sendable {
         return authenticator
     }
 
-    /// Lets ``invalidate()`` break the question off; what it breaks off has failed, and was not cancelled by the person.
+    /// Lets ``invalidate()`` cancel the question. The request then fails as invalidated, not as cancelled by the user.
     private func whileRunning<Answer>(
         _ cancellation: AuthenticationCancellation, _ body: () throws(KeychainError) -> Answer
     ) throws(KeychainError) -> Answer {
@@ -239,9 +241,9 @@ public final class AuthenticationContext: Sendable {
 }
 
 extension KeychainError {
-    /// An item asks for a person, and there is no way to ask, or it was forbidden.
+    /// An item requires authentication, and asking the user is not possible or not allowed.
     public static let interactionNotAllowed = KeychainError(
         .interactionNotAllowed,
-        "The item asks for the user, and nobody can be asked here. Configure an authenticator "
+        "The item requires authentication, but the user cannot be asked here. Configure an authenticator "
             + "(KEYCHAIN_AUTHENTICATOR), or give an authentication context.")
 }

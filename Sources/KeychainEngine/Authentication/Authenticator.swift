@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can ask the person in front of a program, and what is asked.
+// The interface between a request and the user: the authenticator, its questions and the answers.
 
 public import Foundation
 public import SecretMemory
 
-/// Somebody who can ask the person in front of the program to prove who they are.
+/// Asks the user to authenticate.
 ///
 /// ```swift
 /// struct Window: Authenticator {
@@ -18,21 +18,22 @@ public import SecretMemory
 ///
 /// Does not protect against another program of the same user that shows the same question.
 public protocol Authenticator: Sendable {
-    /// What this one can ask for; anything else is never asked of it.
+    /// The methods that this authenticator supports. It is never asked for others.
     var methods: Set<AuthenticationMethod> { get }
 
-    /// Asks, and blocks the calling thread until there is an answer. Never called on a thread of Swift's own pool.
+    /// Asks the user, and blocks the calling thread until there is an answer. It is never called on a thread of Swift's
+    /// cooperative thread pool.
     ///
-    /// - Throws: `cancelled` if the person or the program broke it off, `interactionNotAllowed` if there is no way to ask
-    ///   here, `timedOut`, `unavailable`.
+    /// - Throws: `cancelled` if the user or the program cancelled the question; `interactionNotAllowed` if it cannot be
+    ///   asked here; `timedOut`; `unavailable`.
     func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer
 }
 
-/// A way to prove who one is.
+/// A way to authenticate.
 public enum AuthenticationMethod: Hashable, Sendable {
     /// A passphrase of the vault, or its recovery key.
     case passphrase
-    /// The password that a program protects one item with.
+    /// The password with which a program protects an item.
     case applicationPassword
     case biometry(Biometry)
 }
@@ -42,20 +43,20 @@ public enum Biometry: Hashable, Sendable {
     case touch, face, iris
 }
 
-/// What a person is asked.
+/// A question to the user.
 public struct AuthenticationQuestion: Sendable {
     public var method: AuthenticationMethod
-    /// Whether a secret is to be set, not proven: then it is asked for twice by whoever can.
+    /// Whether a new secret is set instead of proven. Authenticators that can should ask for it twice.
     public var isNew: Bool
-    /// What for, in words of the program; shown to the person.
+    /// The program's reason for asking; shown to the user.
     public var reason: String
-    /// 1 for the first; above it the answer before was wrong.
+    /// 1 for the first attempt. Above 1, the previous answer was wrong.
     public var attempt: Int
-    /// What the button that cancels is called; `nil` for the usual word.
+    /// The title of the cancel button; `nil` for the default.
     public var cancelTitle: String?
-    /// What the button is called that leads from biometry to the passphrase; `nil` for the usual word.
+    /// The title of the button that switches from biometry to the passphrase; `nil` for the default.
     public var fallbackTitle: String?
-    /// Ends the question before the person has answered.
+    /// Cancels the question.
     public var cancellation: AuthenticationCancellation
 
     public init(
@@ -73,9 +74,9 @@ public struct AuthenticationQuestion: Sendable {
     }
 }
 
-/// What came back. Whether a secret is the right one is for the store to say.
+/// An answer. The store decides whether a secret is correct.
 public enum AuthenticationAnswer: Sendable {
     case secret(SecretBytes)
-    /// A sensor recognised the person; `enrolment` changes when fingers or faces are added or removed.
+    /// A sensor recognized the user; `enrolment` changes when fingers or faces are added or removed.
     case biometry(enrolment: Data)
 }

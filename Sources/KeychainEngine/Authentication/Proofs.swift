@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a constrained item asks for, and what a request has to show.
+// The proofs that constrained items require, and those that a request has.
 
 public import SecretMemory
 
-/// What opens constrained items, beyond the key of their class.
+/// The keys that open constrained items, in addition to the key of their class.
 public struct Proofs: Sendable {
-    /// Which proofs an item asks for.
+    /// The proofs that an item requires.
     public struct Needs: OptionSet, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// That the user is present: a passphrase or the recovery key, given afresh.
+        /// The presence of the user: a passphrase or the recovery key, entered for this request or context.
         public static let user = Needs(rawValue: 1)
         public static let applicationPassword = Needs(rawValue: 2)
     }
 
-    /// What a passphrase unwraps and nothing else does.
+    /// A key that only a passphrase or the recovery key unwraps.
     public var userKey: SecretBytes?
     /// Derived from the application password.
     public var applicationKey: SecretBytes?
@@ -25,7 +25,7 @@ public struct Proofs: Sendable {
         self.applicationKey = applicationKey
     }
 
-    /// Those of `needs` that are not here.
+    /// The part of `needs` that is missing here.
     public func missing(_ needs: Needs) -> Needs {
         var missing = needs
         if userKey != nil { missing.remove(.user) }
@@ -34,24 +34,24 @@ public struct Proofs: Sendable {
     }
 }
 
-/// How a step of a store ended that may need proofs.
+/// The result of a store's step that may need proofs.
 public enum Attempt<Result> {
     case done(Result)
-    /// Nothing has happened; with these it may.
+    /// Nothing has happened. The step may succeed with these proofs.
     case needs(Proofs.Needs)
-    /// Nothing has happened; with these, which are to be set and not proven, it may.
+    /// Nothing has happened. The step may succeed with these proofs, which are set for a new item and not proven.
     case needsNew(Proofs.Needs)
-    /// Nothing has happened; these were given and do not fit.
+    /// Nothing has happened. These proofs were given and are wrong.
     case refused(Proofs.Needs)
 }
 
 extension Attempt: Sendable where Result: Sendable {}
 
-/// Why a step did not come to an end that lacked nothing but proofs.
+/// An authentication requirement: the reason why a step could not complete.
 public typealias Obstacle = Attempt<Never>
 
 extension Attempt where Result == Never {
-    /// The same as the ending of a step that would have had a result.
+    /// The same requirement for a step that has a result.
     public func attempt<Other>() -> Attempt<Other> {
         switch self {
         case .needs(let needs): .needs(needs)
@@ -61,29 +61,29 @@ extension Attempt where Result == Never {
     }
 }
 
-/// What tells a right passphrase from a wrong one: a store whose items ask for the user.
+/// Verifies passphrases. A store whose items require authentication has one.
 public protocol UserVerifier: AnyObject, Sendable {
-    /// Wrong answers count here, whoever asked.
+    /// Counts wrong answers, from all contexts.
     var rateLimit: RateLimit { get }
 
-    /// Whether there is a passphrase, or another secret of the user, at all; without one nothing can be stored that asks
-    /// for the user.
+    /// Whether a passphrase or another secret of the user is set. Without one, items that require the user cannot be
+    /// stored.
     func isPasscodeSet() throws(KeychainError) -> Bool
 
-    /// The key that a passphrase, or the recovery key as text, unwraps. Takes about half a second.
+    /// The key that a passphrase, or the recovery key as text, unwraps. It takes about half a second.
     ///
-    /// - Throws: `authenticationFailed` if it is the wrong one, `unavailable` if no passphrase is set.
+    /// - Throws: `authenticationFailed` if the secret is wrong, `unavailable` if no passphrase is set.
     func userKey(provenBy secret: SecretBytes) throws(KeychainError) -> SecretBytes
 
-    /// The key that an application password stands for. Takes about half a second.
+    /// The key that is derived from an application password. It takes about half a second.
     ///
     /// - Throws: `invalidParameter` if it is empty or longer than 1024 bytes.
     func applicationKey(from password: SecretBytes) throws(KeychainError) -> SecretBytes
 }
 
 extension AccessControl {
-    /// What reading and changing an item takes beyond its class key. Adding takes only the application password, and
-    /// deleting nothing (Apple's rule).
+    /// The proofs for reading and changing an item, in addition to its class key. Adding needs only the application
+    /// password, and deleting needs none (Apple's rule).
     public var needs: Proofs.Needs {
         let flags = flags ?? []
         var needs: Proofs.Needs = []
@@ -91,4 +91,12 @@ extension AccessControl {
         if flags.contains(.applicationPassword) { needs.insert(.applicationPassword) }
         return needs
     }
+}
+
+extension KeychainError {
+    /// An item requires the user, and no passphrase is set.
+    public static let passcodeNotSet = KeychainError(
+        .unavailable,
+        "No passphrase is set, so items that need one cannot be stored. Set one (keychainctl protect add passphrase), or "
+            + "use another accessibility class and no access control flags.")
 }

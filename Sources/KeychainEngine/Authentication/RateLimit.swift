@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slowing down who guesses.
+// Slows down attackers that guess.
 
 import Synchronization
 
-/// Makes wrong answers cost time: three are free, then each one delays the next try by 1, 2, 4 … up to 60 seconds.
+/// Delays attempts after wrong answers. Three are free, then each one delays the next attempt by 1, 2, 4 … up to 60
+/// seconds.
 ///
 /// ```swift
 /// try limit.check()
 /// if isRight(answer) { limit.succeeded() } else { limit.failed() }
 /// ```
 ///
-/// Does not protect against who has the files, who starts the program anew, or several tries at the same moment: it counts in
-/// memory, and only what it is told.
+/// Does not protect against an attacker who has the files, restarts the program, or makes several attempts at the same
+/// moment. It counts in memory, and only the answers that are reported to it.
 public final class RateLimit: Sendable {
     private static let freeFailures = 3
     private static let longestDelay = Duration.seconds(60)
@@ -24,7 +25,7 @@ public final class RateLimit: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter now: A clock that never goes back, and goes on while the machine sleeps.
+    /// - Parameter now: A clock that never goes back and continues while the machine sleeps.
     public init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     /// - Throws: `authenticationFailed` while a delay runs.
@@ -48,13 +49,13 @@ public final class RateLimit: Sendable {
         }
     }
 
-    /// The answer was right: counting begins anew.
+    /// The answer was right: counting starts again.
     public func succeeded() {
         state.withLock { $0 = State() }
     }
 
     private static func delay(afterPaidFailures number: Int) -> Duration {
-        // 2⁶ is above the longest delay already; a larger shift would only overflow one day.
+        // 2⁶ is above the longest delay already. A larger shift would eventually overflow.
         min(.seconds(1 << min(number - 1, 6)), longestDelay)
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last time the user was proven in this process, for contexts that accept that for a while.
+// The last authentication of the user in this process, for contexts that accept it for a while.
 
 package import SecretMemory
 import Synchronization
 
-/// Keeps a user's key for as long as some context allows it to be reused, and for nobody else.
+/// Keeps a user's key as long as a context allows its reuse, and only for such contexts.
 package enum RecentProof {
     private struct Entry {
         let key: SecretBytes
@@ -17,7 +17,7 @@ package enum RecentProof {
 
     private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    /// Kept only if the context that proved it asks for reuse itself, so that others leave no key behind.
+    /// The key is kept only if the context that proved it allows reuse, so that other contexts leave no key behind.
     package static func remember(_ key: SecretBytes, _ verifier: any UserVerifier, keptFor duration: Duration) {
         guard duration > .zero else { return }
         let now = ContinuousClock.now

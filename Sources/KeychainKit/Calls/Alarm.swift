@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends calls whose time is up: one sleeping task for all of them, and none while there are none.
+// A timer that ends calls when their time is up. One task sleeps for all calls; without calls there is none.
 
 import Synchronization
 
-/// Something that has to end at some time.
+/// Something that must end at a given time.
 protocol Expiring: AnyObject, Sendable {
-    /// As measured by the clock that it was given to.
+    /// Measured by the clock of the timer it is given to.
     var deadline: Duration { get }
     func expire()
 }
@@ -18,19 +18,23 @@ final class Alarm: Sendable {
         var wakesAt: Duration?
     }
 
-    /// Some clocks do not count to the end of very long times. Who wakes up for nothing sleeps on.
+    /// Sleep at most one day, then re-arm: some clocks overflow on very long sleeps.
     private static let longestSleep = Duration.seconds(86400)
 
     private let state = Mutex(State())
     private let elapsed: @Sendable () -> Duration
-    private let sleep: @Sendable (Duration) async throws -> Void
+    private let sleepUntil: @Sendable (Duration) async throws -> Void
 
-    init(elapsed: @escaping @Sendable () -> Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) {
+    /// - Parameter sleepUntil: Returns at a time as measured by `elapsed`. With a length of time the sleeper would be late by what
+    ///   the clock goes on before it sleeps: a test that moves its clock just then would wait for ever.
+    init(
+        elapsed: @escaping @Sendable () -> Duration, sleepUntil: @escaping @Sendable (Duration) async throws -> Void
+    ) {
         self.elapsed = elapsed
-        self.sleep = sleep
+        self.sleepUntil = sleepUntil
     }
 
-    /// Sees to it that `expiring` ends in time; also after its deadline has changed.
+    /// Arms the timer for `expiring`. Call it again when the deadline of `expiring` changes.
     func set(for expiring: any Expiring) {
         let deadline = expiring.deadline
         state.withLock { state in
@@ -40,7 +44,8 @@ final class Alarm: Sendable {
         }
     }
 
-    /// The sleeper is left alone: calls end all the time, and waking up once for nothing costs less than a new task for each.
+    /// The sleeping task keeps running. Calls end often, and one needless wake-up costs less than a new task for each
+    /// call.
     func clear(for expiring: any Expiring) {
         state.withLock { $0.waiting[ObjectIdentifier(expiring)] = nil }
     }
@@ -53,12 +58,19 @@ final class Alarm: Sendable {
 
     private func wake(at deadline: Duration) async {
         do {
-            let remaining = deadline - elapsed()
-            if remaining > .zero { try await sleep(min(remaining, Self.longestSleep)) }
+            let now = elapsed()
+            if now < deadline { try await sleepUntil(min(deadline, now + Self.longestSleep)) }
         } catch {
-            return  // Another sleeper has taken over.
+            // Cancelled: another sleeper has taken over.
+            guard !Task.isCancelled, await pauses() else { return }
         }
         ring()
+    }
+
+    /// Waits a second of the system's: a clock that fails must neither leave calls waiting for ever nor be asked without pause.
+    private func pauses() async -> Bool {
+        do { try await Task.sleep(for: .seconds(1)) } catch { return false }
+        return true
     }
 
     private func ring() {

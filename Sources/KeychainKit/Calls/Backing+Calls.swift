@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways to make a call: on the caller's own thread, or on one of the lane's while the caller waits.
+// Two ways to make a call: on the caller's thread, or on a worker thread while the caller waits.
 
 import Dispatch
 import KeychainEngine
 import Synchronization
 
 extension Backing {
-    /// On this thread; with a deadline on one of the lane's, which can be left behind.
+    /// Runs on this thread. With a timeout it runs on a worker thread, so that this thread can stop waiting for it.
     func call<Output: Sendable>(
-        _ deadline: Deadline?, _ body: @escaping Call<Output>.Body
+        _ timeout: Timeout?, _ body: @escaping Call<Output>.Body
     ) throws(KeychainError) -> Output {
-        guard let deadline else { return try body(nil) }
-        let call = Call(lane, clock, deadline, body)
+        guard let timeout else { return try body(nil) }
+        let call = Call(workerQueue, time, timeout, body)
         let (ended, ending) = (DispatchSemaphore(value: 0), Box<Call<Output>.Ending>())
         call.start {
             ending.put($0)
             ended.signal()
         }
-        while ended.wait(timeout: .now() + (call.deadline - clock.elapsed()).dispatchInterval) == .timedOut {
-            call.expireIfDue()
+        while ended.wait(timeout: .now() + (call.deadline - time.elapsed()).dispatchInterval) == .timedOut {
+            // The timer's task may be waiting for this thread.
+            if call.deadline <= time.elapsed() { call.expire() }
         }
         guard let ending = ending.content else { throw .unended }
         return try ending.get()
     }
 
-    /// The caller's task waits, and no thread with it.
+    /// Suspends the caller's task and blocks no thread.
     nonisolated(nonsending) func call<Output: Sendable>(
-        _ deadline: Deadline?, _ body: @escaping Call<Output>.Body
+        _ timeout: Timeout?, _ body: @escaping Call<Output>.Body
     ) async throws(KeychainError) -> Output {
-        let call = Call(lane, clock, deadline ?? .standard, body)
+        let call = Call(workerQueue, time, timeout ?? .standard, body)
         let ending = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 call.start { continuation.resume(returning: $0) }
@@ -40,7 +41,7 @@ extension Backing {
     }
 }
 
-/// Hands something from one thread to another.
+/// Passes a value from one thread to another.
 private final class Box<Content: Sendable>: Sendable {
     private let state = Mutex<Content?>(nil)
 
@@ -54,7 +55,8 @@ extension KeychainError {
 }
 
 extension Duration {
-    /// At least a millisecond, so that a clock that stands still makes nobody spin; at most what its parts can count.
+    /// At least a millisecond, so that a clock that stands still does not cause a busy loop. At most what
+    /// `DispatchTimeInterval` can represent.
     fileprivate var dispatchInterval: DispatchTimeInterval {
         let (seconds, attoseconds) = min(max(self, .milliseconds(1)), .seconds(1_000_000)).components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000

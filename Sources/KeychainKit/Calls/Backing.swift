@@ -1,48 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// What store values are values of: an engine, whose requests it answers, and the threads that wait for it.
+// State shared by copies of a `SecretStore`: the engine and its worker threads.
 
+import Foundation
 import KeychainEngine
 
-#if canImport(KeychainVault)
+#if os(Linux)
     import KeychainAuthenticators
     import KeychainVault
 #else
     import KeychainSecItem
 #endif
 
-/// Shared by all store values that were made from one another.
+/// Shared by a store and all copies made from it.
 final class Backing: Sendable {
     let engine: Engine
-    let caller: Caller
-    let clock: KeychainClock
-    let lane: Lane
+    let accessGroups: AccessGroups
+    let time: Timekeeper
+    /// The date that new and changed items get.
+    let now: @Sendable () -> Date
+    let workerQueue: WorkerQueue
 
-    /// - Parameter lane: That of the store; `nil`: to be looked up.
-    init(_ store: any ItemStore, _ caller: Caller, _ clock: KeychainClock, _ lane: Lane? = nil) {
-        self.caller = caller
-        self.clock = clock
-        self.lane = lane ?? Lane.of(store)
-        engine = Engine(store: store, authenticator: Self.authenticator, now: clock.now)
+    /// - Parameter workerQueue: The worker queue of the store. `nil`: looked up by the store.
+    init(
+        _ store: any ItemStore, _ accessGroups: AccessGroups, time: Timekeeper = .system,
+        now: @escaping @Sendable () -> Date = { Date() }, workerQueue: WorkerQueue? = nil
+    ) {
+        self.accessGroups = accessGroups
+        self.time = time
+        self.now = now
+        self.workerQueue = workerQueue ?? WorkerQueue.of(store)
+        engine = Engine(store: store, authenticator: Self.authenticator, now: now)
     }
 
-    /// On the same lane: by it stores are known to be of one keychain, also where the keychain is a value.
-    func with(_ clock: KeychainClock) -> Backing { Backing(engine.store, caller, clock, lane) }
+    /// Keeps the worker queue. Two stores belong to one keychain if they have the same worker queue, also where the
+    /// `ItemStore` is a value type.
+    func with(_ clock: any Clock<Duration>) -> Backing {
+        Backing(engine.store, accessGroups, time: Timekeeper(clock), now: now, workerQueue: workerQueue)
+    }
 
-    #if canImport(KeychainVault)
-        /// The keychain of the user, for the program that runs. Made at the first use: what a program sets in its
-        /// environment before counts.
+    /// Keeps the worker queue as well.
+    func with(now: @escaping @Sendable () -> Date) -> Backing {
+        Backing(engine.store, accessGroups, time: time, now: now, workerQueue: workerQueue)
+    }
+
+    #if os(Linux)
+        /// The user's keychain, for the running program. It is created on first use, so environment variables that the
+        /// program sets before then have an effect.
         static let shared = {
             let keychain = DefaultKeychain.ofEnvironment()
-            return Backing(keychain.store, keychain.caller, .system)
+            return Backing(keychain.store, keychain.accessGroups)
         }()
 
         static let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)? = {
             () throws(KeychainError) in try Authenticators.forItems()
         }
     #else
-        static let shared = Backing(SecItemStore(), .unrestricted, .system)
+        static let shared = Backing(SecItemStore(), .unrestricted)
 
-        /// The system asks by itself.
+        /// The system asks the user itself.
         static let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)? = { nil }
     #endif
 }

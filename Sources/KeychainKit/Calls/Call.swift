@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call that somebody waits for, until it is done, its time is up, or nobody wants it any more.
+// One call that a caller waits for, until it is done, times out, or is cancelled.
 
 import KeychainEngine
 import Synchronization
 
-final class Call<Output: Sendable>: Lane.Job, Expiring {
+final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
     typealias Ending = Result<Output, KeychainError>
 
     private enum Phase {
@@ -21,35 +21,35 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
         var phase = Phase.waiting
         var budget: Budget
         var deliver: (@Sendable (Ending) -> Void)?
-        /// Dropped when the call ends, with all that it holds.
+        /// Released when the call ends, with everything that it captures.
         var body: Body?
-        /// Why the call is to end once the commit that has begun is over, and when that is looked at again.
+        /// The error to end with when the current commit is over, and the time of the next check.
         var ending: (error: KeychainError, nextLook: Duration)?
     }
 
-    /// How long after a commit was met it is looked at again whether the call can end. A commit takes as long as the disk.
+    /// The interval between checks whether a commit is over. A commit takes as long as the disk needs.
     private static var lookInterval: Duration { .milliseconds(20) }
 
     private let state: Mutex<State>
-    private let lane: Lane
-    private let clock: KeychainClock
-    private let length: Deadline
+    private let workerQueue: WorkerQueue
+    private let time: Timekeeper
+    private let timeout: Timeout
     private let cancellation = AuthenticationCancellation()
     private let gate = CommitGate()
 
     init(
-        _ lane: Lane, _ clock: KeychainClock, _ deadline: Deadline,
+        _ workerQueue: WorkerQueue, _ time: Timekeeper, _ timeout: Timeout,
         _ body: @escaping Body
     ) {
-        self.lane = lane
-        self.clock = clock
-        length = deadline
-        state = Mutex(State(budget: Budget(deadline, at: clock.elapsed()), body: body))
+        self.workerQueue = workerQueue
+        self.time = time
+        self.timeout = timeout
+        state = Mutex(State(budget: Budget(timeout, at: time.elapsed()), body: body))
     }
 
     var deadline: Duration { state.withLock { $0.ending?.nextLook ?? $0.budget.end } }
 
-    /// - Parameter deliver: Gets the ending, once, on whatever thread.
+    /// - Parameter deliver: Receives the result once, on any thread.
     func start(_ deliver: @escaping @Sendable (Ending) -> Void) {
         let ending: Ending? = state.withLock { state in
             if case .ended(let ending) = state.phase { return ending }
@@ -57,8 +57,8 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
             return nil
         }
         if let ending { return deliver(ending) }
-        clock.alarm.set(for: self)
-        lane.add(self)
+        time.alarm.set(for: self)
+        workerQueue.add(self)
     }
 
     func run() {
@@ -79,43 +79,39 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
     }
 
     private func setAsking(_ isAsking: Bool) {
-        state.withLock { $0.budget.setAsking(isAsking, at: clock.elapsed()) }
+        state.withLock { $0.budget.setAsking(isAsking, at: time.elapsed()) }
         setAlarm()
     }
 
     // MARK: - Ending
 
-    /// For a caller that waits on a thread of its own, where the alarm may be waiting for that very thread.
-    func expireIfDue() {
-        if deadline <= clock.elapsed() { expire() }
-    }
-
     func expire() {
         let (isAsking, ending) = state.withLock { ($0.budget.isAsking, $0.ending) }
-        let timeout: KeychainError =
-            isAsking ? .nobodyAnswered(within: length.asking) : .timedOut(after: length.silent)
-        stop(ending?.error ?? timeout)
+        let timedOut: KeychainError =
+            isAsking ? .nobodyAnswered(within: timeout.userInteraction) : .timedOut(after: timeout.operation)
+        stop(ending?.error ?? timedOut)
     }
 
     func cancel() {
         stop(.callCancelled)
     }
 
-    /// Ends the call before its change, or leaves the ending to the commit that has begun. Nothing is changed later.
+    /// Ends the call before its change is committed. If the commit has begun, the commit decides the result. Nothing
+    /// changes later.
     private func stop(_ error: KeychainError) {
         guard !gate.close(error) else { return end(.failure(error)) }
-        state.withLock { $0.ending = (error, clock.elapsed() + Self.lookInterval) }
+        state.withLock { $0.ending = (error, time.elapsed() + Self.lookInterval) }
         cancellation.cancel()
         setAlarm()
     }
 
     private func setAlarm() {
-        clock.alarm.set(for: self)
-        // It may have ended just now, and then nobody would clear the alarm.
-        if state.withLock({ $0.phase.isEnded }) { clock.alarm.clear(for: self) }
+        time.alarm.set(for: self)
+        // The call may have ended just now. Then nothing else would clear the timer.
+        if state.withLock({ $0.phase.isEnded }) { time.alarm.clear(for: self) }
     }
 
-    /// The first ending counts.
+    /// Only the first result counts.
     private func end(_ ending: Ending) {
         let before = state.withLock { state in
             defer {
@@ -125,8 +121,8 @@ final class Call<Output: Sendable>: Lane.Job, Expiring {
             return state
         }
         guard !before.phase.isEnded else { return }
-        clock.alarm.clear(for: self)
-        if case .waiting = before.phase { lane.remove(self) }
+        time.alarm.clear(for: self)
+        if case .waiting = before.phase { workerQueue.remove(self) }
         cancellation.cancel()
         before.deliver?(ending)
     }
@@ -136,13 +132,14 @@ extension KeychainError {
     fileprivate static func timedOut(after time: Duration) -> KeychainError {
         KeychainError(
             .timedOut,
-            "The keychain did not answer within \(time). What it had not done by then will not be done. Try again.")
+            "The keychain did not answer within \(time). Changes that were not made by then will not be made. Try again."
+        )
     }
 
     fileprivate static func nobodyAnswered(within time: Duration) -> KeychainError {
-        KeychainError(.timedOut, "Nobody answered the question for the user within \(time). Try again.")
+        KeychainError(.timedOut, "The user did not answer the question within \(time). Try again.")
     }
 
     fileprivate static let callCancelled = KeychainError(
-        .cancelled, "The program has cancelled the call. What the keychain had not done by then will not be done.")
+        .cancelled, "The program has cancelled the call. Changes that were not made by then will not be made.")
 }

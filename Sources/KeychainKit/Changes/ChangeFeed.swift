@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the items of some queries, for one who waits for changes.
+// Follows the items of some queries and collects their changes.
 
 import Dispatch
 import KeychainEngine
 import Synchronization
 
-/// What was seen when it began, and the changes since that nobody has taken yet.
+/// The items as last seen, and the changes that have not been taken yet.
 ///
-/// It looks on the thread on which the store tells it of changes, which is none of Swift's own pool. The store makes one call
-/// at a time and one of many changes, so looks neither overlap nor pile up.
+/// It reads the store on the thread on which the store notifies observers, which does not belong to Swift's cooperative
+/// thread pool. The store makes one notification at a time, and merges several changes into one, so reads neither
+/// overlap nor queue up.
 final class ChangeFeed: Sendable {
     private typealias Waiting = CheckedContinuation<SecretChange?, Never>
+    private typealias Signal = AsyncStream<Void>.Continuation
 
     private struct State {
         var known = KnownItems()
         var pending = PendingChanges()
         var waiting: [Waiting] = []
+        /// Of those who wait for a change without taking it.
+        var signals: [Int: Signal] = [:]
+        var signalCount = 0
         var observation: StoreObservation?
         var isEnded = false
     }
@@ -24,10 +29,10 @@ final class ChangeFeed: Sendable {
     private let queries: [Query]
     private let state = Mutex(State())
     private let retries = Retries()
-    /// Held during a look: the first is on the caller's thread, and one after a failure on another.
+    /// Held while reading: the first read is on the caller's thread, and a read after a failure is on another one.
     private let looking = Mutex(())
 
-    /// Begins to observe, and then sees what there is: what changes from then on is a change.
+    /// Begins to observe, then reads the current items. Everything that changes from then on is reported.
     init(_ backing: Backing, _ queries: [Query]) throws(KeychainError) {
         (self.backing, self.queries) = (backing, queries)
         let observation = try backing.engine.store.observe { [weak self] in self?.look() }
@@ -37,12 +42,36 @@ final class ChangeFeed: Sendable {
 
     // MARK: - Taking changes
 
-    /// The next change; `nil` once the feed has ended, which it does when the task is cancelled that waits.
+    /// The next change; `nil` once the feed has ended. Cancelling the waiting task ends the feed.
     func next(isolation: isolated (any Actor)?) async -> SecretChange? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { wait($0) }
         } onCancel: {
             end()
+        }
+    }
+
+    /// Waits until there is a change to take, or the feed has ended. Cancelling the task ends only this wait.
+    func untilPending() async {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        let number: Int? = state.withLock { state in
+            guard !state.isEnded, state.pending.isEmpty else { return nil }
+            state.signalCount += 1
+            state.signals[state.signalCount] = signal
+            return state.signalCount
+        }
+        guard let number else { return }
+        for await _ in signals { break }
+        state.withLock { $0.signals[number] = nil }
+    }
+
+    /// Takes the first change, if there is one.
+    ///
+    /// - Returns: `false` if the feed has ended.
+    func takeIfPending() -> Bool {
+        state.withLock { state in
+            _ = state.pending.takeFirst()
+            return !state.isEnded
         }
     }
 
@@ -56,9 +85,9 @@ final class ChangeFeed: Sendable {
         if isKnown { waiting.resume(returning: change) }
     }
 
-    /// Lets go of the store; nobody waits any longer.
+    /// Releases the store and ends all waiting.
     func end() {
-        // All of it goes outside the lock.
+        // The old state is released outside the lock.
         let before = state.withLock { state in
             defer {
                 state = State()
@@ -67,6 +96,7 @@ final class ChangeFeed: Sendable {
             return state
         }
         for waiting in before.waiting { waiting.resume(returning: nil) }
+        for signal in before.signals.values { signal.finish() }
     }
 
     // MARK: - Looking
@@ -77,13 +107,13 @@ final class ChangeFeed: Sendable {
                 try compare()
                 retries.reset()
             } catch {
-                // Nobody will tell when the store answers again.
+                // The store does not notify when it answers again.
                 lookLater()
             }
         }
     }
 
-    /// The first comparison. A store that does not tell of its unlocking is asked from time to time.
+    /// The first comparison. A store that does not notify about unlocking is polled.
     private func begin() throws(KeychainError) {
         do throws(KeychainError) {
             try compare()
@@ -101,32 +131,33 @@ final class ChangeFeed: Sendable {
         deliver { $0.changes(lockState) }
         let versions = state.withLock { $0.known.versions }
         do throws(KeychainError) {
-            let differences = try engine.differences(queries, from: versions, caller: backing.caller)
+            let differences = try engine.differences(queries, from: versions, accessGroups: backing.accessGroups)
             deliver { $0.changes(differences) }
         } catch {
-            // It is compared with what is known now when the store is unlocked, of which the store tells.
+            // The items are compared when the store is unlocked; the store notifies about that.
             guard error.reason == .locked, lockState != .unlocked else { throw error }
         }
     }
 
     private func deliver(_ changes: (inout KnownItems) -> [KnownChange]) {
-        let deliveries = state.withLock { state -> [(Waiting, SecretChange)] in
-            guard !state.isEnded else { return [] }
+        let (deliveries, signals) = state.withLock { state -> ([(Waiting, SecretChange)], [Signal]) in
+            guard !state.isEnded else { return ([], []) }
             for change in changes(&state.known) { state.pending.add(change) }
             var deliveries: [(Waiting, SecretChange)] = []
             while !state.waiting.isEmpty, let change = state.pending.takeFirst() {
                 deliveries.append((state.waiting.removeFirst(), change))
             }
-            return deliveries
+            return (deliveries, state.pending.isEmpty ? [] : Array(state.signals.values))
         }
         for (waiting, change) in deliveries { waiting.resume(returning: change) }
+        for signal in signals { signal.yield() }
     }
 }
 
-/// Tries again after failures, less and less often.
+/// Retries after failures, with growing pauses.
 private final class Retries: Sendable {
     private static let (shortest, longest) = (1, 64)
-    /// Concurrent: a store that does not answer keeps nobody else from trying.
+    /// Concurrent, so that a store that does not answer does not block the retries of others.
     private static let queue = DispatchQueue(label: "swift-keychain.retries", attributes: .concurrent)
 
     private struct State {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an observer has seen, and what is new to it.
+// The state that an observer has seen, and the differences to it.
 
 import Foundation
 import KeychainEngine
 
-/// The items and the lock state as they were seen last.
+/// The items and the lock state when last seen.
 struct KnownItems {
     private var items: [UUID: StoredItem] = [:]
     private(set) var versions: [UUID: UInt64] = [:]
-    /// Items that were there from the beginning and have not been open yet.
+    /// Items that existed from the beginning and could not be opened yet.
     private var unopened: [UUID: UInt64] = [:]
     private var lockState: LockState?
     private var hasBegun = false
 
-    /// Takes over a lock state, and tells what is new about it.
+    /// Stores a new lock state and returns the change, if any.
     ///
-    /// Also if it was locked before: that it was never unlocked, or has been meanwhile, decides about items that are open
-    /// after the first unlock.
+    /// A change between the two locked states is reported too: it decides whether items of the after-first-unlock
+    /// classes can be read.
     mutating func changes(_ now: LockState) -> [KnownChange] {
         defer { lockState = now }
         guard let before = lockState, before != now else { return [] }
         return [KnownChange(isLocked: now != .unlocked)]
     }
 
-    /// Takes over what is different, and tells about it; not the first time.
+    /// Stores differences and returns them as changes. The first call returns none.
     mutating func changes(_ differences: ItemDifferences) -> [KnownChange] {
         var changes: [KnownChange] = []
         for id in differences.gone {
@@ -31,17 +31,18 @@ struct KnownItems {
             if let item = items.removeValue(forKey: id) { changes.append(KnownChange(.removed, item)) }
         }
         let changed = differences.changed.sorted { $0.modified < $1.modified }
-        // Old names first: the old name of one may be the new name of another, where what comes last is what is there.
+        // Old names first: the old name of one item may be the new name of another, and the last change of a name must
+        // be the current state.
         changes += changed.compactMap { oldName(of: $0) }
         changes += changed.compactMap { change(of: $0) }
         if !hasBegun { unopened = differences.closed }
-        // They have been opened, or removed.
+        // These have been opened or removed.
         for id in unopened.keys where differences.closed[id] == nil { unopened[id] = nil }
         defer { hasBegun = true }
         return hasBegun ? changes : []
     }
 
-    /// Forgets an item that has another name now.
+    /// Forgets the old name of a renamed item.
     private mutating func oldName(of item: StoredItem) -> KnownChange? {
         guard let before = items[item.id], PrimaryKey(before.item) != PrimaryKey(item.item) else { return nil }
         items[item.id] = nil

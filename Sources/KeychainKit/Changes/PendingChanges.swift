@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes that wait for somebody to take them.
+// Changes that have not been taken yet.
 
 import KeychainEngine
 
-/// A change, and what it is of.
+/// A change and its subject.
 struct KnownChange {
-    /// What two changes have to be of to become one.
+    /// Two changes of the same subject are merged.
     enum Subject: Hashable {
-        /// By name and not by identity: an item that was removed and made anew is a changed one to who follows it.
+        /// An item is identified by its name, not its identity: for an observer, an item that was removed and created
+        /// again has changed.
         case item(PrimaryKey)
         case lockState
     }
@@ -26,12 +27,12 @@ struct KnownChange {
     }
 }
 
-/// Changes in the order in which they came, at most one for each item: what several of them come to.
+/// Changes in the order in which they came, at most one for each item. Several changes of one item are merged.
 struct PendingChanges {
     private typealias Place = (number: UInt64, subject: KnownChange.Subject)
 
     private var changes: [KnownChange.Subject: (number: UInt64, change: SecretChange)] = [:]
-    /// The places of changes, those included that have been taken back since.
+    /// Positions of changes, including those that were cancelled out.
     private var places: [Place] = []
     private var firstPlace = 0
     private var nextNumber: UInt64 = 0
@@ -66,7 +67,7 @@ struct PendingChanges {
         nextNumber += 1
     }
 
-    /// Else places would pile up where the same item keeps coming and going.
+    /// Otherwise positions would pile up when an item is added and removed repeatedly.
     private mutating func dropEmptyPlaces() {
         guard places.count > 2 * changes.count + 16 else { return }
         places = places[firstPlace...].filter { changes[$0.subject]?.number == $0.number }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has changed.
+// A change of an item or of the lock state.
 
-/// A change of an item, or of the keychain's lock state. It never holds a value: read that, if you want it.
+/// A change of an item, or of the keychain's lock state. It never contains a value; read the item to get it.
 public struct SecretChange: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case added
-        /// The value, or anything else of the item.
+        /// The value or an attribute has changed.
         case updated
         case removed
-        /// Items that are open only while the keychain is unlocked cannot be read now. Comes again when those that are open
-        /// after the first unlock may have become, or ceased to be, readable while it is locked.
+        /// The keychain is locked: items that need an unlocked keychain cannot be read. Also reported while the
+        /// keychain stays locked, when items of the `afterFirstUnlock…` classes may have become readable or unreadable.
         case locked
         case unlocked
     }
 
     public let kind: Kind
-    /// The item as it is now, or as it was last seen if it is gone; `nil` for a change of the lock state.
+    /// The item as it is now, or as it was last seen if it was removed. `nil` for a change of the lock state.
     ///
-    /// Of an item that asks for the user or a password there is nothing but its name, since nobody has been asked.
+    /// If the item requires authentication, only its name is set, since the user was not asked.
     public let item: KeychainItem?
 
     init(_ kind: Kind, _ item: KeychainItem? = nil) {
@@ -27,7 +27,7 @@ public struct SecretChange: Hashable, Sendable {
 }
 
 extension SecretChange: CustomStringConvertible, CustomReflectable {
-    /// The kind, and no name.
+    /// Contains the kind, but no name.
     public var description: String { kind.rawValue }
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind.rawValue]) }
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes as a sequence.
+// Changes as an asynchronous sequence.
 
 import KeychainEngine
 
-/// The changes since this was asked for, by whatever program, one after another as they happen.
+/// The changes made by any program since the sequence was created, in order.
 ///
 /// ```swift
 /// for await change in try await store.changes(for: "alice") where change.kind == .updated { reload() }
 /// ```
 ///
-/// Who reads after asking for the changes misses nothing: what is changed later comes here. A reader that is slow finds what
-/// several changes of an item come to: an item that was added and updated is added, one that was removed and made again
-/// updated, one that came and went does not appear. Waiting takes no processor time and no thread.
+/// Create the sequence first and read the items afterwards: then no change is missed. For a slow reader, several
+/// changes of one item are merged. An item that was added and then updated is reported as added. An item that was
+/// removed and created again is reported as updated. An item that was added and removed is not reported. Waiting uses
+/// no thread and no processor time.
 ///
-/// It ends when the task that waits is cancelled, and at nothing else: while the keychain cannot be looked at, it tries
-/// again from time to time, and what was missed comes then. For one loop: two that wait for the same changes get some each.
+/// The sequence ends only when the waiting task is cancelled. While the keychain cannot be read, it retries from time
+/// to time, and then reports what was missed. Use it in one loop: two loops over the same sequence each get some of the
+/// changes.
 ///
-/// Not noticed is an item in an older copy of the vault that was put back, if before the next look it was changed as often as
-/// the item that was there.
+/// When an older copy of the vault is restored, an item counts as unchanged if its version at the next read is the one
+/// that was last seen.
 public struct SecretChanges: AsyncSequence, Sendable {
     public typealias Element = SecretChange
     public typealias Failure = Never
@@ -44,21 +46,21 @@ extension SecretStore {
     /// for await _ in changes { show(try await store.read(String.self, for: "alice")) }
     /// ```
     ///
-    /// Which items there are is looked up before this returns. Items that cannot be opened while the
-    /// keychain is locked are compared when it is unlocked.
+    /// The current items are read before this returns. Items that cannot be opened while the keychain is locked are
+    /// compared when it is unlocked.
     ///
     /// - Parameter account: `nil`: all accounts.
-    /// - Throws: `unsupported` if the store does not notice changes, `unavailable` if the system's limits on watching files are
-    ///   reached, and what keeps items from being looked up, but for `locked`.
+    /// - Throws: `unsupported` if the store does not notice changes; `unavailable` if the system's limits on watching
+    ///   files are reached; any error of reading the items except `locked`.
     public func changes(for account: String? = nil) throws(KeychainError) -> SecretChanges {
-        try backing.changes([StoreRequests(self, nil).query(account)], deadline)
+        try backing.changes([StoreRequests(self, nil).query(account)], timeout)
     }
 
-    /// The same without blocking a thread.
+    /// The asynchronous form.
     public nonisolated(nonsending) func changes(
         for account: String? = nil
     ) async throws(KeychainError) -> SecretChanges {
-        try await backing.changes([StoreRequests(self, nil).query(account)], deadline)
+        try await backing.changes([StoreRequests(self, nil).query(account)], timeout)
     }
 }
 
@@ -69,16 +71,16 @@ extension KeychainCatalog {
     /// for await change in try await catalog.changes() { log(change.kind.rawValue) }
     /// ```
     ///
-    /// - Throws: As `SecretStore.changes(for:)`.
+    /// - Throws: The errors of `SecretStore.changes(for:)`.
     public func changes(_ classes: [ItemClass] = ItemClass.allCases) throws(KeychainError) -> SecretChanges {
-        try backing.changes(classes.map(Self.everything), deadline)
+        try backing.changes(classes.map(Self.everything), timeout)
     }
 
-    /// The same without blocking a thread.
+    /// The asynchronous form.
     public nonisolated(nonsending) func changes(
         _ classes: [ItemClass] = ItemClass.allCases
     ) async throws(KeychainError) -> SecretChanges {
-        try await backing.changes(classes.map(Self.everything), deadline)
+        try await backing.changes(classes.map(Self.everything), timeout)
     }
 
     private static func everything(_ itemClass: ItemClass) -> Query {
@@ -89,13 +91,13 @@ extension KeychainCatalog {
 }
 
 extension Backing {
-    fileprivate func changes(_ queries: [Query], _ deadline: Deadline?) throws(KeychainError) -> SecretChanges {
-        try call(deadline) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
+    fileprivate func changes(_ queries: [Query], _ timeout: Timeout?) throws(KeychainError) -> SecretChanges {
+        try call(timeout) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
     }
 
     fileprivate nonisolated(nonsending) func changes(
-        _ queries: [Query], _ deadline: Deadline?
+        _ queries: [Query], _ timeout: Timeout?
     ) async throws(KeychainError) -> SecretChanges {
-        try await call(deadline) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
+        try await call(timeout) { (_) throws(KeychainError) in SecretChanges(feed: try ChangeFeed(self, queries)) }
     }
 }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be written on an item for people and programs, beside its name and its value.
+// Attributes of an item besides its name and its value.
 
 public import Foundation
 import KeychainEngine
 
-/// What an item carries besides its name and its value. `nil`: nothing; in a change: leave it as it is.
+/// Attributes of an item besides its name and its value. `nil` means none; in a change it means "keep the current
+/// value".
 ///
 /// ```swift
-/// try store.save("s3cret", for: "alice", ItemAttributes(label: "Example account"))
+/// try store.save("s3cret", for: "alice", attributes: ItemAttributes(label: "Example account"))
 /// ```
 public struct ItemAttributes: Hashable, Sendable {
-    /// A name for people (`kSecAttrLabel`).
+    /// A display name (`kSecAttrLabel`).
     public var label: String?
-    /// For people (`kSecAttrComment`).
+    /// A comment for the user (`kSecAttrComment`).
     public var comment: String?
-    /// What kind of item it is, for people (`kSecAttrDescription`).
+    /// The kind of item, as text for the user (`kSecAttrDescription`).
     public var itemDescription: String?
     /// A number that programs agree on, commonly four characters (`kSecAttrType`).
     public var type: UInt32?
     /// A number that stands for the program that made the item, commonly four characters (`kSecAttrCreator`).
     public var creator: UInt32?
-    /// Bytes of the program's own (`kSecAttrGeneric`); for services only.
+    /// Arbitrary data of the program (`kSecAttrGeneric`); only for generic passwords.
     public var generic: Data?
     /// Whether programs that list items should leave it out (`kSecAttrIsInvisible`).
     public var isInvisible: Bool?
-    /// Whether it says that there is no password, so that none is asked for (`kSecAttrIsNegative`).
+    /// Whether the item records that there is no password, so that programs do not ask for one (`kSecAttrIsNegative`).
     public var isNegative: Bool?
 
     public init(
@@ -36,7 +37,7 @@ public struct ItemAttributes: Hashable, Sendable {
         (self.isInvisible, self.isNegative) = (isInvisible, isNegative)
     }
 
-    /// Only what is given.
+    /// The attributes that are not `nil`.
     var given: Attributes {
         var given = Attributes()
         given[.label] = label.map { .string($0) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which items are looked for.
+// Conditions of a search.
 
 import KeychainEngine
 
-/// Conditions on items: all that are given hold exactly; what is `nil` does not matter.
+/// Conditions on items. An item matches if all conditions that are not `nil` match exactly.
 ///
 /// ```swift
 /// let negatives = try store.items(matching: ItemFilter(attributes: ItemAttributes(isNegative: true)))
@@ -13,22 +13,22 @@ public struct ItemFilter: Hashable, Sendable {
     public var attributes: ItemAttributes
     public var accessGroup: String?
     public var accessibility: Accessibility?
-    /// Where the items are; a store looks only into its own service or server, whatever is said here.
+    /// The service. A store ignores this and all conditions on a server: it searches only its own service or server.
     public var service: String?
     public var server: String?
-    /// The server itself, and what the name is a domain of: `git.example.com` for `example.com`.
+    /// A server and its subdomains: `example.com` matches `example.com` and `git.example.com`.
     public var domain: String?
     public var `protocol`: InternetProtocol?
     public var port: Int?
     public var path: String?
     public var securityDomain: String?
     public var authenticationType: InternetAuthentication?
-    /// `nil`: both kinds; a store has one of them.
+    /// `nil`: both kinds. A store has only one of them.
     public var synchronizable: Bool?
-    /// Whether items are left out that ask for the user or a password.
+    /// Whether items that require authentication are left out.
     public var skipsProtected = false
 
-    /// Everything.
+    /// Matches every item.
     public static let all = ItemFilter()
 
     public init(
@@ -40,7 +40,7 @@ public struct ItemFilter: Hashable, Sendable {
         self.synchronizable = synchronizable
     }
 
-    /// A condition on an attribute that a class does not have holds for none of its items.
+    /// An item does not match a condition on an attribute that its class does not have.
     func query(_ itemClass: ItemClass) -> Query? {
         let conditions = self.conditions
         guard conditions.allSatisfy({ itemClass.schema[$0.attribute] != nil }) else { return nil }

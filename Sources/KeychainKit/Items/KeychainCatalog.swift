@@ -1,41 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// All items that a program may see, of whatever service.
+// All items that a program may access, of every service.
 
 public import Foundation
 import KeychainEngine
 
-/// All items that the program may see, of every service, server and class: for tools that list, move and tidy up.
+/// All items that the program may access, of every service, server and class. It is for tools that list, move and clean
+/// up items.
 ///
 /// ```swift
 /// let catalog = KeychainCatalog()
 /// let logins = try catalog.items(matching: ItemFilter(server: "git.example.com"))
 /// ```
 ///
-/// An app that knows its service is better served by a ``SecretStore``.
+/// For an app that knows its service, use ``SecretStore``.
 public struct KeychainCatalog: Sendable {
     let backing: Backing
-    /// As in ``SecretStore``.
+    /// See ``SecretStore/context``.
     public var context: AuthenticationContext?
-    public var mayAsk = true
+    public var allowsInteraction = true
     public var prompt: String?
-    public var deadline: Deadline?
+    public var timeout: Timeout?
 
-    /// - Parameters: As in ``SecretStore``.
-    public init(store: (any ItemStore)? = nil, caller: Caller? = nil) {
-        self.init(Backing.of(store, caller))
+    /// - Parameters: See ``SecretStore``.
+    public init(store: (any ItemStore)? = nil, accessGroups: AccessGroups? = nil) {
+        self.init(Backing.of(store, accessGroups))
     }
 
     init(_ backing: Backing) { self.backing = backing }
 
-    /// The items of these classes that match; none is no error. Nobody is asked: of an item that asks for the user or a password, and
-    /// for which the context has proven neither, nothing but the name is there (``KeychainItem/requiresAuthentication``). Apple's
-    /// keychain cannot do that: it asks, or leaves such items out if ``mayAsk`` is false.
+    /// The items of these classes that match, class by class in the given order. Within a class they are in the order
+    /// of their primary key, access group first; this order is the same in every keychain. If nothing matches, the list
+    /// is empty.
+    ///
+    /// The user is not asked. For an item that requires authentication, only the name is included unless the context
+    /// already has the proof (``KeychainItem/requiresAuthentication``). Apple's keychain cannot do that: it asks the
+    /// user, or leaves such items out if ``allowsInteraction`` is `false`.
     ///
     /// ```swift
     /// let certificates = try catalog.items([.certificate])
     /// ```
     ///
-    /// - Throws: `locked` if one of them is, or may be, meant and closed.
+    /// - Throws: `locked` if an item that matches, or may match, is locked.
     public func items(
         _ classes: [ItemClass] = ItemClass.allCases, matching filter: ItemFilter = .all
     ) throws(KeychainError) -> [KeychainItem] {
@@ -48,13 +53,13 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.items(classes, filter) }
     }
 
-    /// The value of an item; `nil` if the item is gone.
+    /// The value of an item; `nil` if the item was removed.
     ///
     /// ```swift
     /// let secret = try catalog.value(of: item)
     /// ```
     ///
-    /// - Throws: `typeMismatch` if it is there and has no value.
+    /// - Throws: `typeMismatch` if the item exists and has no value.
     public func value(of item: KeychainItem) throws(KeychainError) -> Data? {
         try call { (requests) throws(KeychainError) in try requests.value(item) }
     }
@@ -63,7 +68,7 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.value(item) }
     }
 
-    /// Removes an item, and tells whether it was there.
+    /// Removes an item. Returns whether it existed.
     ///
     /// ```swift
     /// try catalog.remove(item)
@@ -78,16 +83,16 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.remove(item) }
     }
 
-    /// Removes every item of these classes that matches, also while they are locked, and tells how many there were.
+    /// Removes every item of these classes that matches, including locked items. Returns the number of removed items.
     ///
     /// ```swift
     /// try catalog.removeAll(matching: ItemFilter(server: "git.example.com"))
     /// ```
     ///
-    /// Each class is one step. An empty filter removes everything that the program may use.
+    /// Each class is a separate step. An empty filter removes every item that the program may access.
     ///
-    /// - Throws: `invalidParameter` for a filter by domain, and for one that leaves out protected items: look for these, then
-    ///   remove each.
+    /// - Throws: `invalidParameter` for a filter by domain, and for a filter that skips protected items. Search for
+    ///   these items, then remove each of them.
     @discardableResult
     public func removeAll(
         _ classes: [ItemClass] = ItemClass.allCases, matching filter: ItemFilter
@@ -107,13 +112,13 @@ public struct KeychainCatalog: Sendable {
     private func call<Output: Sendable>(
         _ body: @escaping @Sendable (CatalogRequests) throws(KeychainError) -> Output
     ) throws(KeychainError) -> Output {
-        try backing.call(deadline) { (questions) throws(KeychainError) in try body(CatalogRequests(self, questions)) }
+        try backing.call(timeout) { (questions) throws(KeychainError) in try body(CatalogRequests(self, questions)) }
     }
 
     private nonisolated(nonsending) func call<Output: Sendable>(
         _ body: @escaping @Sendable (CatalogRequests) throws(KeychainError) -> Output
     ) async throws(KeychainError) -> Output {
-        try await backing.call(deadline) { (questions) throws(KeychainError) in
+        try await backing.call(timeout) { (questions) throws(KeychainError) in
             try body(CatalogRequests(self, questions))
         }
     }
@@ -130,7 +135,7 @@ struct CatalogRequests {
     }
 
     private var requests: Requests { catalog.backing.engine.requests }
-    private var caller: Caller { catalog.backing.caller }
+    private var accessGroups: AccessGroups { catalog.backing.accessGroups }
 
     func items(_ classes: [ItemClass], _ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
         var items: [KeychainItem] = []
@@ -139,7 +144,7 @@ struct CatalogRequests {
             complete(&query)
             query.returns = .attributes
             query.namesProtected = true
-            items += try requests.find(query, caller: caller).map { KeychainItem($0) }
+            items += try requests.find(query, accessGroups: accessGroups).map { KeychainItem($0) }
         }
         return items
     }
@@ -149,7 +154,7 @@ struct CatalogRequests {
         query.persistentReference = item.reference
         query.returns = .value
         complete(&query)
-        guard let found = try requests.find(query, caller: caller).first else { return nil }
+        guard let found = try requests.find(query, accessGroups: accessGroups).first else { return nil }
         guard let value = found.item.value else { throw .noValue }
         return value
     }
@@ -157,28 +162,28 @@ struct CatalogRequests {
     func remove(_ item: KeychainItem) throws(KeychainError) -> Bool {
         var query = Query(nil)
         query.persistentReference = item.reference
-        return try requests.delete(query, caller: caller) > 0
+        return try requests.delete(query, accessGroups: accessGroups) > 0
     }
 
     func removeAll(_ classes: [ItemClass], _ filter: ItemFilter) throws(KeychainError) -> Int {
-        // A removal knows no criteria beyond attributes: it would pass them over, and remove too much.
+        // A deletion has only attributes as conditions. It would ignore these criteria and remove too much.
         guard filter.domain == nil, !filter.skipsProtected else { throw .removesByCriteria }
         var count = 0
         for itemClass in classes {
             guard let query = filter.query(itemClass) else { continue }
-            count += try requests.delete(query, caller: caller)
+            count += try requests.delete(query, accessGroups: accessGroups)
         }
         return count
     }
 
     private func complete(_ query: inout Query) {
         (query.context, query.operationPrompt, query.questions) = (catalog.context, catalog.prompt, questions)
-        if !catalog.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
+        if !catalog.allowsInteraction, query.authenticationUI == .allow { query.authenticationUI = .fail }
     }
 }
 
 extension KeychainError {
     fileprivate static let removesByCriteria = KeychainError(
         .invalidParameter,
-        "Items cannot be removed by domain, nor those alone that ask for nobody. Look for them, then remove each.")
+        "Items cannot be removed by domain or by authentication requirement. Search for them, then remove each one.")
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of an item as people see them, also where they are not text.
+// The names of an item for display, also where they are not text.
 
 import Foundation
 import KeychainEngine
 
 extension KeychainItem {
-    /// An attribute that is text by custom, and that any program may have set to other bytes or to a number.
+    /// An attribute that is usually text. Any program may have set it to other bytes or to a number.
     public enum TextAttribute: Hashable, Sendable, CaseIterable {
         case account, service, server, path, securityDomain, label, comment, itemDescription
     }
 
-    /// An attribute for people to see: text as it is, a number in digits, other bytes as `0x` and two hexadecimal digits
-    /// each; `nil` if the item has no such attribute.
+    /// An attribute as text for display: text as it is, a number in digits, other bytes as `0x` and two hexadecimal
+    /// digits each. `nil` if the item has no such attribute.
     ///
     /// ```swift
     /// let name = item.displayText(of: .account) ?? "-"
     /// ```
     ///
-    /// Does not protect a terminal from what the text holds: whoever prints it there escapes control characters.
+    /// The text may contain control characters. Escape them before you print it to a terminal.
     public func displayText(of attribute: TextAttribute) -> String? {
         switch attributes[attribute.engineAttribute] {
         case .string(let text): text

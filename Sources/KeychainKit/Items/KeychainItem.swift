@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of an item without its value.
+// An item without its value.
 
 public import Foundation
 package import KeychainEngine
 
-/// An item as it was found: its name and attributes, never its value.
+/// The name and the attributes of an item when it was found. It never contains the value.
 ///
 /// ```swift
 /// let oldest = try store.items().min { $0.modified < $1.modified }?.account
 /// ```
 ///
-/// Names are no secrets to whoever prints them: mind what you log.
+/// The names are printed in descriptions and logs: consider what you log.
 public struct KeychainItem: Hashable, Sendable, Identifiable {
     /// Stays the same when the item is changed.
     public let id: UUID
@@ -27,17 +27,17 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
 
     // MARK: - Name
 
-    /// `nil` where it is not text; so are all names. For people there is ``displayText(of:)``.
+    /// `nil` if it is not text, like all names here. Use ``displayText(of:)`` to display it.
     public var account: String? { text(.account) }
-    /// Of a generic password.
+    /// For generic passwords.
     public var service: String? { text(.service) }
-    /// Of an internet password, as are the next five.
+    /// For internet passwords, like the next five properties.
     public var server: String? { text(.server) }
     public var `protocol`: InternetProtocol? {
-        // Four digits are kept as a number; zero stands for none.
+        // A protocol of four digits is stored as a number; zero means none.
         printed(.protocol).flatMap { $0 == "0" ? nil : InternetProtocol(rawValue: $0) }
     }
-    /// Zero stands for none; text that is no number in print, such as "080", counts as the number that it reads as.
+    /// Zero means none. Text that is not a canonical number, such as "080", counts as the number that it reads as.
     public var port: Int? { printed(.port).flatMap { Int($0) }.flatMap { $0 == 0 ? nil : $0 } }
     public var path: String? { notEmpty(.path) }
     public var securityDomain: String? { notEmpty(.securityDomain) }
@@ -60,16 +60,16 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
     public var created: Date { date(.creationDate) }
     public var modified: Date { date(.modificationDate) }
     public var accessibility: Accessibility { control.accessibility }
-    /// `nil`: nothing is asked of the user.
+    /// `nil`: no authentication is required.
     public var accessControl: AccessControl.Flags? { control.flags }
-    /// Whether the user or a password is asked for before the item opens. In a list such an item has nothing but its name, its class
-    /// and its protection, unless the context has proven what it asks for.
+    /// Whether the item requires authentication by the user or an application password. In a list, such an item has
+    /// only its name, its class and its protection, unless the context already has the proof.
     public var requiresAuthentication: Bool { !control.needs.isEmpty }
 
-    /// The name that `SecItem` calls know the item by (`kSecValuePersistentRef`).
+    /// The persistent reference of `SecItem` calls (`kSecValuePersistentRef`).
     public var persistentReference: Data { reference.bytes }
 
-    /// Everything that ``ItemAttributes`` holds, as the item has it.
+    /// The attributes of ``ItemAttributes``, as the item has them.
     public var itemAttributes: ItemAttributes {
         ItemAttributes(
             label: label, comment: comment, itemDescription: itemDescription, type: type, creator: creator,
@@ -79,7 +79,7 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
 
     package var reference: PersistentReference { PersistentReference(itemClass: itemClass, id: id) }
 
-    /// New with every change of the item.
+    /// Changes with every change of the item.
     var digest: AttributeValue? { attributes[.digest] }
 
     // MARK: - Values
@@ -96,7 +96,7 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
         text(attribute).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Text, or a number in digits.
+    /// The attribute as text; a number is given in digits.
     private func printed(_ attribute: Attribute) -> String? {
         number(attribute).map { String($0) } ?? text(attribute)
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where programs keep secrets that should be in a keychain.
+// Places where programs keep secrets in plain text.
 
 public import Foundation
 public import KeychainEngine
 
-/// Something that holds values by key, in the types of property lists, for everybody to read.
+/// A source of plain-text values by key, in property list types.
 public protocol PlaintextSource {
     /// `nil`: there is no such key.
     func propertyListValue(forKey key: String) throws(KeychainError) -> Any?
 
-    /// Takes keys away, so that they are gone when this returns.
+    /// Removes keys. They are gone when this returns.
     func removeValues(forKeys keys: [String]) throws(KeychainError)
 }
 
@@ -21,7 +21,7 @@ extension UserDefaults: PlaintextSource {
         guard synchronize() else {
             throw KeychainError(
                 .inputOutput,
-                "The values are in the keychain now, and could not be taken out of the defaults. Try again.")
+                "The values are in the keychain now, but could not be removed from the defaults. Try again.")
         }
     }
 }
@@ -32,7 +32,7 @@ extension UserDefaults: PlaintextSource {
 /// try store.adopt(["apiToken": "alice"], from: PropertyListFile(url))
 /// ```
 ///
-/// Does not protect against who can read the blocks of the disk that the file had before.
+/// Does not protect against someone who can read the disk blocks that the old file used.
 public struct PropertyListFile: PlaintextSource, Sendable {
     public let url: URL
 
@@ -44,21 +44,22 @@ public struct PropertyListFile: PlaintextSource, Sendable {
         var (values, format) = try content()
         for key in keys { values[key] = nil }
         do {
-            // The oldest format can be read and no longer be written: Foundation would end the program.
+            // Foundation can read the oldest format, but crashes when it writes it.
             let format = format == .openStep ? PropertyListSerialization.PropertyListFormat.xml : format
             let bytes = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
             try replaceFile(by: bytes)
         } catch {
             throw KeychainError(
                 .inputOutput,
-                "The values are in the keychain now, and '\(url.path)' could not be written without them. Make it writable "
+                "The values are in the keychain now, but could not be removed from '\(url.path)'. Make it writable "
                     + "and try again.")
         }
     }
 
-    /// In one step, with the permissions that the file had: others must not get to read what it still holds.
+    /// Replaces the file atomically and keeps its permissions: other users must not be able to read what it still
+    /// contains.
     private func replaceFile(by bytes: Data) throws {
-        // In the place of a link the values would stay in the file that it leads to.
+        // The target of a symbolic link is replaced, not the link. Otherwise the values would stay in the target.
         let path = url.resolvingSymlinksInPath().path
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         let mode = (attributes[.posixPermissions] as? NSNumber)?.uint32Value ?? 0o600
@@ -69,7 +70,7 @@ public struct PropertyListFile: PlaintextSource, Sendable {
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try file.write(contentsOf: bytes)
             try file.synchronize()
-            // Without its file the number may be that of another one.
+            // Keep the file open: its descriptor number could be reused once it is closed.
             let hasMode = withExtendedLifetime(file) { fchmod(descriptor, mode_t(mode)) == 0 }
             guard hasMode, rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
@@ -93,7 +94,7 @@ public struct PropertyListFile: PlaintextSource, Sendable {
             let root = try PropertyListSerialization.propertyList(from: bytes, format: &format)
             if let values = root as? [String: Any] { return (values, format) }
         } catch {
-            // What the parser says of the place may quote the content.
+            // The parser's message may quote the content.
         }
         throw notAList
     }
@@ -103,7 +104,7 @@ public struct PropertyListFile: PlaintextSource, Sendable {
     }
 }
 
-/// A value of a property list, for coders.
+/// A property list value that can be encoded.
 struct PropertyListValue: Encodable {
     private let value: Any
 
@@ -124,11 +125,12 @@ struct PropertyListValue: Encodable {
         case let number as NSNumber: try container.encode(number.doubleValue)
         default:
             throw EncodingError.invalidValue(
-                value, .init(codingPath: encoder.codingPath, debugDescription: "This is not in a property list."))
+                value,
+                .init(codingPath: encoder.codingPath, debugDescription: "A property list cannot contain this value."))
         }
     }
 
-    /// Text and bytes as they are, all else through the coder.
+    /// Text and bytes are taken as they are; other values are encoded by the coder.
     func bytes(_ coder: any SecretCoder) throws(KeychainError) -> Data {
         switch value {
         case let text as String: try coder.bytes(of: text)

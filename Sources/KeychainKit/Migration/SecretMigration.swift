@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that were saved as an earlier version of their type.
+// Migration of values that were saved as an earlier type.
 
 import Foundation
 
-/// How a value is read that may have been saved as an earlier type.
+/// Reads a value that may have been saved as an earlier type.
 ///
 /// ```swift
 /// let migration = SecretMigration(to: Login.self)
@@ -12,8 +12,8 @@ import Foundation
 /// let login = try store.read(migration, for: "alice")
 /// ```
 ///
-/// Types are tried in the order given, the newest first, and the first counts that the value is one of. So a newer type must
-/// not be one that an older value passes for: give it a field that older values lack.
+/// Types are tried in the given order, the newest first. The first type that the value decodes as is used. So an old
+/// value must not decode as a newer type: give the newer type a field that older values lack.
 public struct SecretMigration<Value: Codable> {
     /// - Returns: `nil` if the bytes are not of the older type.
     private typealias Step = (Data, any SecretCoder) throws -> Value?
@@ -22,9 +22,9 @@ public struct SecretMigration<Value: Codable> {
 
     public init(to type: Value.Type = Value.self) {}
 
-    /// The next older type, and what becomes of its values.
+    /// Adds the next older type and the conversion of its values.
     ///
-    /// - Parameter convert: What it throws comes out of the reading, and nothing is changed.
+    /// - Parameter convert: If it throws, reading throws the same error and changes nothing.
     public func from<Old: Decodable>(
         _ type: Old.Type, _ convert: @escaping (Old) throws -> Value
     ) -> SecretMigration {
@@ -33,9 +33,9 @@ public struct SecretMigration<Value: Codable> {
         return copy
     }
 
-    /// The value, and whether it was one of an older type.
+    /// Decodes the value. Also returns whether it was of an older type.
     ///
-    /// - Throws: `typeMismatch` if it is of none of the types; what a conversion throws.
+    /// - Throws: `typeMismatch` if it is of none of the types; the error of a conversion.
     func value(from bytes: Data, _ coder: any SecretCoder) throws -> (value: Value, isMigrated: Bool) {
         if let current = try Self.decode(Value.self, bytes, coder) { return (current, false) }
         for step in steps {
@@ -43,11 +43,11 @@ public struct SecretMigration<Value: Codable> {
         }
         throw KeychainError(
             .typeMismatch,
-            "The item is there, and its value is neither one of type \(Value.self) nor one of \(steps.count) older types. "
-                + "It was left as it is.")
+            "The item's value is neither of type \(Value.self) nor of one of \(steps.count) older types. "
+                + "The item was not changed.")
     }
 
-    /// - Returns: `nil` if the bytes are not of this type; every other failure is one.
+    /// - Returns: `nil` if the bytes are not of this type. Other failures are thrown.
     private static func decode<Kind: Decodable>(
         _ type: Kind.Type, _ bytes: Data, _ coder: any SecretCoder
     ) throws(KeychainError) -> Kind? {
@@ -61,22 +61,22 @@ public struct SecretMigration<Value: Codable> {
 }
 
 extension SecretStore {
-    /// Reads a value that may have been saved as an earlier type, and if so saves it as the new one, safe against other
-    /// programs that do the same.
+    /// Reads a value that may have been saved as an earlier type. A value of an earlier type is saved as the new type.
+    /// This is atomic across processes.
     ///
     /// ```swift
     /// let login = try store.read(migration, for: "alice")
     /// ```
     ///
     /// - Returns: `nil` only if the keychain could be read and there is no item.
-    /// - Throws: `typeMismatch` if the value is of none of the types, and what `update` throws. In all cases the
-    ///   old value is still there.
+    /// - Throws: `typeMismatch` if the value is of none of the types, and the errors of `update`. After an error the
+    ///   item has the old value, or the converted one if the call ended during the commit.
     public func read<Value: Codable>(_ migration: SecretMigration<Value>, for account: String) throws -> Value? {
         let coder = coder
         return try update(Data.self, for: account) { try migration.migrate(&$0, coder) }
     }
 
-    /// The same without blocking a thread.
+    /// The asynchronous form.
     public nonisolated(nonsending) func read<Value: Codable>(
         _ migration: SecretMigration<Value>, for account: String
     ) async throws -> Value? {
@@ -86,7 +86,7 @@ extension SecretStore {
 }
 
 extension SecretMigration {
-    /// Replaces bytes of an older type; bytes of the newest stay byte for byte what they are.
+    /// Replaces bytes of an older type. Bytes of the newest type are not changed.
     fileprivate func migrate(_ bytes: inout Data?, _ coder: any SecretCoder) throws -> Value? {
         guard let old = bytes else { return nil }
         let (value, isMigrated) = try value(from: old, coder)

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that leave a place where everybody could read them.
+// Moving secrets from plain text into the keychain.
 
 import Foundation
 
 extension SecretStore {
-    /// Takes values out of plain text into the keychain, and removes them there once they have been read back from here.
+    /// Moves values from plain text into the keychain. The originals are removed after the values have been read back
+    /// from the keychain.
     ///
     /// ```swift
     /// try store.adopt(["apiToken": "alice"], from: UserDefaults.standard)
     /// ```
     ///
-    /// All values are saved in one transaction. Broken off at any moment, each value is in at least one of the two places,
-    /// and calling this again goes on.
+    /// All values are saved in one transaction. If the process is interrupted, each value is in at least one of the two
+    /// places, and calling this again continues.
     ///
     /// - Parameters:
-    ///   - accounts: The account for each key; keys that the source does not have are passed over.
-    ///   - removing: Whether the originals are removed in the end.
+    ///   - accounts: The account for each key. Keys that the source does not have are ignored.
+    ///   - removing: Whether the originals are removed at the end.
     /// - Returns: The keys that were found, in alphabetical order.
-    /// - Throws: `duplicateItem`, and nothing has changed, if an account has another value already; what reading and saving
-    ///   throw; `busy` if somebody else changes the source meanwhile, and what the source reports, when the values are in
-    ///   both places.
+    /// - Throws: `duplicateItem` if an account already has another value, and the error of the source if it cannot be
+    ///   read at the start; then nothing has changed. `busy` if another program changes the source meanwhile, and the
+    ///   error of the source if it cannot be changed; then the values are in both places. The errors of reading and
+    ///   saving.
     @discardableResult
     public func adopt(
         _ accounts: [String: String], from source: some PlaintextSource, removing: Bool = true
@@ -27,8 +29,9 @@ extension SecretStore {
         let found = try Self.found(accounts, source)
         let (store, values) = (sharingContext, try plaintext(accounts, found))
         try store.transaction { transaction in
-            for (_, account, bytes) in values where try transaction.isNew(bytes, for: account) {
-                try transaction.save(bytes, for: account)
+            for (_, account, bytes) in values {
+                let current = try transaction.read(Data.self, for: account)
+                if try Self.isNew(bytes, beside: current) { try transaction.save(bytes, for: account) }
             }
         }
         for (_, account, bytes) in values where try store.read(Data.self, for: account) != bytes {
@@ -38,7 +41,7 @@ extension SecretStore {
         return values.map(\.key)
     }
 
-    /// The same without blocking a thread for the keychain; the source is read and written where the caller runs.
+    /// The asynchronous form. The source is read and written on the caller's executor.
     @discardableResult
     public nonisolated(nonsending) func adopt(
         _ accounts: [String: String], from source: some PlaintextSource, removing: Bool = true
@@ -78,16 +81,16 @@ extension SecretStore {
         return values
     }
 
-    /// In the one format whose writer sorts keys.
+    /// XML is the format whose writer sorts keys.
     private static func serialized(_ values: [String: Any]) throws(KeychainError) -> Data {
         do {
             return try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
         } catch {
-            throw KeychainError(.invalidParameter, "The source holds values that are in no property list.")
+            throw KeychainError(.invalidParameter, "The source has values that a property list cannot contain.")
         }
     }
 
-    /// - Throws: `busy` if the source holds something else by now, which is nowhere else.
+    /// - Throws: `busy` if the source now holds other values, which are nowhere else.
     private static func remove(
         _ found: [String: Any], _ accounts: [String: String], _ source: some PlaintextSource
     ) throws(KeychainError) {
@@ -96,31 +99,26 @@ extension SecretStore {
         try source.removeValues(forKeys: found.keys.sorted())
     }
 
-    /// - Throws: `duplicateItem` if there is another value.
+    /// - Throws: `duplicateItem` if the account has another value.
     fileprivate static func isNew(_ bytes: Data, beside current: Data?) throws(KeychainError) -> Bool {
         guard let current else { return true }
         guard current == bytes else {
             throw KeychainError(
                 .duplicateItem,
-                "An account has another value in the keychain than in the source. Nothing was changed: decide which is right."
+                "An account has different values in the keychain and in the source. Nothing was changed. Remove one of them."
             )
         }
         return false
     }
 }
 
-extension SecretTransaction {
-    fileprivate func isNew(_ bytes: Data, for account: String) throws(KeychainError) -> Bool {
-        try SecretStore.isNew(bytes, beside: read(Data.self, for: account))
-    }
-}
-
 extension KeychainError {
     fileprivate static let changedMeanwhile = KeychainError(
         .busy,
-        "Somebody else has changed the source meanwhile. The values that it had are in the keychain, and it was left as it is."
+        "Another process changed the source at the same time. Its previous values are in the keychain, and nothing was "
+            + "removed from it."
     )
     fileprivate static let notKept = KeychainError(
         .inputOutput,
-        "A value read back from the keychain is not the one that was saved. The original was left where it is.")
+        "A value read back from the keychain is not the one that was saved. The original was kept.")
 }

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items that get another service, server, access group or protection.
+// Moving items to another service, server, access group or protection.
 
 import KeychainEngine
 
 extension SecretStore {
-    /// Gives all items of this store the name and the protection of another: its service or server, access group, accessibility
-    /// and access control. All of them at once, or none.
+    /// Moves all items of this store to another store in one step. The items get its service or server, access group,
+    /// accessibility and access control.
     ///
     /// ```swift
     /// let shared = SecretStore(service: "com.example.app", accessGroup: "com.example.shared")
     /// try store.move(to: shared)
     /// ```
     ///
-    /// The items stay what they are: identity, dates of creation, labels and values are kept. What the destination leaves open
-    /// (access group, accessibility) stays too. The same service with another accessibility moves items to that class.
+    /// The items keep their identity, creation date, labels and values. If the destination sets no access group or
+    /// accessibility, the items keep theirs. To change the accessibility of items, move them to the same service with
+    /// another accessibility.
     ///
-    /// - Returns: How many items there were.
-    /// - Throws: `duplicateItem`, and nothing has moved, if the destination has an item for one of the accounts; `unsupported`
-    ///   between a service and a server, and to another keychain: save the values there, and remove them here afterwards.
+    /// - Returns: The number of moved items.
+    /// - Throws: `duplicateItem` if the destination has an item for one of the accounts; then nothing has moved.
+    ///   `unsupported` between a service and a server, and between keychains: save the values there, then remove them
+    ///   here.
     @discardableResult
     public func move(to destination: SecretStore) throws(KeychainError) -> Int {
         try checkCanMove(to: destination)
         return try call { (requests) throws(KeychainError) in try requests.move(to: destination) }
     }
 
-    /// The same without blocking a thread.
+    /// The asynchronous form.
     @discardableResult
     public nonisolated(nonsending) func move(to destination: SecretStore) async throws(KeychainError) -> Int {
         try checkCanMove(to: destination)
@@ -32,7 +34,7 @@ extension SecretStore {
     }
 
     private func checkCanMove(to destination: SecretStore) throws(KeychainError) {
-        guard destination.backing.lane === backing.lane else {
+        guard destination.backing.workerQueue === backing.workerQueue else {
             throw KeychainError(
                 .unsupported,
                 "The destination is in another keychain. Save the values there, and remove them here afterwards.")
@@ -52,6 +54,6 @@ extension StoreRequests {
         changes.attributes[.accessGroup] = destination.accessGroup.map { .string($0) }
         changes.attributes[.synchronizable] = .number(destination.synchronizable ? 1 : 0)
         changes.protection = destination.protection
-        return try changeAll(changes)
+        return try requests.update(query(), with: changes, accessGroups: accessGroups)
     }
 }

@@ -1,57 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the wrappers over this module have in common: which keychain they work on, and why their last call failed.
+// Shared parts of the wrappers over this module: the keychain they use, and why their last call failed.
 
-package import KeychainEngine
+public import KeychainEngine
 import Synchronization
 
-/// The keychain that a wrapper works on: the user's own, unless a program or a test has chosen another.
-package struct ChosenKeychain: Sendable {
-    /// `nil`: the keychain of the user.
-    package let store: (any ItemStore)?
-    /// `nil`: the program's own for the keychain of the user, else all access groups.
-    package let caller: Caller?
-    /// What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
-    package var context: AuthenticationContext?
-    /// Made once, so that all calls on one store wait on the same few threads. `nil`: that of the user, made when it is used.
+/// Options that only wrappers need.
+@_spi(Wrappers) public struct WrapperOptions: Sendable {
+    /// Whether searches find items of both kinds, synchronizable or not, and saving leaves one item of a name in its
+    /// access group. It is for wrappers that know only one item of a name, of any kind. New items are of the store's
+    /// own kind.
+    @_spi(Wrappers) public var synchronizableAny = false
+    /// Whether a keychain without transactions, such as Apple's, makes the changes of a transaction one by one, in
+    /// order. Otherwise it refuses them. It is for wrappers whose changes are consistent after each step.
+    @_spi(Wrappers) public var changesInSteps = false
+}
+
+/// The keychain that a wrapper uses: the user's own, unless a program or a test has chosen another.
+@_spi(Wrappers) public struct ChosenKeychain: Sendable {
+    /// `nil`: the user's keychain.
+    @_spi(Wrappers) public let store: (any ItemStore)?
+    /// `nil`: the program's access groups for the user's keychain, otherwise all access groups.
+    @_spi(Wrappers) public let accessGroups: AccessGroups?
+    /// Proofs of the user, and the authenticator that asks for more. `nil`: the authenticator that is configured in the
+    /// environment.
+    @_spi(Wrappers) public var context: AuthenticationContext?
+    /// Created once, so that all calls on a store share its threads. `nil`: the user's keychain, created on first use.
     private let chosen: Backing?
 
-    package init(
-        _ store: (any ItemStore)? = nil, caller: Caller? = nil, context: AuthenticationContext? = nil
+    @_spi(Wrappers) public init(
+        _ store: (any ItemStore)? = nil, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) {
-        (self.store, self.caller, self.context) = (store, caller, context)
-        chosen = store.map { Backing($0, caller ?? .unrestricted, .system) }
+        (self.store, self.accessGroups, self.context) = (store, accessGroups, context)
+        chosen = store.map { Backing($0, accessGroups ?? .unrestricted) }
     }
 
-    private var backing: Backing { chosen ?? Backing.of(store, caller) }
+    private var backing: Backing { chosen ?? Backing.of(store, accessGroups) }
 
-    /// The generic passwords of a service. Where the keychain knows no transactions, the changes of one are made in their order.
-    package func secrets(service: String, accessGroup: String? = nil) -> SecretStore {
+    /// The generic passwords of a service. If the keychain has no transactions, the changes of a transaction are made
+    /// one by one, in order.
+    @_spi(Wrappers) public func secrets(service: String, accessGroup: String? = nil) -> SecretStore {
         var secrets = SecretStore(.service(service), backing)
-        (secrets.accessGroup, secrets.context, secrets.changesInSteps) = (accessGroup, context, true)
+        (secrets.accessGroup, secrets.context, secrets.options.changesInSteps) = (accessGroup, context, true)
         return secrets
     }
 
-    /// Everything that the program may see.
-    package var catalog: KeychainCatalog {
+    /// Every item that the program may access.
+    @_spi(Wrappers) public var catalog: KeychainCatalog {
         var catalog = KeychainCatalog(backing)
         catalog.context = context
         return catalog
     }
 }
 
-/// Why the last call failed, for wrappers whose errors have no room for it; `nil` if it did not fail. An older failure would
-/// explain nothing where a call that cannot throw says `nil` or `false`.
-package final class FailureRecord: Sendable {
+/// The error of the last call; `nil` if it succeeded. It is for wrappers whose calls cannot throw and return `nil` or
+/// `false`. A successful call clears an older error, which would be misleading.
+@_spi(Wrappers) public final class FailureRecord: Sendable {
     private let failure = Mutex<KeychainError?>(nil)
 
-    package init() {}
+    @_spi(Wrappers) public init() {}
 
-    package var last: KeychainError? { failure.withLock { $0 } }
+    @_spi(Wrappers) public var last: KeychainError? { failure.withLock { $0 } }
 
-    /// - Parameter error: `nil`: the call did not fail.
-    package func record(_ error: KeychainError?) { failure.withLock { $0 = error } }
+    /// - Parameter error: `nil` if the call succeeded.
+    @_spi(Wrappers) public func record(_ error: KeychainError?) { failure.withLock { $0 = error } }
 
-    package func recording<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+    @_spi(Wrappers) public func recording<Result>(
+        _ body: () throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         do throws(KeychainError) {
             let result = try body()
             record(nil)
@@ -62,7 +77,7 @@ package final class FailureRecord: Sendable {
         }
     }
 
-    package nonisolated(nonsending) func recording<Result>(
+    @_spi(Wrappers) public nonisolated(nonsending) func recording<Result>(
         _ body: nonisolated(nonsending) () async throws(KeychainError) -> Result
     ) async throws(KeychainError) -> Result {
         do throws(KeychainError) {
@@ -77,7 +92,8 @@ package final class FailureRecord: Sendable {
 }
 
 extension AuthenticationContext {
-    /// A context that asks as requests without one do: what is proven for one request counts for all that share it.
+    /// A context that asks the user in the same way as requests without a context. All requests that use it share its
+    /// proofs.
     ///
     /// ```swift
     /// store.context = AuthenticationContext()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a store value makes its calls.
+// How a store makes its calls.
 
 import KeychainEngine
 
@@ -7,20 +7,20 @@ extension SecretStore {
     func call<Output: Sendable>(
         _ body: @escaping @Sendable (StoreRequests) throws(KeychainError) -> Output
     ) throws(KeychainError) -> Output {
-        try backing.call(deadline) { (questions) throws(KeychainError) in try body(StoreRequests(self, questions)) }
+        try backing.call(timeout) { (questions) throws(KeychainError) in try body(StoreRequests(self, questions)) }
     }
 
     nonisolated(nonsending) func call<Output: Sendable>(
         _ body: @escaping @Sendable (StoreRequests) throws(KeychainError) -> Output
     ) async throws(KeychainError) -> Output {
-        try await backing.call(deadline) { (questions) throws(KeychainError) in
+        try await backing.call(timeout) { (questions) throws(KeychainError) in
             try body(StoreRequests(self, questions))
         }
     }
 }
 
 extension StoredItem {
-    /// - Throws: `typeMismatch` if the item has no value at all, or none of this type.
+    /// - Throws: `typeMismatch` if the item has no value, or its value is not of this type.
     func value<Value: Decodable>(
         _ type: Value.Type, _ coder: some SecretCoder
     ) throws(KeychainError) -> Value {
@@ -30,6 +30,6 @@ extension StoredItem {
 }
 
 extension KeychainError {
-    /// Other programs may store items that only carry attributes.
-    static let noValue = KeychainError(.typeMismatch, "The item is there and has no value, not even an empty one.")
+    /// Other programs may store items that have only attributes.
+    static let noValue = KeychainError(.typeMismatch, "The item exists, but has no value.")
 }

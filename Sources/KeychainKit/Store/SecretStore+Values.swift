@@ -2,52 +2,53 @@
 // Saving, reading and removing values, on the caller's thread.
 
 extension SecretStore {
-    /// Saves a value: adds an item, or changes the one that is there in place, in one transaction.
+    /// Saves a value in one transaction: adds an item, or changes the existing one in place.
     ///
     /// ```swift
-    /// try store.save("s3cret", for: "alice", ItemAttributes(label: "Example account"))
+    /// try store.save("s3cret", for: "alice", attributes: ItemAttributes(label: "Example account"))
     /// ```
     ///
-    /// The attributes given here, and the store's accessibility and access control, are applied to an item that exists;
-    /// what is not given stays as it is. At every moment, also after a crash, the old value is there or the new one.
+    /// The given attributes, and the store's accessibility and access control, also apply to an existing item. What is
+    /// not given stays as it is. At every moment, even after a crash, the keychain holds the old value or the new one.
     ///
     /// - Parameters:
-    ///   - value: Text and bytes (`String`, `Data`, `[UInt8]`, ``SecretValue``) are stored as they are, anything else as the
-    ///     ``coder`` encodes it.
-    ///   - account: Compared byte by byte.
-    /// - Throws: `locked`, `invalidParameter` for what cannot be encoded, `unavailable` for access control that nothing here
-    ///   can ask for, `missingEntitlement`, and what the store reports: `diskFull`, `readOnly`, `busy` …
+    ///   - value: Text and bytes (`String`, `Data`, `[UInt8]`, ``SecretValue``) are stored as they are. The ``coder``
+    ///     encodes all other values.
+    ///   - account: The name of the item. Accounts are compared byte by byte.
+    /// - Throws: `locked`; `invalidParameter` if the value cannot be encoded; `unavailable` if the platform cannot ask
+    ///   for what the access control requires; `missingEntitlement`; and errors of the store: `diskFull`, `readOnly`,
+    ///   `busy` …
     public func save<Value: Encodable>(
-        _ value: Value, for account: String, _ attributes: ItemAttributes = ItemAttributes()
+        _ value: Value, for account: String, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
         let bytes = try coder.bytes(of: value)
         try call { (requests) throws(KeychainError) in try requests.save(account, bytes, attributes) }
     }
 
-    /// Saves a value that must be new.
+    /// Saves a value only if there is no item for the account.
     ///
     /// ```swift
     /// try store.create("s3cret", for: "alice")
     /// ```
     ///
-    /// - Throws: `duplicateItem` if there is an item for the account, which stays as it is; else as
+    /// - Throws: `duplicateItem` if there is an item for the account, which stays as it is; otherwise the errors of
     ///   `save`.
     public func create<Value: Encodable>(
-        _ value: Value, for account: String, _ attributes: ItemAttributes = ItemAttributes()
+        _ value: Value, for account: String, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
         let bytes = try coder.bytes(of: value)
         try call { (requests) throws(KeychainError) in try requests.create(account, bytes, attributes) }
     }
 
-    /// Reads the value of an account; `nil` only if the keychain could be read and there is none.
+    /// Reads the value of an account. `nil` only if the keychain could be read and there is no item.
     ///
     /// ```swift
     /// let token = try store.read(String.self, for: "alice")
     /// ```
     ///
-    /// - Throws: `typeMismatch` if the value is not one of this type, `locked`, `corrupt`; for an item that asks for the user
-    ///   `cancelled`, `authenticationFailed` or `interactionNotAllowed`; `duplicateItem` if several access groups have an item
-    ///   for the account and the default one does not; and what the store reports.
+    /// - Throws: `typeMismatch` if the value is not of this type; `locked`; `corrupt`; `cancelled`,
+    ///   `authenticationFailed` or `interactionNotAllowed` for an item that requires authentication; `duplicateItem` if
+    ///   several access groups have an item for the account and the default group has none; and errors of the store.
     public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
@@ -57,61 +58,63 @@ extension SecretStore {
         return try found?.value(type, coder)
     }
 
-    /// Removes the item of an account, also while it is locked. A store without an ``accessGroup`` removes it from all groups
-    /// that the program may use, so that there is none of that name afterwards.
+    /// Removes the item of an account, even if it is locked. A store without an ``accessGroup`` removes it from all
+    /// groups that the program may use.
     ///
     /// ```swift
-    /// try store.remove("alice")
+    /// try store.remove(for: "alice")
     /// ```
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was an item.
     @discardableResult
-    public func remove(_ account: String) throws(KeychainError) -> Bool {
+    public func remove(for account: String) throws(KeychainError) -> Bool {
         try call { (requests) throws(KeychainError) in try requests.remove(account) }
     }
 
-    /// Whether there is an item for an account. Nobody is asked for anything.
+    /// Whether there is an item for an account. The user is not asked.
     ///
     /// ```swift
-    /// if try !store.contains("alice") { signIn() }
+    /// if try !store.contains(for: "alice") { signIn() }
     /// ```
     ///
-    /// - Throws: `locked` if that cannot be told while the keychain is locked.
-    public func contains(_ account: String) throws(KeychainError) -> Bool {
+    /// - Throws: `locked` if this cannot be known while the keychain is locked.
+    public func contains(for account: String) throws(KeychainError) -> Bool {
         try call { (requests) throws(KeychainError) in try requests.contains(account) }
     }
 
-    /// What is known of the item of an account, but for its value.
+    /// The item of an account, without its value.
     ///
     /// ```swift
-    /// let changed = try store.item("alice")?.modified
+    /// let changed = try store.item(for: "alice")?.modified
     /// ```
-    public func item(_ account: String) throws(KeychainError) -> KeychainItem? {
+    public func item(for account: String) throws(KeychainError) -> KeychainItem? {
         let found = try call { (requests) throws(KeychainError) in
             try requests.find(account, includingValue: false)
         }
         return found.map { KeychainItem($0) }
     }
 
-    /// The items of this service or server, in no particular order. Nobody is asked: of an item that asks for the user or a password,
-    /// and for which the context has proven neither, nothing but the name is there. Apple's keychain cannot do that: it asks, or leaves such items out
-    /// if ``mayAsk`` is false.
+    /// The items of this service or server, by access group, then by account. The order is the same in every keychain.
+    ///
+    /// The user is not asked. For an item that requires authentication, only the name is included unless the context
+    /// already has the proof. Apple's keychain cannot do that: it asks the user, or leaves such items out if
+    /// ``allowsInteraction`` is `false`.
     ///
     /// ```swift
     /// let accounts = try store.items().compactMap(\.account)
     /// ```
     ///
-    /// - Parameter filter: Narrows the list; what it says of the place has no effect.
+    /// - Parameter filter: Limits the list. Its conditions on the service or server are ignored.
     public func items(matching filter: ItemFilter = .all) throws(KeychainError) -> [KeychainItem] {
         try call { (requests) throws(KeychainError) in try requests.items(filter) }
     }
 
-    /// The same with all attributes of items that ask for the user or a password, for which it asks.
-    package func itemsByAsking() throws(KeychainError) -> [KeychainItem] {
+    /// The same with all attributes of items that require authentication. The user is asked for them.
+    @_spi(Wrappers) public func itemsByAsking() throws(KeychainError) -> [KeychainItem] {
         try call { (requests) throws(KeychainError) in try requests.items(.all, isAsking: true) }
     }
 
-    /// Removes every item of this service or server, also while they are locked, and tells how many there were.
+    /// Removes every item of this service or server, including locked items. Returns the number of removed items.
     ///
     /// ```swift
     /// try store.removeAll()

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The secrets of one service or server: what an app works with.
+// The secrets of one service or server: the main type of this module.
 
+// Folders, from top to bottom:
+//
+// - Changes: sequences of changes and values
+// - Migration: items from other places, and values of earlier types
+// - Transactions: several changes as one
+// - Store: the secrets of one service or server
+// - Items: items of any kind, and lists of them
+// - Calls: the threads and timeouts of calls
+// - Values: conversion between secrets and types of the program
+// - .: re-exported types
+
+public import Foundation
 public import KeychainEngine
 
-/// Keeps the secrets of one service, or of one server, by account.
+/// Stores the secrets of one service, or of one server, by account.
 ///
 /// ```swift
 /// let store = SecretStore(service: "com.example.app")
@@ -11,79 +23,77 @@ public import KeychainEngine
 /// let token = try store.read(String.self, for: "alice")
 /// ```
 ///
-/// A value: copies are cheap, and changing one changes no other. Everything comes in a synchronous form, which blocks the
-/// thread, and in an asynchronous one of the same name, which blocks none, can be cancelled and has a ``deadline``.
+/// A store is a value: copies are cheap, and changing a copy does not change the original. Every call has a synchronous
+/// form, which blocks the thread, and an asynchronous form of the same name, which blocks no thread, can be cancelled
+/// and has a ``timeout``.
 ///
-/// What is read is what is there: `nil` means that the keychain could be read and has no such item. Everything else that
-/// keeps a value from being read is a ``KeychainError``, whose reason tells an item that is locked from one that is damaged.
+/// Reading returns `nil` only if the keychain could be read and has no such item. Every other failure is a
+/// ``KeychainError``. Its reason distinguishes, for example, a locked item from a damaged one.
 ///
-/// Does not protect against other programs of the same user, which can open the same keychain.
+/// Does not protect against other programs of the same user: they can open the same keychain.
 public struct SecretStore: Sendable {
     let place: Place
     private(set) var backing: Backing
 
-    /// The access group of the items; `nil`: new ones go to the program's default group, and all groups that it may use are
-    /// searched.
+    /// The access group of the items. `nil`: new items go to the program's default group, and searches cover all groups
+    /// that the program may use.
     public var accessGroup: String?
-    /// When the items can be opened. Saving applies it to items that exist; `nil` leaves those as they are, and makes new
-    /// ones open while the keychain is unlocked.
+    /// When the items can be opened. Saving applies it to existing items too. `nil`: existing items keep their class,
+    /// and new items get `whenUnlocked`.
     public var accessibility: Accessibility?
-    /// What is asked of the user before an item opens. Saving applies it to items that exist; `nil` leaves those as they are,
-    /// and empty asks for nothing.
+    /// The authentication that an item requires before it opens. Saving applies it to existing items too. `nil`:
+    /// existing items keep theirs. Empty: nothing is required.
     public var accessControl: AccessControl.Flags?
-    /// Whether the items take part in synchronization; those that do and those that do not are different items.
+    /// Whether the items are synchronizable. A synchronizable item and one that is not are different items, even with
+    /// the same name.
     public var synchronizable = false
-    /// Whether what is looked for may be of either kind, and saving leaves one item of a name in its access group: for
-    /// wrappers that know one item of a name, whatever its kind. New ones are of the store's own kind.
-    package var synchronizableAny = false
-    /// Turns values into bytes and back, but for text and bytes, which are stored as they are.
+    /// Encodes and decodes values. Text and bytes are stored as they are.
     public var coder: any SecretCoder = .json
-    /// What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
+    /// Proofs of the user, and the authenticator that asks for more. `nil`: the authenticator that is configured in the
+    /// environment.
     public var context: AuthenticationContext?
-    /// Whether a person may be asked; otherwise items that want one are `interactionNotAllowed`.
-    public var mayAsk = true
-    /// What a person is told that they are asked for.
+    /// Whether the user may be asked. If not, items that require authentication fail with `interactionNotAllowed`.
+    public var allowsInteraction = true
+    /// The reason that is shown when the user is asked.
     public var prompt: String?
-    /// How long a call may take; `nil`: asynchronous calls ``Deadline/standard``, synchronous ones as long as it takes. With
-    /// a deadline synchronous calls too can leave a keychain behind that does not answer, which costs each a change of threads.
-    public var deadline: Deadline?
-    /// Whether a keychain without transactions, as Apple's is, makes the changes of one in their order, each on its own; else
-    /// it refuses them. For wrappers whose changes leave nothing wrong behind wherever they stop.
-    package var changesInSteps = false
+    /// How long a call may take. `nil`, the default: asynchronous calls use ``Timeout/standard``, synchronous calls
+    /// have no timeout. A synchronous call with a timeout runs on another thread, so that it can return when the
+    /// keychain does not answer.
+    public var timeout: Timeout?
+    /// Options for wrappers.
+    @_spi(Wrappers) public var options = WrapperOptions()
 
     /// The generic passwords of a service.
     ///
     /// - Parameters:
-    ///   - service: Commonly the reverse domain name of the program.
-    ///   - store: Where the items are kept; `nil`: the keychain of the user.
-    ///   - caller: The access groups that may be used; `nil`: the program's for the keychain of the user, else all.
+    ///   - service: Usually the reverse domain name of the program.
+    ///   - store: The store of the items. `nil`: the user's keychain.
+    ///   - accessGroups: The access groups that may be used. `nil`: the program's groups for the user's keychain,
+    ///     otherwise all groups.
     public init(
         service: String, accessGroup: String? = nil, accessibility: Accessibility? = nil,
         accessControl: AccessControl.Flags? = nil, synchronizable: Bool = false, coder: any SecretCoder = .json,
-        store: (any ItemStore)? = nil, caller: Caller? = nil
+        store: (any ItemStore)? = nil, accessGroups: AccessGroups? = nil
     ) {
-        self.init(.service(service), Backing.of(store, caller))
+        self.init(.service(service), Backing.of(store, accessGroups))
         (self.accessGroup, self.accessibility, self.accessControl) = (accessGroup, accessibility, accessControl)
         (self.synchronizable, self.coder) = (synchronizable, coder)
     }
 
-    /// The internet passwords of a server. What is not given is part of the name as well: a password for a port is another
-    /// item than one without.
+    /// The internet passwords of a server.
     ///
     /// ```swift
-    /// let logins = SecretStore(server: "git.example.com", protocol: .https)
+    /// let logins = SecretStore(server: .init("git.example.com", protocol: .https))
     /// try logins.save("t0ken", for: "alice")
     /// ```
+    ///
+    /// - Parameter server: The server. For the other parameters see the initializer with a service.
     public init(
-        server: String, protocol: InternetProtocol? = nil, port: Int? = nil, path: String? = nil,
-        securityDomain: String? = nil, authenticationType: InternetAuthentication? = nil, accessGroup: String? = nil,
-        accessibility: Accessibility? = nil, accessControl: AccessControl.Flags? = nil, synchronizable: Bool = false,
-        coder: any SecretCoder = .json, store: (any ItemStore)? = nil, caller: Caller? = nil
+        server: Server, accessGroup: String? = nil, accessibility: Accessibility? = nil,
+        accessControl: AccessControl.Flags? = nil, synchronizable: Bool = false, coder: any SecretCoder = .json,
+        store: (any ItemStore)? = nil, accessGroups: AccessGroups? = nil
     ) {
-        let server = Place.Server(
-            host: server, protocol: `protocol`, port: port, path: path, securityDomain: securityDomain,
-            authenticationType: authenticationType)
-        self.init(.server(server), Backing.of(store, caller))
+        self.init(.server(server), Backing.of(store, accessGroups))
         (self.accessGroup, self.accessibility, self.accessControl) = (accessGroup, accessibility, accessControl)
         (self.synchronizable, self.coder) = (synchronizable, coder)
     }
@@ -93,26 +103,39 @@ public struct SecretStore: Sendable {
         self.backing = backing
     }
 
-    /// The time by which items are dated and calls end.
-    public var clock: KeychainClock {
-        get { backing.clock }
+    /// The clock that measures ``timeout``, and for how long a change that other programs disturb is tried again. The
+    /// default is the system's continuous clock.
+    ///
+    /// The pauses between these attempts, of at most 5 ms, are real time: a clock that stands still stops no call.
+    public var clock: any Clock<Duration> {
+        get { backing.time.clock }
         set { backing = backing.with(newValue) }
+    }
+
+    /// The date of new and changed items. The default is the system's date.
+    ///
+    /// ```swift
+    /// store.now = { Date(timeIntervalSinceReferenceDate: 1) }
+    /// ```
+    public var now: @Sendable () -> Date {
+        get { backing.now }
+        set { backing = backing.with(now: newValue) }
     }
 
     var protection: Protection { Protection(accessibility: accessibility, constraints: accessControl) }
 
-    /// How far the keychain is unlocked for this program.
+    /// The lock state of the keychain for this program.
     public var lockState: LockState {
         get throws(KeychainError) { try backing.engine.store.lockState }
     }
 }
 
 extension Backing {
-    static func of(_ store: (any ItemStore)?, _ caller: Caller?) -> Backing {
-        switch (store, caller) {
+    static func of(_ store: (any ItemStore)?, _ accessGroups: AccessGroups?) -> Backing {
+        switch (store, accessGroups) {
         case (nil, nil): shared
-        case (let store?, let caller): Backing(store, caller ?? .unrestricted, .system)
-        case (nil, let caller?): Backing(shared.engine.store, caller, .system)
+        case (let store?, let accessGroups): Backing(store, accessGroups ?? .unrestricted)
+        case (nil, let accessGroups?): Backing(shared.engine.store, accessGroups)
         }
     }
 }

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store asks of the engine: from accounts and bytes to queries, and from found items back.
+// Translates accounts and bytes into queries of the engine, and its results back.
 
 import Foundation
 import KeychainEngine
 
-/// The requests of one call of a store value.
+/// The requests of one call of a store.
 struct StoreRequests {
     let store: SecretStore
     let questions: Query.Questions?
     let engine: Engine
-    let caller: Caller
-    /// Of the store itself, or of a transaction.
+    let accessGroups: AccessGroups
+    /// Requests on the store itself, or within a transaction.
     let requests: Requests
     let isInTransaction: Bool
 
-    /// - Parameter requests: Those of a transaction; `nil`: each is one of its own.
+    /// - Parameter requests: The requests of a transaction. `nil`: each request is its own transaction.
     init(_ store: SecretStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
-        // A call on items of either kind makes several requests, and asks one person once.
-        self.store = store.synchronizableAny ? store.sharingContext : store
+        // A call on items of both kinds makes several requests. They share a context so that the user is asked once.
+        self.store = store.options.synchronizableAny ? store.sharingContext : store
         self.questions = questions
-        (engine, caller) = (store.backing.engine, store.backing.caller)
+        (engine, accessGroups) = (store.backing.engine, store.backing.accessGroups)
         self.requests = requests ?? engine.requests
         isInTransaction = requests != nil
     }
 
     // MARK: - Queries
 
-    /// Everything in the store's place; with an account one item, or one in each access group.
+    /// All items of the store's service or server. With an account: one item, or one in each access group.
     func query(_ account: String? = nil) -> Query {
         var attributes = store.place.attributes
         if let account { attributes[.account] = .string(account) }
         if let group = store.accessGroup { attributes[.accessGroup] = .string(group) }
-        if !store.synchronizableAny { attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0) }
+        if !store.options.synchronizableAny { attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0) }
         var query = Query(store.place.itemClass, attributes)
-        query.synchronizableAny = store.synchronizableAny
+        query.synchronizableAny = store.options.synchronizableAny
         query.context = store.context
         query.operationPrompt = store.prompt
         query.questions = questions
-        if !store.mayAsk { query.authenticationUI = .fail }
+        if !store.allowsInteraction { query.authenticationUI = .fail }
         return query
     }
 
-    /// The same as an item to be added or changed.
+    /// The same as a new item or a change.
     private func newItem(_ account: String, _ value: Data, _ attributes: ItemAttributes) -> Query {
         var query = query(account)
         for (attribute, value) in attributes.given { query.attributes[attribute] = value }
@@ -52,37 +52,39 @@ struct StoreRequests {
 
     // MARK: - Reading
 
-    /// - Throws: `duplicateItem` if there are several in different access groups, none of them in the default one.
+    /// - Throws: `duplicateItem` if several access groups have an item and the default group has none.
     func find(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
         var query = query(account)
         query.returns = includingValue ? .value : .attributes
         query.limit = .atMost(2)
-        let found = try requests.find(query, caller: caller)
+        let found = try requests.find(query, accessGroups: accessGroups)
         guard found.count > 1 else { return found.first }
-        if store.synchronizableAny { return try findOwnKindFirst(account, includingValue: includingValue) }
-        // In a keychain without transactions an item is seen twice that somebody replaces meanwhile: the last is the newest.
+        if store.options.synchronizableAny { return try findOwnKindFirst(account, includingValue: includingValue) }
+        // In a keychain without transactions, an item that another program replaces meanwhile is found twice. The last
+        // one is the newest.
         if Set(found.map { Array($0.item.accessGroup.utf8) }).count == 1 { return found.last }
-        query.attributes[.accessGroup] = .string(caller.defaultGroup)
-        guard let meant = try requests.find(query, caller: caller).first else { throw .severalItems }
+        query.attributes[.accessGroup] = .string(accessGroups.defaultGroup)
+        guard let meant = try requests.find(query, accessGroups: accessGroups).first else { throw .severalItems }
         return meant
     }
 
-    /// Asks nobody: whether an item is there is no secret to the user.
+    /// Does not ask the user: whether an item exists is no secret to them.
     func contains(_ account: String) throws(KeychainError) -> Bool {
         var query = query(account)
         query.authenticationUI = .fail
-        // One of its own: what is wrong with the store's says nothing about the item.
+        // An empty context: a problem with the store's context says nothing about the item.
         query.context = AuthenticationContext { nil }
         do throws(KeychainError) {
-            return try !requests.find(query, caller: caller).isEmpty
+            return try !requests.find(query, accessGroups: accessGroups).isEmpty
         } catch {
-            // An item is there, and it asks for somebody.
+            // The item exists and requires authentication.
             guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
             return true
         }
     }
 
-    /// - Parameter isAsking: Whether the user is asked for items that want it, and all of their attributes are shown.
+    /// - Parameter isAsking: Whether the user is asked for items that require authentication, to get all of their
+    ///   attributes.
     func items(_ filter: ItemFilter, isAsking: Bool = false) throws(KeychainError) -> [KeychainItem] {
         guard store.mayHold(filter), var query = filter.withoutPlace.query(store.place.itemClass) else { return [] }
         let own = self.query()
@@ -90,24 +92,39 @@ struct StoreRequests {
         query.synchronizableAny = own.synchronizableAny
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
-        if !store.mayAsk, query.authenticationUI == .allow { query.authenticationUI = .fail }
+        if !store.allowsInteraction, query.authenticationUI == .allow { query.authenticationUI = .fail }
         query.namesProtected = !isAsking
-        return try requests.find(query, caller: caller).map { KeychainItem($0) }
+        return try requests.find(query, accessGroups: accessGroups).map { KeychainItem($0) }
     }
 
     // MARK: - Writing
 
     func save(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        if store.synchronizableAny { return try saveInItsKind(account, value, attributes) }
+        if store.options.synchronizableAny { return try saveInItsKind(account, value, attributes) }
         let query = newItem(account, value, attributes)
-        if isInTransaction { try requests.save(query, caller: caller) } else { try engine.save(query, caller: caller) }
+        if isInTransaction {
+            try requests.save(query, accessGroups: accessGroups)
+        } else {
+            try engine.save(query, accessGroups: accessGroups)
+        }
     }
 
-    /// Without a group named, an item in any other group than the default one counts as well: it would be hidden by a new one.
+    /// Saves after no item was found. Without transactions another program may have added one since; it is overwritten.
+    func saveNew(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
+        do throws(KeychainError) {
+            try requests.add(newItem(account, value, attributes), accessGroups: accessGroups)
+        } catch {
+            guard error.reason == .duplicateItem else { throw error }
+            try save(account, value, attributes)
+        }
+    }
+
+    /// Without a named group, an item in any other group than the default one counts as well: the new item would hide
+    /// it.
     func create(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
         let item = newItem(account, value, attributes)
-        guard store.accessGroup == nil else { return _ = try requests.add(item, caller: caller) }
-        guard !isInTransaction, engine.store.hasTransactions else { return try add(item, ifAbsent: account) }
+        guard store.accessGroup == nil else { return _ = try requests.add(item, accessGroups: accessGroups) }
+        guard !isInTransaction, engine.store.transactional != nil else { return try add(item, ifAbsent: account) }
         try engine.transaction(as: item) { (requests) throws(KeychainError) in
             try StoreRequests(store, questions, in: requests).add(item, ifAbsent: account)
         }
@@ -115,10 +132,10 @@ struct StoreRequests {
 
     private func add(_ item: Query, ifAbsent account: String) throws(KeychainError) {
         guard try !isKnownToContain(account) else { throw .isThereAlready }
-        try requests.add(item, caller: caller)
+        try requests.add(item, accessGroups: accessGroups)
     }
 
-    /// Closed and damaged items are left to the adding, which takes the place of those that are damaged.
+    /// Locked and damaged items are left to the addition, which replaces damaged items.
     private func isKnownToContain(_ account: String) throws(KeychainError) -> Bool {
         do throws(KeychainError) {
             return try contains(account)
@@ -129,36 +146,31 @@ struct StoreRequests {
     }
 
     func remove(_ account: String) throws(KeychainError) -> Bool {
-        try requests.delete(query(account), caller: caller) > 0
+        try requests.delete(query(account), accessGroups: accessGroups) > 0
     }
 
     func removeAll() throws(KeychainError) -> Int {
-        try requests.delete(query(), caller: caller)
+        try requests.delete(query(), accessGroups: accessGroups)
     }
 
-    /// Replaces what was found, if it is still there as it was.
+    /// Replaces the item that was found, if it has not changed since.
     ///
     /// - Parameters:
     ///   - found: `nil`: there was no item.
-    ///   - value: `nil`: the item is removed.
-    /// - Returns: `false`, and nothing has changed, if somebody else has changed it.
+    ///   - value: `nil`: remove the item.
+    /// - Returns: `false` if another program has changed it; then nothing has changed.
     func replace(
         _ account: String, _ found: StoredItem?, by value: Data?, _ attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) -> Bool {
         switch (found, value) {
         case (nil, nil): return true
         case (nil, let value?): return try createIfAbsent(account, value, attributes)
-        case (let found?, nil): return try requests.delete(exactly(found), caller: caller) > 0
+        case (let found?, nil): return try requests.delete(exactly(found), accessGroups: accessGroups) > 0
         case (let found?, let value?):
             var changes = Changes(attributes.given, value: value)
             changes.protection = store.protection
-            return try requests.update(exactly(found), with: changes, caller: caller) > 0
+            return try requests.update(exactly(found), with: changes, accessGroups: accessGroups) > 0
         }
-    }
-
-    /// Changes all items of the store.
-    func changeAll(_ changes: Changes) throws(KeychainError) -> Int {
-        try requests.update(query(), with: changes, caller: caller)
     }
 
     private func createIfAbsent(
@@ -173,7 +185,7 @@ struct StoreRequests {
         }
     }
 
-    /// The item in the state in which it was found: its digest is new with every change.
+    /// Matches the item in the version that was found: its digest changes with every change.
     private func exactly(_ found: StoredItem) -> Query {
         var query = query()
         for rule in found.item.itemClass.schema.primaryKey {
@@ -186,20 +198,20 @@ struct StoreRequests {
 
 extension KeychainError {
     fileprivate static let isThereAlready = KeychainError(
-        .duplicateItem, "There is an item for this account. Save over it, or name the access group for a new one.")
+        .duplicateItem, "An item for this account exists. Save to it, or name the access group of a new item.")
 }
 
 extension SecretStore {
-    /// Whether an item can be both in this store and what a filter wants.
+    /// Whether an item of this store can match a filter.
     fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
-        if !synchronizableAny, let wanted = filter.synchronizable, wanted != synchronizable { return false }
+        if !options.synchronizableAny, let wanted = filter.synchronizable, wanted != synchronizable { return false }
         guard let wanted = filter.accessGroup, let accessGroup else { return true }
         return wanted.utf8.elementsEqual(accessGroup.utf8)
     }
 }
 
 extension ItemFilter {
-    /// The conditions but for those on the service or server.
+    /// The conditions without those on the service or server.
     fileprivate var withoutPlace: ItemFilter {
         var rest = self
         (rest.service, rest.server, rest.domain, rest.protocol, rest.port) = (nil, nil, nil, nil, nil)

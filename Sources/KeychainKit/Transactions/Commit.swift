@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes all changes of a transaction in one step, if what it has read is still so.
+// Makes all changes of a transaction in one step, if nothing that it has read has changed.
 
 import KeychainEngine
 
@@ -14,12 +14,12 @@ struct Commit: Sendable {
         changes = record.changes
     }
 
-    /// - Returns: `false`, and nothing has changed, if something that was read has been changed since.
+    /// - Returns: `false` if something that was read has changed since; then nothing has changed.
     func run(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
         if changes.isEmpty { return try isOneState(questions) }
         let engine = store.backing.engine
-        guard engine.store.hasTransactions else {
-            return try isOneCall || !store.changesInSteps ? runAsOneCall(questions) : runInSteps(questions)
+        guard engine.store.transactional != nil else {
+            return try isOneCall || !store.options.changesInSteps ? runAsOneCall(questions) : runInSteps(questions)
         }
         return try engine.transaction(as: StoreRequests(store, questions).query()) {
             (requests) throws(KeychainError) in
@@ -31,8 +31,9 @@ struct Commit: Sendable {
         }
     }
 
-    /// Whether everything that was read was so at one moment: what is still so, was so when the last was read, since no
-    /// state of an item comes back (that of an absent one may). It takes no leave to write, and makes no keychain.
+    /// Whether everything that was read existed at one moment. An item that is still unchanged was unchanged at the
+    /// time of the last read, since a state of an item never comes back (except that an item may be absent again). This
+    /// check needs no write permission, and does not create a keychain.
     private func isOneState(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
         guard reads.count > 1 else { return true }
         for read in reads where try !isStillSo(read, StoreRequests(read.store, questions)) { return false }
@@ -56,13 +57,14 @@ struct Commit: Sendable {
 
     // MARK: - Without transactions
 
-    /// One change of one item is one step in any keychain.
+    /// A change of a single item is one step in any keychain.
     private var isOneCall: Bool {
         guard changes.count == 1, let change = changes.first else { return false }
-        return reads.allSatisfy { $0.isAboutSameItem(as: change) }
+        let changed = TransactionRecord.Name(change.store, change.account)
+        return reads.allSatisfy { TransactionRecord.Name($0.store, $0.account) == changed }
     }
 
-    /// Changes by others between the steps are overwritten.
+    /// Changes that other programs make between the steps are overwritten.
     private func runInSteps(_ questions: Query.Questions?) throws(KeychainError) -> Bool {
         for read in reads where try !isStillSo(read, StoreRequests(read.store, questions)) { return false }
         for change in changes { try apply(change, StoreRequests(change.store, questions)) }
@@ -73,7 +75,7 @@ struct Commit: Sendable {
         guard isOneCall, let change = changes.first else {
             throw KeychainError(
                 .unsupported,
-                "This keychain cannot change several items at once, nor one depending on others. Keep one record in one item."
+                "This keychain cannot change several items at once, or one depending on others. Keep one record in one item."
             )
         }
         let requests = StoreRequests(change.store, questions)
@@ -90,11 +92,5 @@ struct Commit: Sendable {
         case .remove(_, let account):
             return try requests.replace(account, read.found, by: nil)
         }
-    }
-}
-
-extension TransactionRecord.Read {
-    fileprivate func isAboutSameItem(as change: TransactionRecord.Change) -> Bool {
-        TransactionRecord.Name(store, account) == TransactionRecord.Name(change.store, change.account)
     }
 }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes that depend on what is there: of one item, and of several.
+// Changes of one item or several items that depend on their current values.
 
 import Foundation
 import KeychainEngine
 
 extension SecretStore {
-    /// Changes a value with the old one in hand, safe against all other threads and programs.
+    /// Changes a value based on its current one. It is atomic across threads and processes.
     ///
     /// ```swift
     /// try store.update(Int.self, for: "counter") { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
-    /// Nothing is locked while `change` runs: if another program was faster, it runs again with the new value. Of the item
-    /// everything but its value, and what the store says of accessibility and access control, stays as it is.
+    /// Nothing is locked while `change` runs: if another program changes the item first, `change` runs again with the
+    /// new value. Everything else of the item stays as it is, except that the store's accessibility and access control
+    /// are applied.
     ///
-    /// - Parameter change: Gets the value, `nil` if there is none, and may change it; `nil` removes the item. Leaving it as it
-    ///   is writes nothing. It may run several times.
+    /// - Parameter change: Gets the value, or `nil` if there is no item, and may change it. `nil` removes the item. If
+    ///   the value is not changed, nothing is written. It may run several times.
     /// - Returns: What `change` returned the last time.
-    /// - Throws: What `change` throws, unchanged; as a ``KeychainError`` what reading and saving throw, and `busy` if others
-    ///   keep changing the item for as long as the deadline, or half a minute.
+    /// - Throws: The errors of `change`, unchanged; as a ``KeychainError``, the errors of reading and saving, and
+    ///   `busy` if other programs keep changing the item for the whole timeout, or for half a minute without a timeout.
     @discardableResult
     public func update<Value: Codable, Result>(
         _ type: Value.Type = Value.self, for account: String, _ change: (inout Value?) throws -> Result
     ) throws -> Result {
         let store = sharingContext
-        var attempts = Attempts(deadline)
+        var attempts = Attempts(timeout, backing.time)
         while true {
             let found = try store.call { (requests) throws(KeychainError) in
                 try requests.find(account, includingValue: true)
@@ -39,13 +40,13 @@ extension SecretStore {
         }
     }
 
-    /// The same without blocking a thread; `change` runs where the caller runs.
+    /// The asynchronous form. `change` runs on the caller's executor.
     @discardableResult
     public nonisolated(nonsending) func update<Value: Codable, Result>(
         _ type: Value.Type = Value.self, for account: String, _ change: (inout Value?) throws -> Result
     ) async throws -> Result {
         let store = sharingContext
-        var attempts = Attempts(deadline ?? .standard)
+        var attempts = Attempts(timeout ?? .standard, backing.time)
         while true {
             let found = try await store.call { (requests) throws(KeychainError) in
                 try requests.find(account, includingValue: true)
@@ -61,7 +62,7 @@ extension SecretStore {
         }
     }
 
-    /// Makes several changes at once, or none: also if the program is killed in the midst of it.
+    /// Makes several changes in one step: all or none, even if the program is killed.
     ///
     /// ```swift
     /// try store.transaction { transaction in
@@ -70,39 +71,40 @@ extension SecretStore {
     /// }
     /// ```
     ///
-    /// See ``SecretTransaction`` for what happens when.
+    /// See ``SecretTransaction`` for when the reads and changes happen.
     ///
-    /// - Parameter body: May run several times: it should change nothing but the transaction.
+    /// - Parameter body: It may run several times, so it should have no side effects besides the transaction.
     /// - Returns: What `body` returned the last time.
-    /// - Throws: What `body` throws, unchanged, and then nothing has happened; `unsupported` in a keychain without
-    ///   transactions, as Apple's is, if several items are involved; `busy` if others keep changing what the body reads.
+    /// - Throws: The errors of `body`, unchanged; then nothing has changed. `unsupported` if several items are involved
+    ///   and the keychain has no transactions, such as Apple's. `busy` if other programs keep changing the items that
+    ///   the body reads.
     @discardableResult
     public func transaction<Result>(_ body: (SecretTransaction) throws -> Result) throws -> Result {
         let store = sharingContext
-        var attempts = Attempts(deadline)
+        var attempts = Attempts(timeout, backing.time)
         while true {
             let record = TransactionRecord()
             let result = try body(SecretTransaction(store: store, record: record))
             let commit = Commit(store, record)
-            if try backing.call(deadline, { (questions) throws(KeychainError) in try commit.run(questions) }) {
+            if try backing.call(timeout, { (questions) throws(KeychainError) in try commit.run(questions) }) {
                 return result
             }
             try attempts.pause()
         }
     }
 
-    /// The same without blocking a thread; `body` runs where the caller runs, and reads asynchronously.
+    /// The asynchronous form. `body` runs on the caller's executor and reads asynchronously.
     @discardableResult
     public nonisolated(nonsending) func transaction<Result>(
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Result
     ) async throws -> Result {
         let store = sharingContext
-        var attempts = Attempts(deadline ?? .standard)
+        var attempts = Attempts(timeout ?? .standard, backing.time)
         while true {
             let record = TransactionRecord()
             let result = try await body(SecretTransaction(store: store, record: record))
             let commit = Commit(store, record)
-            let isDone = try await backing.call(deadline) { (questions) throws(KeychainError) in
+            let isDone = try await backing.call(timeout) { (questions) throws(KeychainError) in
                 try commit.run(questions)
             }
             if isDone { return result }
@@ -110,7 +112,7 @@ extension SecretStore {
         }
     }
 
-    /// With one context for several calls, so that a person is asked once.
+    /// A copy with one context for several calls, so that the user is asked once.
     var sharingContext: SecretStore {
         var copy = self
         copy.context = context ?? AuthenticationContext(Backing.authenticator)
@@ -118,10 +120,10 @@ extension SecretStore {
     }
 }
 
-/// One run of a caller's change: what came in, and what is to be saved.
+/// One run of a caller's change: its result, and the value to save.
 private struct ChangeStep<Result> {
     let result: Result
-    /// `nil`: the item is to be removed.
+    /// `nil`: remove the item.
     let bytes: Data?
     let isChange: Bool
 

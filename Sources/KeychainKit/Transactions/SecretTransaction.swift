@@ -3,24 +3,25 @@
 
 public import KeychainEngine
 
-/// What the body of a transaction works with: it reads the keychain as it is, and notes down what is to be changed.
+/// Reads the keychain and collects changes in the body of a transaction.
 ///
 /// ```swift
 /// try store.transaction { transaction in
 ///     guard let secret = try transaction.read(SecretValue.self, for: "old name") else { return }
 ///     try transaction.save(secret, for: "new name")
-///     transaction.remove("old name")
+///     transaction.remove(for: "old name")
 /// }
 /// ```
 ///
-/// Nothing is locked while the body runs. When it returns, all changes are made in one step, provided that what it has read
-/// is still so; otherwise the body runs again. It sees its own changes. To be used only within its body.
+/// Nothing is locked while the body runs. When it returns, all changes are made in one step, provided that nothing it
+/// has read was changed since. Otherwise the body runs again. Reads see the transaction's own changes. Use it only
+/// within its body.
 public struct SecretTransaction {
     let store: SecretStore
     let record: TransactionRecord
 
-    /// The same transaction for another service or server of the same keychain. Who is asked, and whether, is for the store
-    /// to say whose transaction it is: its changes are one step, for which there is one leave.
+    /// The same transaction for another service or server of the same keychain. It uses the context, the prompt and the
+    /// `allowsInteraction` of the store that began the transaction: all changes are one step with one authentication.
     ///
     /// ```swift
     /// try transaction.in(archive).save(token, for: "alice")
@@ -28,63 +29,66 @@ public struct SecretTransaction {
     ///
     /// - Throws: `invalidParameter` if the other store is in another keychain.
     public func `in`(_ other: SecretStore) throws(KeychainError) -> SecretTransaction {
-        guard other.backing.lane === store.backing.lane else {
-            throw KeychainError(.invalidParameter, "A transaction is about one keychain; this store is in another.")
+        guard other.backing.workerQueue === store.backing.workerQueue else {
+            throw KeychainError(
+                .invalidParameter, "A transaction covers one keychain, but this store is in another one.")
         }
         var other = other
-        (other.context, other.mayAsk, other.prompt) = (store.context, store.mayAsk, store.prompt)
+        (other.context, other.allowsInteraction, other.prompt) = (store.context, store.allowsInteraction, store.prompt)
         return SecretTransaction(store: other, record: record)
     }
 
     // MARK: - Reading
 
-    /// The value of an account, as the `read` of ``SecretStore`` reads it, or as this transaction has changed it.
+    /// The value of an account: the one that the transaction has saved, otherwise the one in the keychain, as `read` of
+    /// ``SecretStore`` reads it.
     public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
         try value(type, try bytes(account))
     }
 
-    /// The same without blocking a thread.
+    /// The asynchronous form.
     public nonisolated(nonsending) func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) async throws(KeychainError) -> Value? {
         try value(type, try await bytes(account))
     }
 
-    /// Whether there is an item for an account. Unlike `contains` of ``SecretStore`` it reads the item, and so may ask for the
+    /// Whether there is an item for an account. Unlike `contains` of ``SecretStore``, it reads the item and may ask the
     /// user.
-    public func contains(_ account: String) throws(KeychainError) -> Bool { try bytes(account) != nil }
+    public func contains(for account: String) throws(KeychainError) -> Bool { try bytes(account) != nil }
 
-    /// The same without blocking a thread.
-    public nonisolated(nonsending) func contains(_ account: String) async throws(KeychainError) -> Bool {
+    /// The asynchronous form.
+    public nonisolated(nonsending) func contains(for account: String) async throws(KeychainError) -> Bool {
         try await bytes(account) != nil
     }
 
     // MARK: - Changing
 
-    /// Adds an item, or changes the one that is there, when the transaction is done.
+    /// Adds an item, or changes the existing one, when the transaction is committed.
     ///
     /// - Throws: `invalidParameter` if the value cannot be encoded.
     public func save<Value: Encodable>(
-        _ value: Value, for account: String, _ attributes: ItemAttributes = ItemAttributes()
+        _ value: Value, for account: String, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
         record.add(.save(store, account, try store.coder.bytes(of: value), attributes))
     }
 
-    /// Adds an item when the transaction is done, which fails as a whole, with `duplicateItem`, if there is one by then.
+    /// Adds an item when the transaction is committed. If there is an item by then, the whole transaction fails with
+    /// `duplicateItem`.
     ///
     /// - Throws: `invalidParameter` if the value cannot be encoded.
     public func create<Value: Encodable>(
-        _ value: Value, for account: String, _ attributes: ItemAttributes = ItemAttributes()
+        _ value: Value, for account: String, attributes: ItemAttributes = ItemAttributes()
     ) throws(KeychainError) {
         record.add(.create(store, account, try store.coder.bytes(of: value), attributes))
     }
 
-    /// Removes the item of an account, if there is one, when the transaction is done.
-    public func remove(_ account: String) { record.add(.remove(store, account)) }
+    /// Removes the item of an account, if there is one, when the transaction is committed.
+    public func remove(for account: String) { record.add(.remove(store, account)) }
 
-    /// Forgets all changes that were noted down so far.
+    /// Discards all changes that were collected so far.
     public func discardChanges() { record.discardChanges() }
 
     // MARK: - What was read

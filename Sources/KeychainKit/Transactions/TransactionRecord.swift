@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transaction has read, and what it is going to change.
+// The reads and the changes of a transaction.
 
 import Foundation
 import KeychainEngine
 
-/// Lives as long as one run of a transaction's body.
+/// One run of a transaction's body.
 final class TransactionRecord {
-    /// One item, by its name in the bytes that keychains compare: text of the same look is not the same name, and a path
-    /// that is empty is the same as none.
+    /// The name of an item, in the bytes that keychains compare. Text that looks the same is not the same name, and an
+    /// empty path is the same as none.
     struct Name: Hashable {
         private let key: PrimaryKey
 
@@ -20,12 +20,12 @@ final class TransactionRecord {
         }
     }
 
-    /// An item that is there; `bytes` is `nil` if it has no value.
+    /// An existing item; `bytes` is `nil` if it has no value.
     struct Content {
         let bytes: Data?
     }
 
-    /// What is known of an item: `nil` content: that it is not there.
+    /// What is known about an item. If `content` is `nil`, the item does not exist.
     struct Known {
         let content: Content?
     }
@@ -45,12 +45,13 @@ final class TransactionRecord {
     private var readByName: [Name: Read] = [:]
     private var changed: [Name: Known] = [:]
     private(set) var changes: [Change] = []
-    /// How many changes `changed` knows. Naming costs as much as a tenth of changing, and who never reads needs no names.
+    /// The number of changes that `changed` contains. Names are computed only when something is read: they cost a tenth
+    /// of a change.
     private var namedCount = 0
 
     var reads: [Read] { Array(readByName.values) }
 
-    /// What the transaction has done with an item, or read of it before.
+    /// The state of an item in the transaction: changed by it, or read before.
     func known(_ store: SecretStore, _ account: String) -> Known? {
         nameChanges()
         let name = Name(store, account)

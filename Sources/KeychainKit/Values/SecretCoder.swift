@@ -3,24 +3,24 @@
 
 public import Foundation
 
-/// Turns values into the bytes of a secret and back.
+/// Encodes values as the bytes of a secret, and decodes them.
 ///
 /// ```swift
 /// let store = SecretStore(service: "com.example.app", coder: .propertyList)
 /// ```
 ///
-/// Text and bytes never pass through it: they are stored as they are, for other programs to read.
+/// Text and bytes are not encoded: they are stored as they are, so that other programs can read them.
 public protocol SecretCoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> Data
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value
 }
 
-/// JSON; keys in alphabetical order, so that equal values become equal bytes.
+/// JSON with keys in alphabetical order, so that equal values have equal bytes.
 public struct JSONSecretCoder: SecretCoder {
     private let configureEncoder: @Sendable (JSONEncoder) -> Void
     private let configureDecoder: @Sendable (JSONDecoder) -> Void
 
-    /// - Parameters: What is set on each new encoder and decoder: strategies for dates, keys and so on.
+    /// - Parameters: Closures that configure each new encoder and decoder: strategies for dates, keys and so on.
     public init(
         encoder configureEncoder: @escaping @Sendable (JSONEncoder) -> Void = { _ in },
         decoder configureDecoder: @escaping @Sendable (JSONDecoder) -> Void = { _ in }
@@ -45,7 +45,7 @@ public struct JSONSecretCoder: SecretCoder {
     }
 }
 
-/// Binary property lists. They hold no single number or date: put those into a record.
+/// Binary property lists. They cannot hold a single number or date at the top: put it into a record.
 public struct PropertyListSecretCoder: SecretCoder {
     public init() {}
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A secret that shows itself to nobody unless asked.
+// A secret that is not shown in descriptions or logs.
 
 public import Foundation
 public import SecretMemory
 
-/// Secret bytes that no description, mirror, dump, log or encoder shows, that compare in constant time, and that are wiped
-/// when they go.
+/// Secret bytes. They do not appear in descriptions, mirrors, dumps or logs, and encoders redact them. They are
+/// compared in constant time and wiped when the value is released.
 ///
 /// ```swift
 /// if let password = try store.read(SecretValue.self, for: "alice") {
@@ -13,12 +13,17 @@ public import SecretMemory
 /// }
 /// ```
 ///
-/// Does not protect the copies that were made before: of a string literal, of what was typed, or in transit through the
+/// It is a value type over ``SecretBytes``. `SecretBytes` is the memory: locked against swapping, wiped on release.
+/// `SecretValue` can be saved, read and compared, also as part of a `Codable` record. Use `SecretValue` for what you
+/// store. An ``AuthenticationContext`` takes the application password as `SecretBytes`. A `SecretValue` can be created
+/// from `SecretBytes` without a copy.
+///
+/// Does not protect copies that were made before: a string literal, typed text, or data in transit through the
 /// keychain's database.
 public struct SecretValue: Sendable {
     private let bytes: SecretBytes
 
-    /// - Parameter text: Taken as UTF-8. The string itself is not wiped: take bytes where there is a choice.
+    /// - Parameter text: Stored as UTF-8. The string itself is not wiped: use bytes where you can.
     public init(_ text: String) {
         var text = text
         bytes = text.withUTF8 { SecretBytes(copying: UnsafeRawBufferPointer($0)) }
@@ -30,24 +35,24 @@ public struct SecretValue: Sendable {
 
     public init(_ bytes: SecretBytes) { self.bytes = bytes }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { bytes.count }
 
-    /// Shows the bytes for as long as `body` runs; do not let the pointer out.
+    /// Gives `body` access to the bytes. The pointer must not be used after `body` returns.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try bytes.withUnsafeBytes(body)
     }
 
-    /// A copy as text that nobody will wipe; `nil` if the bytes are not UTF-8.
+    /// A copy as text, which is not wiped. `nil` if the bytes are not UTF-8.
     public func revealedText() -> String? {
         withUnsafeBytes { String(validating: $0, as: UTF8.self) }
     }
 }
 
 extension SecretValue: Equatable {
-    /// Takes as long for values that differ early as for equal ones; a different length shows.
+    /// The time does not depend on where the values differ. A different length can be observed.
     public static func == (lhs: SecretValue, rhs: SecretValue) -> Bool {
         guard lhs.count == rhs.count else { return false }
         return lhs.withUnsafeBytes { left in
@@ -67,12 +72,13 @@ extension SecretValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension CodingUserInfoKey {
-    /// Set to `true` in an encoder or decoder, lets ``SecretValue`` through as it is. The coders of this module set it.
+    /// If `true` in an encoder or decoder, ``SecretValue`` is encoded and decoded as it is. The coders of this module
+    /// set it.
     public static let revealsSecrets = CodingUserInfoKey(uncheckedRawValue: "swift-keychain.revealsSecrets")
 }
 
 extension CodingUserInfoKey {
-    /// For names that are constants of this module, which no key refuses.
+    /// For names that are constants of this module. Every text is a valid key.
     fileprivate init(uncheckedRawValue name: String) {
         guard let key = CodingUserInfoKey(rawValue: name) else { preconditionFailure("any text is a key") }
         self = key
@@ -80,7 +86,8 @@ extension CodingUserInfoKey {
 }
 
 extension SecretValue: Codable {
-    /// Text where it is text, else an array of one text in base64; to a coder that was not asked to reveal it, a redaction.
+    /// Encodes text as text, and other bytes as an array of one base64 text. A coder that does not reveal secrets gets
+    /// a redaction.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         guard encoder.userInfo[.revealsSecrets] as? Bool == true else { return try container.encode(Self.redaction) }
@@ -88,7 +95,7 @@ extension SecretValue: Codable {
         try container.encode([withUnsafeBytes { Data($0).base64EncodedString() }])
     }
 
-    /// - Throws: What was encoded without revealing is refused: it is not the secret any more.
+    /// - Throws: An error if the decoder does not reveal secrets: the data may be a redaction instead of the secret.
     public init(from decoder: any Decoder) throws {
         guard decoder.userInfo[.revealsSecrets] as? Bool == true else {
             throw DecodingError.dataCorrupted(

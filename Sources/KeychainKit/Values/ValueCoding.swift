@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From values to bytes and back: text and bytes as they are, all else through the coder.
+// Converts values to bytes and back: text and bytes as they are, all other values through the coder.
 
 import Foundation
 import KeychainEngine
@@ -7,12 +7,12 @@ import KeychainEngine
 extension SecretCoder {
     /// - Throws: `invalidParameter` if the value cannot be encoded, or is an optional.
     func bytes<Value: Encodable>(of value: Value) throws(KeychainError) -> Data {
-        // By its type: one that holds text would pass for that text.
+        // The check uses the type: an optional that holds text would match `String` below.
         if Value.self is any OptionalValue.Type { throw .savesOptional }
         switch value {
         case let text as String: return Data(text.utf8)
         case let bytes as Data: return bytes
-        // A list of nothing passes for one of any type, and would not be read as what it is.
+        // The exact type, since an empty array matches an array of any type and could not be decoded as its own type.
         case let bytes as [UInt8] where Value.self == [UInt8].self: return Data(bytes)
         case let secret as SecretValue: return secret.withUnsafeBytes { Data($0) }
         default: break
@@ -25,7 +25,7 @@ extension SecretCoder {
         }
     }
 
-    /// - Throws: `typeMismatch` if the bytes are not such a value.
+    /// - Throws: `typeMismatch` if the bytes are not a value of this type.
     func value<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws(KeychainError) -> Value {
         let plain: Any? =
             switch type {
@@ -37,22 +37,22 @@ extension SecretCoder {
             }
         if let plain = plain as? Value { return plain }
         guard type != String.self else {
-            throw KeychainError(.typeMismatch, "The item is there, and its value is not text. Read it as Data.")
+            throw KeychainError(.typeMismatch, "The item's value is not text. Read it as Data.")
         }
         do {
             return try decode(type, from: bytes)
         } catch {
             throw KeychainError(
                 .typeMismatch,
-                "The item is there, and its value is not one of type \(Value.self)\(placeOfCodingFailure(error)). "
+                "The item's value is not of type \(Value.self)\(placeOfCodingFailure(error)). "
                     + "Read it as the type that it was saved as, or as Data.")
         }
     }
 }
 
-/// Where in a value its coding failed, in parentheses after a space; empty if that is not known. The error's own words may
-/// quote the value.
-package func placeOfCodingFailure(_ error: any Error) -> String {
+/// Where in a value coding failed, in parentheses after a space. Empty if unknown. The error's own message is not used:
+/// it may quote the value.
+@_spi(Wrappers) public func placeOfCodingFailure(_ error: any Error) -> String {
     let context: [any CodingKey]? =
         switch error {
         case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
@@ -63,7 +63,7 @@ package func placeOfCodingFailure(_ error: any Error) -> String {
         default: nil
         }
     guard let context, !context.isEmpty else { return "" }
-    // Keys of a dictionary are content; those of a type are not, and cannot be told from them.
+    // Keys of a dictionary are content and must not be shown. They cannot be told from the keys of a type.
     return " (at depth \(context.count))"
 }
 
@@ -74,5 +74,5 @@ extension Optional: OptionalValue {}
 extension KeychainError {
     fileprivate static let savesOptional = KeychainError(
         .invalidParameter,
-        "An optional value cannot be saved, since none would be an item. Unwrap it, or remove the item.")
+        "An optional value cannot be saved, because nil is not an item. Unwrap it, or remove the item.")
 }

@@ -3,22 +3,25 @@
 
 // `nonisolated(unsafe)` is safe here: each constant is an immutable string literal that is never reassigned.
 
-public import Foundation
+#if os(Linux)
+    public import Foundation
 
-/// Key that names the item class a dictionary talks about; its value is one of the `kSecClass…` constants.
-nonisolated(unsafe) public let kSecClass: CFString = "class"
+    /// Key that names the item class a dictionary talks about; its value is one of the `kSecClass…` constants.
+    nonisolated(unsafe) public let kSecClass: CFString = "class"
 
-/// Class of passwords, tokens and other secrets found by service and account.
-nonisolated(unsafe) public let kSecClassGenericPassword: CFString = "genp"
+    /// Class of passwords, tokens and other secrets found by service and account.
+    nonisolated(unsafe) public let kSecClassGenericPassword: CFString = "genp"
 
-/// Class of passwords found by server, protocol, port, path, security domain and account.
-nonisolated(unsafe) public let kSecClassInternetPassword: CFString = "inet"
+    /// Class of passwords found by server, protocol, port, path, security domain and account.
+    nonisolated(unsafe) public let kSecClassInternetPassword: CFString = "inet"
 
-/// Class of X.509 certificates found by type, issuer and serial number.
-nonisolated(unsafe) public let kSecClassCertificate: CFString = "cert"
+    /// Class of X.509 certificates found by type, issuer and serial number.
+    nonisolated(unsafe) public let kSecClassCertificate: CFString = "cert"
 
-/// Class of public, private and symmetric keys.
-nonisolated(unsafe) public let kSecClassKey: CFString = "keys"
+    /// Class of public, private and symmetric keys.
+    nonisolated(unsafe) public let kSecClassKey: CFString = "keys"
 
-/// Class of identities: a certificate joined with the private key that belongs to it.
-nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
+    /// Class of identities: a certificate joined with the private key that belongs to it. Not supported yet: searches
+    /// find none, and adding one is `errSecUnimplemented`.
+    nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
+#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks: adding items, and what tells two of them apart.
+// Checks: adding items, and the parts of the primary key.
 
 import Foundation
 import KeychainEngine
@@ -101,11 +101,11 @@ extension StoreConformance {
 }
 
 extension Trial {
-    /// Each part of the primary key that a program may set tells two items apart.
+    /// Two items that differ in any part of the primary key that a program may set are different items.
     fileprivate func checkKeyParts(of itemClass: ItemClass) throws {
         let plain = item("alice", itemClass)
         try insert(plain)
-        // Those belong to smart cards and to families: most stores refuse them.
+        // These belong to smart cards and to family sharing. Most stores refuse them.
         let special: Set<Attribute> = [.tokenID, .sharingGroup, .viewHint]
         let parts = itemClass.schema.primaryKey.filter { !special.contains($0.attribute) }
         for part in parts { try insert(plain.with(part.attribute, otherValue(part))) }

@@ -111,7 +111,7 @@ extension StoreConformance {
             try trial.insertProtected("alice")
             let error = KeychainError(.typeMismatch, "Thrown by the check.")
             try trial.expect(thrown: error) { () throws(KeychainError) in
-                try trial.store.transaction(.none) { (items) throws(KeychainError) in
+                try trial.transaction { (items) throws(KeychainError) in
                     do throws(KeychainError) {
                         _ = try items.select(.all, limit: nil, includingValues: true, .none)
                     } catch {
@@ -183,20 +183,20 @@ extension Trial {
         }
     }
 
-    /// - Returns: What unlocks the item and asks nobody.
+    /// - Returns: An authorization that unlocks the item without asking.
     @discardableResult
     fileprivate func insertProtected(_ account: String) throws(KeychainError) -> Authorization {
         let context = AuthenticationContext { nil }
         let bytes = Array("open sesame".utf8)
         context.setApplicationPassword(bytes.withUnsafeBytes { SecretBytes(copying: $0) })
-        let authorization = Authorization(context, mayAsk: false)
+        let authorization = Authorization(context, allowsInteraction: false)
         var item = item(account)
         item.accessControl = try AccessControl(.whenUnlocked, flags: .applicationPassword)
         _ = try store.insert(item, authorization)
         return authorization
     }
 
-    /// Adds one to the value of the only item; a store that is busy has changed nothing and is asked again.
+    /// Adds one to the value of the only item. If the store is busy, it has changed nothing and the call is repeated.
     fileprivate func increment() throws(KeychainError) {
         for _ in 1..<100 {
             do throws(KeychainError) {

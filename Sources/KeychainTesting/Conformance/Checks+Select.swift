@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks: finding items, by what they match, and with which values.
+// Checks: searching items by conditions, with and without values.
 
 import Foundation
 import KeychainEngine
@@ -132,7 +132,7 @@ extension StoreConformance {
 }
 
 extension Trial {
-    /// Whether a condition finds an item is what the row says.
+    /// Checks that a condition finds an item if the row says so.
     fileprivate func checkMatches(
         _ attribute: Attribute, _ rows: [(stored: AttributeValue, asked: AttributeValue, matches: Bool)]
     ) throws {

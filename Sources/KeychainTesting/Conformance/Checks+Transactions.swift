@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks: several calls as one transaction, and being told of changes.
+// Checks: several calls as one transaction, and notifications of changes.
 
 import Dispatch
 import Foundation
@@ -9,9 +9,10 @@ import Synchronization
 extension StoreConformance {
     static let transactions: [Check] = [
         Check("transaction_whereThereAreNone_isUnsupportedAndRunsNothing") { trial in
-            guard !trial.store.hasTransactions else { return }
+            // The type may support transactions while the store under it does not.
+            guard trial.store.transactional == nil, let store = trial.store as? any TransactionalStore else { return }
             try trial.expect(.unsupported, of: "a transaction") { () throws(KeychainError) in
-                try trial.store.transaction(.none) { (items) throws(KeychainError) in
+                try store.transaction(.none) { (items) throws(KeychainError) in
                     _ = try items.insert(trial.item(), .none)
                 }
             }
@@ -19,7 +20,7 @@ extension StoreConformance {
         },
         Check("transaction_done_hasDoneAllAndReturnsItsResult", needs: .transactions) { trial in
             try trial.insert(trial.item("old"))
-            let count = try trial.store.transaction(.none) { (items) throws(KeychainError) in
+            let count = try trial.transaction { (items) throws(KeychainError) in
                 _ = try items.insert(trial.item("new"), .none)
                 _ = try items.update(.account("new"), .none) { stored in stored.item.changed { $0.value = .other } }
                 return try items.delete(.account("old"))
@@ -32,7 +33,7 @@ extension StoreConformance {
             let before = try trial.insert(trial.item("alice"))
             let refusal = KeychainError(.typeMismatch, "Thrown by the check.")
             try trial.expect(thrown: refusal) { () throws(KeychainError) in
-                try trial.store.transaction(.none) { (items) throws(KeychainError) in
+                try trial.transaction { (items) throws(KeychainError) in
                     _ = try items.insert(trial.item("bob"), .none)
                     _ = try items.update(.account("alice"), .none) { $0.item.changed { $0.value = .other } }
                     _ = try items.delete(.account("bob"))
@@ -45,7 +46,7 @@ extension StoreConformance {
         },
         Check("transaction_reading_seesItsOwnWrites", needs: .transactions) { trial in
             try trial.insert(trial.item("old"))
-            let accounts = try trial.store.transaction(.none) { (items) throws(KeychainError) in
+            let accounts = try trial.transaction { (items) throws(KeychainError) in
                 _ = try items.delete(.account("old"))
                 _ = try items.insert(trial.item("new"), .none)
                 _ = try items.update(.account("new"), .none) { stored in
@@ -57,7 +58,7 @@ extension StoreConformance {
         },
         Check("failure_caughtInATransaction_leavesTheRest", needs: .transactions) { trial in
             try trial.insert(trial.item("alice"))
-            try trial.store.transaction(.none) { (items) throws(KeychainError) in
+            try trial.transaction { (items) throws(KeychainError) in
                 _ = try items.insert(trial.item("bob"), .none)
                 do throws(KeychainError) {
                     _ = try items.insert(trial.item("alice", value: .other), .none)
@@ -115,15 +116,18 @@ extension StoreConformance {
         },
         Check("observer_called_mayUseTheStore", needs: .observing) { trial in
             let calls = Calls()
-            let found = Mutex(0)
+            let failure = Mutex<(any Error)?>(nil)
             let observation = try trial.store.observe {
-                // A failed read is no item found, which the check tells of.
-                let count = (try? trial.select().count) ?? 0
-                found.withLock { $0 = max($0, count) }
-                if count > 0 { calls.note() }
+                do {
+                    if try !trial.select().isEmpty { calls.note() }
+                } catch {
+                    failure.withLock { $0 = error }
+                    calls.note()
+                }
             }
             try trial.insert(trial.item())
             try trial.expect(calls.wait(above: 0, trial.subject.patience), "a call that finds the new item")
+            if let failure = failure.withLock({ $0 }) { throw failure }
             withExtendedLifetime(observation) {}
         },
         Check("observer_whoseObservationIsGone_isNotCalled", needs: .observing) { trial in
@@ -132,7 +136,7 @@ extension StoreConformance {
             let observation = try trial.store.observe { staying.note() }
             withExtendedLifetime(ending) {}
             ending = nil
-            // What was under way when it went has ended once the other observer has been called again.
+            // A notification that was in progress has ended once the other observer has been called again.
             try trial.changeAndWait(staying)
             let before = gone.count
             for _ in 0..<2 { try trial.changeAndWait(staying) }
@@ -142,7 +146,7 @@ extension StoreConformance {
     ]
 }
 
-/// How often something was called, for threads that wait for it.
+/// Counts calls, for threads that wait for them.
 private final class Calls: Sendable {
     private let number = Mutex(0)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -183,10 +187,10 @@ extension Trial {
     }
 
     fileprivate func insertAndRemovePair() throws {
-        try store.transaction(.none) { (items) throws(KeychainError) in
+        try transaction { (items) throws(KeychainError) in
             for name in ["a", "b"] { _ = try items.insert(item(name), .none) }
         }
-        try store.transaction(.none) { (items) throws(KeychainError) in
+        try transaction { (items) throws(KeychainError) in
             for name in ["a", "b"] { _ = try items.delete(.account(name)) }
         }
     }
@@ -197,7 +201,7 @@ extension Trial {
     }
 
     fileprivate func incrementInATransaction() throws(KeychainError) {
-        try store.transaction(.none) { (items) throws(KeychainError) in
+        try transaction { (items) throws(KeychainError) in
             let found = try items.select(.all, limit: 1, includingValues: true, .none).items
             let next = (found.first?.item.value?.first ?? 0) + 1
             _ = try items.update(.all, .none) { $0.item.changed { $0.value = Data([next]) } }

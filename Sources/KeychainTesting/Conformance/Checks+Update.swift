@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks: changing items, all of those selected or none.
+// Checks: changing items, all selected ones or none.
 
 import Foundation
 import KeychainEngine

@@ -5,7 +5,7 @@ import Foundation
 import KeychainEngine
 
 extension StoreConformance {
-    /// What is told apart: none, empty, text, all bytes, and one mebibyte.
+    /// Values that must be distinguished: none, empty, text, all bytes, and one mebibyte.
     private static let samples: [(name: String, value: Data?)] = [
         ("none", nil), ("empty", Data()), ("text", Data("päss wörd 🔑".utf8)), ("binary", Data(0...255)),
         ("zero", Data([0])), ("large", Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })),
@@ -63,7 +63,7 @@ extension StoreConformance {
 }
 
 extension Trial {
-    /// For changes that a store may refuse as a whole.
+    /// For changes that a store may refuse completely.
     func unlessUnsupported<Result>(
         _ call: () throws(KeychainError) -> Result, then check: (_ isDone: Bool) throws -> Void
     ) throws {

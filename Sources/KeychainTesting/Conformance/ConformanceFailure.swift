@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store did that it should not.
+// A violation of the contract of a store.
 
 import KeychainEngine
 
-/// A check found a store that does not do what ``ItemStore`` promises: which check, what was expected, what came.
+/// A check found a store that violates the contract of ``ItemStore``: the check, what was expected, and what happened.
 ///
-/// It never holds the value of an item.
+/// It never contains the value of an item.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the check.
     public let check: String
@@ -18,7 +18,7 @@ public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvert
         self.came = came
     }
 
-    /// A call that should have worked did not.
+    /// A call failed that should have succeeded.
     init(check: String, _ error: any Error) {
         switch error {
         case let failure as ConformanceFailure: self = failure
@@ -31,6 +31,6 @@ public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension KeychainError {
-    /// Reason and status, and not the message, which a store may have put anything in.
+    /// Reason and status. The message is left out, since a store may have put anything into it.
     var word: String { "'\(reason.rawValue)' (\(status))" }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items that the checks store: complete, as the engine hands them to a store.
+// The items that the checks store: complete, as the engine passes them to a store.
 
 import Foundation
 import KeychainEngine
 
 extension Trial {
-    /// A generic password with all that the engine would put in, or an item of another class without names.
+    /// A generic password with everything that the engine would set, or an item of another class without names.
     ///
-    /// - Parameter group: Which of the two groups of the store it is in.
+    /// - Parameter group: One of the two groups of the store.
     func item(
         _ account: String = "alice", _ itemClass: ItemClass = .genericPassword, service: String = "example.com",
         group: Int = 0, value: Data? = .sample, _ accessibility: Accessibility = .whenUnlocked
@@ -26,7 +26,7 @@ extension Trial {
 }
 
 extension Item {
-    /// With dates and a new digest, as the engine stamps each write.
+    /// With dates and a new digest, as the engine sets them for each write.
     fileprivate var stamped: Item {
         var copy = self
         copy.attributes[.creationDate] = attributes[.creationDate] ?? .date(700_000_000)
@@ -52,7 +52,7 @@ extension Item {
         if case .string(let text) = attributes[.account] { text } else { "" }
     }
 
-    /// What is left when all is taken away that a store may set by itself.
+    /// The attributes without those that a store may set itself.
     var content: Attributes {
         var content = attributes
         for attribute: Attribute in [.creationDate, .modificationDate, .digest] { content[attribute] = nil }
@@ -79,7 +79,7 @@ extension Selection {
         Selection(itemClass: .genericPassword, conditions: [attribute: value])
     }
 
-    /// Everything that tells a generic password from others, so that even a locked store knows which one is meant.
+    /// The complete primary key of a generic password, so that even a locked store can identify the item.
     static func exactly(_ item: Item) -> Selection {
         var selection = Selection(itemClass: item.itemClass, groups: [item.accessGroup])
         for attribute: Attribute in [.service, .account, .synchronizable] {

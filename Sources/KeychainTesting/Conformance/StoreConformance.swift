@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of an ItemStore as a list of checks that any test framework can run.
 
+// Folders, from top to bottom:
+//
+// - Conformance: checks for every store
+// - Scripted: a store that fails on demand
+// - .: a clock that a test moves
+
 public import KeychainEngine
 
-/// What every ``ItemStore`` has to do, as checks that each take a fresh, empty store.
+/// Checks for every ``ItemStore``. Each check takes a fresh, empty store.
 ///
 /// With Swift Testing:
 ///
@@ -21,11 +27,11 @@ public import KeychainEngine
 /// precondition(report.failures.isEmpty, "\(report)")
 /// ```
 ///
-/// Does not tell whether a store keeps secrets from anybody, nor whether it survives a crash.
+/// Does not check whether a store keeps secrets confidential, nor whether it survives a crash.
 public enum StoreConformance {
-    /// One thing that a store has to do.
+    /// One requirement for a store.
     public struct Check: Sendable, CustomStringConvertible {
-        /// What a check takes besides a store.
+        /// The requirements of a check besides a store.
         enum Requirement: Sendable {
             /// ``StoreUnderTest/setLockState``.
             case lock
@@ -33,7 +39,7 @@ public enum StoreConformance {
             case toldLockState
             /// ``StoreUnderTest/takesApplicationPasswords``.
             case applicationPasswords
-            /// `hasTransactions` of the store.
+            /// A store whose `transactional` is not `nil`.
             case transactions
             /// A store that notices changes.
             case observing
@@ -52,14 +58,14 @@ public enum StoreConformance {
 
         public var description: String { name }
 
-        /// Whether the check is skipped without ``StoreUnderTest/setLockState``: for tests whose stores are slow to
-        /// make lockable.
+        /// Whether the check is skipped without ``StoreUnderTest/setLockState``. It is for tests in which a lockable
+        /// store is slow to create.
         public var needsLock: Bool { requirements.contains(.lock) }
 
         /// Runs this check on a fresh, empty store, and leaves items in it.
         ///
-        /// - Returns: Whether it could be made.
-        /// - Throws: What was expected and what came.
+        /// - Returns: Whether the check ran or was skipped.
+        /// - Throws: A failure with what was expected and what happened.
         @discardableResult
         public func run(on subject: StoreUnderTest) throws(ConformanceFailure) -> Outcome {
             let trial = Trial(check: name, subject: subject)
@@ -74,7 +80,7 @@ public enum StoreConformance {
             }
         }
 
-        /// The same for a store without hooks: what needs one is skipped.
+        /// The same for a store without hooks. Checks that need one are skipped.
         @discardableResult
         public func run(_ makeStore: () throws -> any ItemStore) throws(ConformanceFailure) -> Outcome {
             let store: any ItemStore
@@ -83,23 +89,23 @@ public enum StoreConformance {
         }
     }
 
-    /// How a check ended that found nothing wrong.
+    /// The outcome of a check that found no failure.
     public enum Outcome: Hashable, Sendable {
         case passed
-        /// The store, or the test, lacks what the check needs: what that is.
+        /// The store, or the test, lacks something that the check needs; the text names it.
         case skipped(String)
     }
 
     /// All checks.
     public static let checks: [Check] = [
-        inserting, keys, selecting, matching, values, updating, deleting, groups, transactions, observing, locking,
-        asking, concurrency,
+        inserting, keys, selecting, matching, ordering, values, updating, deleting, groups, transactions, observing,
+        locking, asking, concurrency,
     ].flatMap { $0 }
 
-    /// How all checks ended.
+    /// The outcomes of all checks.
     public struct Report: Sendable, CustomStringConvertible {
         public internal(set) var passed: [String] = []
-        /// Names of checks, with what they lacked.
+        /// The names of skipped checks, with what they lacked.
         public internal(set) var skipped: [(check: String, lacking: String)] = []
         public internal(set) var failures: [ConformanceFailure] = []
 
@@ -114,7 +120,7 @@ public enum StoreConformance {
 
     /// Runs all checks.
     ///
-    /// - Parameter makeStore: Gives each check a fresh, empty store.
+    /// - Parameter makeStore: Returns a fresh, empty store for each check.
     public static func run(_ makeStore: () throws -> StoreUnderTest) -> Report {
         var report = Report()
         for check in checks {
@@ -142,14 +148,14 @@ extension StoreConformance.Check {
 }
 
 extension StoreConformance.Check.Requirement {
-    /// What is missing; `nil` if the check can be made.
+    /// What the check lacks; `nil` if it can run.
     func missing(_ trial: Trial) throws -> String? {
         switch self {
         case .lock: trial.subject.setLockState == nil ? "no way to lock the store" : nil
         case .toldLockState: trial.subject.tellsLockState ? nil : "the store does not tell its lock state"
         case .applicationPasswords:
             trial.subject.takesApplicationPasswords ? nil : "the store takes no application passwords"
-        case .transactions: trial.store.hasTransactions ? nil : "the store has no transactions"
+        case .transactions: trial.store.transactional == nil ? "the store has no transactions" : nil
         case .observing: try trial.noticesChanges() ? nil : "the store does not notice changes"
         }
     }

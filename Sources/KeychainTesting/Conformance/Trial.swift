@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a check: short calls on the store, and what is expected of them.
+// One run of a check: short calls on the store, and expectations.
 
 import Dispatch
 import Foundation
 import KeychainEngine
 import Synchronization
 
-/// The store of one check, and ways to say what should come of a call.
+/// The store of one check, with calls and expectations.
 struct Trial: Sendable {
     let check: String
     let subject: StoreUnderTest
@@ -25,7 +25,7 @@ struct Trial: Sendable {
         try expect(came == expected, "\(what): \(expected)", came: "\(came)")
     }
 
-    /// The call must fail, for that reason, or where the store keeps no reasons with its status.
+    /// The call must fail with that reason. If the store keeps no reasons, it must fail with the status of the reason.
     func expect<Result>(
         _ reason: KeychainError.Reason, of what: String, _ call: () throws(KeychainError) -> Result
     ) throws {
@@ -38,7 +38,7 @@ struct Trial: Sendable {
         try expect(false, expected, came: "success")
     }
 
-    /// The call must fail with this very error, which the caller's own code threw.
+    /// The call must fail with exactly this error, which the caller's own code threw.
     func expect<Result>(thrown error: KeychainError, _ call: () throws(KeychainError) -> Result) throws {
         var came: KeychainError?
         do throws(KeychainError) { _ = try call() } catch { came = error }
@@ -49,7 +49,7 @@ struct Trial: Sendable {
         subject.keepsReasons ? error.reason == reason : error.status == reason.status
     }
 
-    // MARK: - Calls that ask nobody
+    // MARK: - Calls that do not ask the user
 
     @discardableResult
     func insert(_ item: Item) throws(KeychainError) -> StoredItem { try store.insert(item, .none) }
@@ -67,10 +67,18 @@ struct Trial: Sendable {
         return found[0]
     }
 
-    /// Gives all selected items a value, stamped as the engine stamps a change.
+    /// Sets a value on all selected items, with new dates and digest, as the engine does for a change.
     @discardableResult
     func setValue(_ value: Data?, _ selection: Selection = .all) throws(KeychainError) -> SelectedItems {
         try store.update(selection, .none) { stored in stored.item.changed { $0.value = value } }
+    }
+
+    /// For checks that need transactions.
+    func transaction<Result>(
+        _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        guard let store = store.transactional else { throw .withoutTransactions }
+        return try store.transaction(.none, body)
     }
 
     @discardableResult
@@ -99,7 +107,7 @@ struct Trial: Sendable {
 
     // MARK: - Threads
 
-    /// Runs `body` once on each of several threads, at the same time, and throws what one of them threw.
+    /// Runs `body` once on each of several threads at the same time, and throws an error of one of them.
     func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int) throws -> Void) throws {
         let group = DispatchGroup()
         let failure = Mutex<(any Error)?>(nil)

@@ -4,17 +4,17 @@
 public import KeychainEngine
 
 extension ScriptedStore {
-    /// What happens to a call in place of, or before, what should happen.
+    /// The effect on a call, before or instead of its normal work.
     public enum Fault: Hashable, Sendable {
-        /// The item's class is closed.
+        /// The item's class is locked.
         case locked
-        /// The person broke the question off.
+        /// The user cancelled the question.
         case cancelled
-        /// The person could not prove who they are.
+        /// The user could not be authenticated.
         case denied
-        /// The item asks for the user, and nobody may be asked.
+        /// The item requires authentication, and the user may not be asked.
         case interactionNotAllowed
-        /// The call takes that long and then does what it should.
+        /// The call takes that long and then works normally.
         case slow(Duration)
         /// The call blocks its thread until ``ScriptedStore/release()`` or ``ScriptedStore/reset()``.
         case neverAnswers
@@ -24,17 +24,18 @@ extension ScriptedStore {
         case readOnly
         /// Another process holds the store.
         case busy
-        /// Something took longer than it may.
+        /// The call reached its timeout.
         case timedOut
-        /// A search counts what it found as damaged and returns none of it; every other call fails as `corrupt`.
+        /// A search counts the items that it found as damaged and returns none of them. Every other call fails as
+        /// `corrupt`.
         case corruptItem
         /// The program may not use the access group.
         case missingEntitlement
-        /// There is no store to be had.
+        /// The store is not available.
         case unavailable
         /// Reading or writing failed.
         case inputOutput
-        /// Any other failure, thrown as it is.
+        /// Any other failure, thrown as given.
         case failure(KeychainError)
     }
 }
@@ -42,12 +43,12 @@ extension ScriptedStore {
 extension ScriptedStore.Fault {
     var blocks: Bool { self == .neverAnswers || duration != nil }
 
-    /// How long the call is blocked at most.
+    /// How long the call is blocked at most; `nil` for no limit.
     var duration: Duration? {
         if case .slow(let duration) = self { duration } else { nil }
     }
 
-    /// The failure that the call ends with; `nil` for faults that are none.
+    /// The error with which the call ends; `nil` for faults without one.
     var error: KeychainError? {
         switch self {
         case .slow, .neverAnswers: nil

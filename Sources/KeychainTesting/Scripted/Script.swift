@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls of a scripted store meet a fault, and what is known of each call.
+// The rules of a scripted store: which calls get a fault, and the log of calls.
 
 import KeychainEngine
 
@@ -11,15 +11,15 @@ extension ScriptedStore {
         case transaction
     }
 
-    /// Which of the calls that a fault is for meet it, counted from when it was scripted.
+    /// Which of the matching calls get the fault, counted from when it was scripted.
     public enum Occurrence: Hashable, Sendable {
         case next
-        /// The n-th, 1 being the next.
+        /// The n-th call; 1 is the next one.
         case nth(Int)
         case every
     }
 
-    /// A call that was made. It never holds the value of an item.
+    /// A call that was made. It never contains the value of an item.
     public struct Call: Hashable, Sendable {
         public let kind: CallKind
         public let isInTransaction: Bool
@@ -27,11 +27,11 @@ extension ScriptedStore {
         public let service: String?
         /// The account, if the call names one as text.
         public let account: String?
-        /// What the script did to it; `nil`: nothing.
+        /// The fault that the call got; `nil`: none.
         public internal(set) var fault: Fault?
     }
 
-    /// A fault and the calls that it is for.
+    /// A fault and the calls that it applies to.
     struct Rule {
         let fault: Fault
         let occurrence: Occurrence
@@ -40,7 +40,7 @@ extension ScriptedStore {
         let account: String?
         var calls = 0
 
-        /// Counts the call if it is one of those meant, and tells whether it meets the fault.
+        /// Counts the call if it matches. Returns whether it gets the fault.
         mutating func isMet(by call: Call) -> Bool {
             guard kinds.contains(call.kind), service == nil || service == call.service,
                 account == nil || account == call.account

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store whose calls go wrong when a test says so.
+// A store whose calls fail when a test says so.
 
 import Dispatch
 public import Foundation
@@ -15,16 +15,16 @@ import Synchronization
 /// store.fail(.slow(.milliseconds(20)), .every)  // every call, transactions included
 /// ```
 ///
-/// A call that several faults are for meets the one scripted first. Faults hold inside of transactions as well, where
-/// the calls of the body are counted like others.
-public final class ScriptedStore: ItemStore {
+/// If several faults apply to a call, it gets the one that was scripted first. Faults also apply within transactions,
+/// where each call of the body counts like any other call.
+public final class ScriptedStore: TransactionalStore {
     private struct State {
         var rules: [Rule] = []
         var calls: [Call] = []
         var blocked: [Blocked] = []
         var waiting: [(count: Int, semaphore: DispatchSemaphore)] = []
 
-        /// - Returns: The fault that the call meets.
+        /// - Returns: The fault that the call gets.
         mutating func note(_ call: Call) -> Fault? {
             var call = call
             for index in rules.indices where rules[index].isMet(by: call) && call.fault == nil {
@@ -34,7 +34,7 @@ public final class ScriptedStore: ItemStore {
             return call.fault
         }
 
-        /// - Returns: Those who have waited for so many blocked calls.
+        /// - Returns: The waiters for this number of blocked calls.
         mutating func add(_ call: Blocked) -> [DispatchSemaphore] {
             blocked.append(call)
             let count = blocked.count
@@ -46,18 +46,18 @@ public final class ScriptedStore: ItemStore {
     private let base: any ItemStore
     private let state = Mutex(State())
 
-    /// - Parameter base: Does what is not scripted.
+    /// - Parameter base: The store that handles all calls without a fault.
     public init(over base: any ItemStore = MemoryStore()) { self.base = base }
 
     // MARK: - The script
 
-    /// Lets calls meet a fault.
+    /// Scripts a fault for calls.
     ///
     /// - Parameters:
     ///   - occurrence: Which of these calls, counted from now.
-    ///   - kinds: Of which kinds; by default all, a transaction as a whole included.
-    ///   - service: Only calls that name this service, or server; so no transactions, and no persistent references.
-    ///   - account: Only calls that name this account; likewise.
+    ///   - kinds: The kinds of calls; by default all, including transactions as a whole.
+    ///   - service: Only calls that name this service or server. Transactions and persistent references name none.
+    ///   - account: Only calls that name this account, under the same condition.
     public func fail(
         _ fault: Fault, _ occurrence: Occurrence = .next, on kinds: Set<CallKind> = Set(CallKind.allCases),
         service: String? = nil, account: String? = nil
@@ -66,11 +66,11 @@ public final class ScriptedStore: ItemStore {
         state.withLock { $0.rules.append(rule) }
     }
 
-    /// Lets the calls go on that are blocked now, by ``Fault/neverAnswers`` or ``Fault/slow(_:)``, as if nothing had
-    /// been.
+    /// Continues the calls that are blocked now, by ``Fault/neverAnswers`` or ``Fault/slow(_:)``, as if there were no
+    /// fault.
     public func release() { end(.released) }
 
-    /// Takes back the whole script, empties the log, and lets the calls that are blocked now fail as `timedOut`.
+    /// Removes the whole script, empties the log, and makes the calls that are blocked now fail as `timedOut`.
     public func reset() {
         state.withLock { state in
             state.rules = []
@@ -100,12 +100,14 @@ public final class ScriptedStore: ItemStore {
 
     // MARK: - The store
 
-    public var hasTransactions: Bool { base.hasTransactions }
+    /// `nil` if the store underneath has no transactions.
+    public var transactional: (any TransactionalStore)? { base.transactional == nil ? nil : self }
 
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try meet(begin(Call(.transaction, isInTransaction: false)))
+        guard let base = base.transactional else { throw .withoutTransactions }
         return try base.transaction(authorization) { (items) throws(KeychainError) in
             try body(ScriptedOperations(store: self, base: items, isInTransaction: true))
         }
@@ -134,7 +136,7 @@ public final class ScriptedStore: ItemStore {
 
     public var lockState: LockState { get throws(KeychainError) { try base.lockState } }
 
-    /// What observers see of the store meets no faults, and is not in the log.
+    /// Observations get no faults and are not in the log.
     public func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         try base.observe(body)
     }
@@ -153,8 +155,8 @@ public final class ScriptedStore: ItemStore {
 
     // MARK: - Meeting faults
 
-    /// Notes the call, and tells what it meets. If that blocks, it is blocked from now on: whoever releases it or takes
-    /// back the script after this has to find it.
+    /// Logs the call and returns its fault. If the fault blocks, the call counts as blocked from now on, so that a
+    /// later `release()` or `reset()` finds it.
     fileprivate func begin(_ call: Call) -> Meeting {
         let (meeting, ready) = state.withLock { state in
             let fault = state.note(call)
@@ -186,14 +188,14 @@ public final class ScriptedStore: ItemStore {
     }
 }
 
-/// What a call meets.
+/// The fault of a call.
 private struct Meeting {
     let fault: ScriptedStore.Fault?
-    /// If the fault keeps it waiting.
+    /// Set if the fault makes the call wait.
     var blocked: Blocked?
 }
 
-/// A call that waits on its thread.
+/// A call that blocks its thread.
 private final class Blocked: Sendable {
     enum Ending: Sendable { case released, reset }
 
@@ -205,14 +207,14 @@ private final class Blocked: Sendable {
         semaphore.signal()
     }
 
-    /// - Returns: How it ended; `released` also when its time is over.
+    /// - Returns: How the wait ended; also `released` when the time is over.
     func wait(atMost duration: Duration?) -> Ending {
         _ = semaphore.wait(timeout: duration.map { .now() + $0.seconds } ?? .distantFuture)
         return ending.withLock { $0 }
     }
 }
 
-/// The calls on items, of the store or of one transaction: first what the script says, then what should happen.
+/// The calls on items, of the store or of one transaction: first the fault, then the normal work.
 private struct ScriptedOperations: ItemOperations {
     let store: ScriptedStore
     let base: any ItemOperations

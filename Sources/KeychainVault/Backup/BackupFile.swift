@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a backup lies, and whether it may lie there.
+// The location of a backup, and whether it is allowed.
 
 import Foundation
 import KeychainEngine
@@ -7,23 +7,24 @@ import KeychainEngine
 /// The path of a backup, with the links in the folders above it followed.
 struct BackupFile {
     let path: String
-    /// What it is called while it is written: no name that anybody gives a file of theirs, since what is there is replaced.
+    /// Its name while it is written. No user file should have such a name, since an existing file is replaced.
     let unfinished: String
 
-    /// - Parameter isRead: What a restoration has kept in the vault's folder may be read, and nothing written there.
-    /// - Throws: `unsafeLocation` for a place where every user may rename, or in the vault's folder.
+    /// - Parameter isRead: Whether the file is read: files that a restoration kept in the vault's folder may be read,
+    ///   but no backup may be written there.
+    /// - Throws: `unsafeLocation` for a folder in which every user may rename, or the vault's folder.
     init(_ path: String, of location: VaultLocation, isRead: Bool) throws(KeychainError) {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let name = parts.last.map { String(Substring($0)) } ?? ""
         guard !["", ".", ".."].contains(name), !path.utf8.contains(0), !path.unicodeScalars.contains("\u{FFFD}") else {
-            throw KeychainError(.unsafeLocation, "'\(path)' is no name of a file. Give the path of one.")
+            throw KeychainError(.unsafeLocation, "'\(path)' is not the name of a file. Give the path of a file.")
         }
         let above = parts.count == 1 ? "." : String(path.utf8.dropLast(name.utf8.count)) ?? "."
         guard let folder = FileSafety.resolved(above) else { throw SystemFailure.failure("look at", above) }
         self.path = (folder == "/" ? "" : folder) + "/" + name
         unfinished = (folder == "/" ? "" : folder) + "/." + name + ".unfinished-backup"
         guard unfinished.utf8.count <= 480 else {
-            throw KeychainError(.unsafeLocation, "'\(path)' is too long a path: at most 460 bytes are possible.")
+            throw KeychainError(.unsafeLocation, "The path '\(path)' is too long. Give one of at most 460 bytes.")
         }
         try FileSafety.checkNotSharedByAll(folder)
         guard let vault = FileSafety.resolved(location.folder) else { return }
@@ -31,29 +32,30 @@ struct BackupFile {
         guard isKept || !(folder + "/").utf8.starts(with: (vault + "/").utf8) else {
             throw KeychainError(
                 .unsafeLocation,
-                "'\(path)' lies in the vault's folder, and would be lost with it. Name a place elsewhere.")
+                "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
         }
     }
 
-    /// Whether a backup may be put there.
+    /// Checks that a backup may be written there.
     ///
-    /// - Throws: `duplicateItem` if something is there and may not be replaced.
+    /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file.
     func checkFree(replacing: Bool) throws(KeychainError) {
-        guard try FileSafety.status(path) != nil else { return }
+        guard try isFile("Name another file.") else { return }
         guard replacing else {
             throw KeychainError(
                 .duplicateItem,
-                "There is a file '\(path)' already, and it was left as it is. Name another one, or add: --replace")
+                "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
         }
         _ = try FileSafety.checkFile(path)
         guard try isVault else {
             throw KeychainError(
-                .duplicateItem, "'\(path)' is not a backup of a vault, and was left as it is. Name another file.")
+                .duplicateItem, "'\(path)' is not a backup of a vault and was not changed. Name another file.")
         }
     }
 
-    /// Whether a backup that is whole can be there.
+    /// Checks that a complete backup can be there.
     func checkPresent() throws(KeychainError) {
+        _ = try isFile("Name a file that `backup` wrote.")
         guard try FileSafety.checkFile(path) != nil else {
             throw KeychainError(.unavailable, "There is no file '\(path)'. Name a file that `backup` wrote.")
         }
@@ -63,12 +65,25 @@ struct BackupFile {
         for suffix in ["-wal", "-journal"] where try FileSafety.status(path + suffix)?.st_size ?? 0 > 0 {
             throw KeychainError(
                 .unavailable,
-                "'\(path)' is not all of a vault: the last changes are in '\(path + suffix)'. Make a backup of the folder "
+                "'\(path)' is not the whole vault: the last changes are in '\(path + suffix)'. Make a backup of the folder "
                     + "that it was copied from (KEYCHAIN_VAULT): keychainctl backup FILE")
         }
     }
 
-    /// By the header that SQLite gives the file: its first words, and the number of the program at byte 68.
+    /// Whether something is there. The user has named it, so the advice is not to move it away, unlike for a vault's files.
+    ///
+    /// - Throws: `unsafeLocation` for what is not a regular file, such as a folder or a device.
+    private func isFile(_ advice: String) throws(KeychainError) -> Bool {
+        guard let status = try FileSafety.status(path) else { return false }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is \(FileSafety.kind(status)), not a regular file. Nothing was changed. \(advice)")
+        }
+        return true
+    }
+
+    /// Checks SQLite's header of the file: its magic string, and the application ID at byte 68.
     private var isVault: Bool {
         get throws(KeychainError) {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)

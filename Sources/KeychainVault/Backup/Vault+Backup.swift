@@ -6,38 +6,57 @@ import GRDB
 public import KeychainEngine
 
 extension Vault {
-    /// Writes a copy of the vault, as it is at one moment, into one file. Others go on reading and writing meanwhile, and no
-    /// key is needed. The copy is checked from end to end before it gets its name.
+    /// Writes a consistent copy of the vault into one file. Other processes can read and write in the meantime, and no
+    /// key is needed. The copy is checked completely before it gets its name.
     ///
     /// ```swift
     /// let backup = try vault.backup(to: "/media/stick/vault.backup")
     /// ```
     ///
-    /// Does not contain the device key: a vault that opens with that alone needs a copy of its file as well.
+    /// Does not contain the device key: a vault that only the device key opens needs a copy of that file too.
     ///
-    /// - Parameter replacing: Whether an older backup of that name may be replaced; there is the old one or the new one at
-    ///   every moment.
-    /// - Throws: `unavailable` if there is no vault, `duplicateItem` if the file is there, `unsafeLocation` for a place in the
-    ///   vault's folder, `busy` while another process writes the same file, `corrupt` if the vault is damaged so that a copy
-    ///   would not be one, `diskFull`.
+    /// - Parameter replacing: Whether an older backup of that name may be replaced. At every moment the name leads to
+    ///   the old one or the new one.
+    /// - Throws: `unavailable` if there is no vault, `duplicateItem` if the file exists and `replacing` is `false`, or
+    ///   if it is not a backup, `unsafeLocation` for a path in the vault's folder, `busy` while another process writes
+    ///   the same file, or keeps writing a vault that this process reads without coordination, `corrupt` if the vault
+    ///   is too damaged to be copied, `diskFull`.
     @discardableResult
     public func backup(to path: String, replacing: Bool = false) throws(KeychainError) -> VaultBackup {
         let file = try BackupFile(path, of: location, isRead: false)
-        try file.checkFree(replacing: replacing)
+        for _ in 1...Self.readingAttempts {
+            try file.checkFree(replacing: replacing)
+            if let backup = try backUp(to: file, replacing) { return backup }
+        }
+        throw .readingDisturbed(location)
+    }
+
+    /// - Returns: `nil` if the copy was disturbed and removed (``ifUndisturbed(_:_:)``).
+    private func backUp(to file: BackupFile, _ replacing: Bool) throws(KeychainError) -> VaultBackup? {
         let source = try openSource()
         let unfinished = try UnfinishedFile(file.unfinished)
-        let count = try DatabaseCopy.fill(unfinished.path, from: source) { try ItemTable($0).count() }
-        PausePoint.backupCopied.reached()
-        let contents = try VaultContents(at: unfinished.path, location, settings)
-        try check(contents, count, against: source)
+        let contents = try Self.ifUndisturbed(source.frozenState.map { $0 != FilesState(location) } ?? false) {
+            () throws(KeychainError) in
+            try checkedCopy(of: source.reader, at: unfinished.path)
+        }
+        guard let contents else { return nil }
         try file.checkFree(replacing: replacing)
         try unfinished.put(at: file.path)
         return VaultBackup(file.path, FileState(file.path), contents, settings)
     }
 
-    /// What is in a backup, checked from end to end without changing anything.
+    private func checkedCopy(of source: DatabaseQueue, at path: String) throws(KeychainError) -> VaultContents {
+        let count = try DatabaseCopy.fill(path, from: source) { try ItemTable($0).count() }
+        PausePoint.backupCopied.reached()
+        let contents = try VaultContents(at: path, location, settings)
+        try check(contents, count, against: source)
+        return contents
+    }
+
+    /// The contents of a backup, checked completely without changing anything.
     ///
-    /// - Throws: `unavailable` if there is no such file or it is not a whole one, `unsafeLocation`, `corrupt`, `newerFormat`.
+    /// - Throws: `unavailable` if there is no such file or it is not complete, `unsafeLocation`, `corrupt`,
+    ///   `newerFormat`.
     public func examineBackup(_ path: String) throws(KeychainError) -> VaultBackup {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
@@ -45,22 +64,22 @@ extension Vault {
         return VaultBackup(file.path, state, try VaultContents(at: file.path, location, settings), settings)
     }
 
-    /// Sees whether a secret opens a backup, without changing anything.
+    /// Checks whether a secret opens a backup, without changing anything.
     ///
-    /// - Throws: `authenticationFailed` if it does not, `itemNotFound` if the backup opens with no secret of that kind; what
-    ///   ``examineBackup(_:)`` throws.
+    /// - Throws: `authenticationFailed` if it does not; what ``examineBackup(_:)`` throws.
     public func checkBackup(_ path: String, opensWith secret: ProtectorSecret) throws(KeychainError) {
         let file = try BackupFile(path, of: location, isRead: true)
         try file.checkPresent()
         let keybag = try VaultContents(at: file.path, location, settings).keybag
-        let surroundings = try Surroundings(location, settings, canDoWithoutDeviceKey: true)
+        let environment = try ProtectorEnvironment(location, settings, canDoWithoutDeviceKey: true)
         guard keybag.slots.contains(where: { $0.kind == secret.kind.number }) else {
-            throw KeychainError(.itemNotFound, "No \(secret.kind.name) opens '\(file.path)'. Nothing was changed.")
+            throw KeychainError(
+                .authenticationFailed, "No \(secret.kind.name) opens '\(file.path)'. Nothing was changed.")
         }
-        guard try keybag.opening(protector(secret, surroundings), surroundings.deviceKey) != nil else {
+        guard try keybag.opening(protector(secret, environment), environment.deviceKey) != nil else {
             throw KeychainError(
                 .authenticationFailed,
-                "The \(secret.kind.name) is not one that opens '\(file.path)'. Nothing was changed.")
+                "The \(secret.kind.name) does not open '\(file.path)'. Nothing was changed.")
         }
     }
 
@@ -70,17 +89,12 @@ extension Vault {
     }
 
     /// A connection to the vault that needs none of its keys.
-    private func openSource() throws(KeychainError) -> DatabaseQueue {
+    private func openSource() throws(KeychainError) -> Session.Opened {
         guard try FileSafety.checkFolder(location.folder) else { throw noVault }
         try FileSafety.checkCompanions(location)
         _ = try FileSafety.checkFile(location.lockFile)
-        guard try FileSafety.checkFile(location.databaseFile) != nil else {
-            try VaultMarker.checkAbsent(location)
-            throw noVault
-        }
-        return try Session.Opened(
-            location, settings.writerTimeout, isReadOnly: FilesState.isReadOnly(location)
-        ).reader
+        guard try VaultMarker.checkDatabase(location) != nil else { throw noVault }
+        return try Session.Opened(location, settings.writerTimeout, isReadOnly: FilesState.isReadOnly(location))
     }
 
     private var noVault: KeychainError {
@@ -88,7 +102,7 @@ extension Vault {
             .unavailable, "There is no vault in '\(location.folder)', so there is nothing to make a backup of.")
     }
 
-    /// An item that is damaged in the copy has to be damaged in the vault as well.
+    /// An item that is damaged in the copy must be damaged in the vault too.
     private func check(
         _ contents: VaultContents, _ count: Int, against source: DatabaseQueue
     ) throws(KeychainError) {
@@ -97,7 +111,7 @@ extension Vault {
         guard contents.itemCount == count, damaged <= damagedBefore else {
             throw KeychainError(
                 .inputOutput,
-                "The copy differs from the vault, and was removed. The medium may be failing; try another one."
+                "The copy differs from the vault and was removed. The medium may be failing; try another one."
             )
         }
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be told about a backup.
+// The description of a backup.
 
 public import Foundation
 public import KeychainEngine
 
-/// What is in a backup of a vault: no names, no values.
+/// The contents of a backup of a vault, without names and values.
 public struct VaultBackup: Sendable {
-    /// Whether it could be opened on this machine, with the device key and credentials that are here.
+    /// Whether the device key and credentials on this machine open it.
     public enum Opening: Sendable {
-        /// Without anybody being asked.
+        /// Without a prompt.
         case byItself
-        /// With the secret of a protector that is not here, such as a passphrase.
+        /// With the secret of a protector that is not on this machine, such as a passphrase.
         case unlockable
-        /// By nothing: only another device key opens it.
+        /// Not on this machine: only another device key opens it.
         case notHere
     }
 
@@ -25,18 +25,18 @@ public struct VaultBackup: Sendable {
     public let quarantinedCount: Int
     /// Items that do not open under their own key.
     public let damagedCount: Int
-    /// Items that could not be looked at, since they are locked or nothing here opens the backup.
+    /// Items that could not be checked, since they are locked or nothing on this machine opens the backup.
     public let lockedCount: Int
     public let ofAnotherDeviceCount: Int
     /// Whether one of the two copies of the keybag is damaged.
     public let isKeybagCopyDamaged: Bool
-    /// Why the device key that is here could not be read, if ``opening`` is `notHere` because of that.
+    /// Why this machine's device key could not be read, if ``opening`` is `notHere` for that reason.
     public let obstacle: KeychainError?
 
-    /// Whether the backup is worth nothing without the device key's file.
+    /// Whether the backup is useless without the device key's file.
     public var opensWithDeviceKeyAlone: Bool { protectors.allSatisfy { $0.kind == .deviceKey } }
 
-    /// What the file looked like before it was read.
+    /// The outside state of the file before it was read.
     let state: FileState?
 
     init(_ file: String, _ state: FileState?, _ contents: VaultContents, _ settings: VaultSettings) {
@@ -52,18 +52,24 @@ public struct VaultBackup: Sendable {
         lockedCount = contents.items?.locked ?? contents.itemCount
         ofAnotherDeviceCount = contents.items?.ofAnotherDevice ?? 0
         isKeybagCopyDamaged = contents.isKeybagCopyDamaged
-        obstacle = contents.obstacle
+        obstacle = contents.deviceKeyFailure
     }
 }
 
-/// What a restoration did.
+/// The result of a restoration.
 public struct VaultRestoration: Sendable {
     public let backup: VaultBackup
-    /// The file that holds the vault that was there before, until somebody removes it; `nil` if there was none.
+    /// The file that contains the replaced vault, until the user removes it; `nil` if there was none.
     public let replaced: String?
-    /// Why what was restored could not be accepted, such as `locked`; it can be read then, and written after ``Vault/accept()``.
-    /// `nil` if it was, and can be written at once.
+    /// The file that contains the WAL of a missing database, with changes that may exist nowhere else; `nil` if there
+    /// was none.
+    public let replacedLog: String?
+    /// Why the restored vault could not be accepted, such as `locked`. It can then be read, but written only after
+    /// ``Vault/accept()``. `nil` if it was accepted and can be written at once.
     public let obstacle: KeychainError?
+    /// Whether ``obstacle`` is that the restored vault does not open here now: it is locked, or only another device key
+    /// opens it. If it is false, something else failed, such as the medium.
+    public let isClosedHere: Bool
 
     public var isAccepted: Bool { obstacle == nil }
 }

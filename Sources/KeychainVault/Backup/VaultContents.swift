@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database file holds that is no vault's own: a backup.
+// The contents of a database file that is not the vault's own: a backup.
 
 import Foundation
 import GRDB
 import KeychainEngine
 
-/// A database file that was opened without changing anything or making files, and checked from end to end.
+/// A database file that was opened without changing anything or creating files, and checked completely.
 struct VaultContents {
     let formatVersion: Int32
     let keybag: Keybag
     let isKeybagCopyDamaged: Bool
     let itemCount: Int
     let quarantinedCount: Int
-    /// `nil` if nothing that is here opens it.
+    /// `nil` if nothing on this machine opens it.
     let items: ItemExamination?
     let opening: VaultBackup.Opening
-    /// Why the device key could not be tried, if nothing else opens it.
-    let obstacle: KeychainError?
-    /// In what it is not as its own head says, as far as it opens. That this machine has seen later states is no difference.
+    /// Why the device key could not be used, if nothing else opens it.
+    let deviceKeyFailure: KeychainError?
+    /// The error with which a vault with this keybag does not open here; `nil` if it opens or can be unlocked.
+    let refusal: KeychainError?
+    /// The differences between it and its own head, as far as it opens. Later states that this machine has seen do not
+    /// count.
     let differences: [HeadFinding]
 
     /// - Parameters:
@@ -45,9 +48,10 @@ struct VaultContents {
         let table = ItemTable(db)
         itemCount = try table.count()
         quarantinedCount = try table.quarantineCount()
-        var obstacle: KeychainError?
-        let stored = try Self.opened(whole, location, settings, &obstacle)
-        self.obstacle = stored == nil ? obstacle : nil
+        var failure: KeychainError?
+        let stored = try Self.opened(whole, location, settings, &failure)
+        deviceKeyFailure = stored == nil ? failure : nil
+        refusal = stored == nil || failure != nil ? Self.refusal(copies, location, settings) : nil
         keybag = stored?.keybag ?? whole[0]
         opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
         items = try stored.map { try ItemExamination($0.keyState, table, .values) }
@@ -60,24 +64,40 @@ struct VaultContents {
         return try HeadExamination(db, keys, authentic: keyState.authentic, anchor: nil, .wholeVault).findings
     }
 
-    /// SQLite would fill up the last page of a file that was cut short.
+    private static func refusal(
+        _ copies: [Data?], _ location: VaultLocation, _ settings: VaultSettings
+    ) -> KeychainError? {
+        do throws(KeychainError) {
+            _ = try StoredKeybag(copies, location, settings)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether an error says that the vault does not open here now. A medium may fail with errors of the same reasons.
+    func isRefused(with error: KeychainError) -> Bool {
+        opening != .byItself && (error.reason == .locked || error == refusal)
+    }
+
+    /// SQLite would pad the last page of a truncated file.
     private static func checkLength(_ db: Database, _ path: String) throws {
         let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let length = pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
         guard try FileSafety.status(path).map({ Int64($0.st_size) }) == length else {
-            throw KeychainError(.corrupt, "'\(path)' is cut short, or longer than the database in it.")
+            throw KeychainError(.corrupt, "'\(path)' is truncated, or longer than the database in it.")
         }
     }
 
-    /// A device key that cannot be read is as good as none: a backup takes no key.
+    /// An unreadable device key counts as none, since making a backup needs no key.
     ///
-    /// - Returns: `nil` if nothing that is here opens it.
+    /// - Returns: `nil` if nothing on this machine opens it.
     private static func opened(
-        _ keybags: [Keybag], _ location: VaultLocation, _ settings: VaultSettings, _ obstacle: inout KeychainError?
+        _ keybags: [Keybag], _ location: VaultLocation, _ settings: VaultSettings, _ failure: inout KeychainError?
     ) throws(KeychainError) -> StoredKeybag? {
         var deviceKey: DeviceKey?
-        do throws(KeychainError) { deviceKey = try DeviceKey.load(location.deviceKeyFile) } catch { obstacle = error }
+        do throws(KeychainError) { deviceKey = try DeviceKey.load(location.deviceKeyFile) } catch { failure = error }
         return try StoredKeybag(
-            keybags, Surroundings(location: location, deviceKey: deviceKey, settings: settings))
+            keybags, ProtectorEnvironment(location: location, deviceKey: deviceKey, settings: settings))
     }
 }

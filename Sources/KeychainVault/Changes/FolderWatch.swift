@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching a folder that may not be there yet, go, and come again.
+// Watching a folder that may not exist yet, and may be removed and created again.
 
 #if os(Linux)
     import Foundation
     import KeychainEngine
 
-    /// The watches on a vault's folder and on those above it.
+    /// The watches on a vault's folder and on its parents.
     ///
-    /// While the vault is whole, those above are watched only for being moved or removed, so that what others do in a home
-    /// folder wakes nobody. While it is not, the two lowest that exist are watched for names that come and go: the lowest for
-    /// the next one on the way, the one above it because a folder in which a file is still open tells nobody that it is gone.
+    /// While the vault exists, its parents are watched only for being moved or removed, so that other activity in a
+    /// home folder causes no wake-ups. While it does not exist, the two lowest existing folders are watched for created
+    /// and removed names: the lowest for the next folder on the path, its parent because the kernel reports no event
+    /// for a removed folder in which a file is still open.
     struct FolderWatch {
-        /// What events mean to who looks at the vault.
+        /// What events mean to an observer of the vault.
         enum News: Int, Comparable {
             case nothing
             /// Items, keybag or lock state may have changed.
             case change
-            /// The files may be others; the watches have to be set anew.
+            /// The files may have been replaced; the watches must be set again.
             case place
 
             static func < (left: News, right: News) -> Bool { left.rawValue < right.rawValue }
@@ -33,7 +34,7 @@
         private let folders: [String]
         /// The name that matters in each folder but the last.
         private let names: [[UInt8]]
-        /// The places on the way down that each watch stands for: links may make one folder several of them.
+        /// The positions on the path that each watch stands for. With links, one folder may be at several positions.
         private var places: [Int32: [Int]] = [:]
 
         init(_ inotify: Inotify, _ location: VaultLocation) {
@@ -48,7 +49,7 @@
 
         // MARK: - Setting
 
-        /// Watches the folders that are there now. What happens after this has returned is never missed.
+        /// Watches the folders that exist now. No event after this returns is missed.
         ///
         /// - Throws: `unavailable` if the kernel gives no more watches, or the lowest folder that exists cannot be read.
         mutating func settle() throws(KeychainError) {
@@ -64,7 +65,7 @@
             throw KeychainError(.busy, "The folders above '\(lockFile)' keep changing. Try again.")
         }
 
-        /// - Returns: `nil` if a folder came, went or was replaced meanwhile.
+        /// - Returns: `nil` if a folder was created, removed or replaced in the meantime.
         private func watchedNow(_ tried: inout Set<Int32>) throws(KeychainError) -> [Int32: [Int]]? {
             let found = try watchedDownwards(&tried)
             guard let lowest = found.indices.last else { return nil }
@@ -76,7 +77,7 @@
             }
         }
 
-        /// Each folder is watched for being moved before the next is looked at.
+        /// Each folder is watched for being moved before the next one is examined.
         private func watchedDownwards(_ tried: inout Set<Int32>) throws(KeychainError) -> [Inotify.Watch] {
             var found: [Inotify.Watch] = []
             for place in folders.indices {
@@ -87,7 +88,8 @@
             return found
         }
 
-        /// Whether the lowest folder is where it was, now that its going would show, and the next one is still not there.
+        /// Whether the lowest folder is still in place, now that its removal would be noticed, and the next one still
+        /// does not exist.
         private func endsStill(_ found: [Inotify.Watch], _ tried: inout Set<Int32>) throws(KeychainError) -> Bool {
             let lowest = found.count - 1
             if lowest > 0 { _ = try watch(lowest - 1, Self.entries, &tried) }
@@ -104,8 +106,8 @@
             return watch
         }
 
-        /// Whether the vault's folder is there with the file that every writer closes; nobody can remove the folder then
-        /// without removing that first.
+        /// Whether the vault's folder exists and contains the file that every writer closes. The folder cannot be
+        /// removed before that file is removed.
         private func isWhole(_ lowest: Int) -> Bool { lowest == folders.count - 1 && access(lockFile, F_OK) == 0 }
 
         // MARK: - Reading
@@ -114,14 +116,14 @@
 
         private func news(_ event: Inotify.Event) -> News {
             if event.isAny(of: IN_Q_OVERFLOW) { return .place }
-            // Unknown: of a watch that was given up.
+            // Unknown: the event belongs to a removed watch.
             guard let places = places[event.watch] else { return .nothing }
             if event.isAny(of: Self.itself | IN_IGNORED | IN_UNMOUNT) { return .place }
             return places.map { news(event, in: $0) }.max() ?? .nothing
         }
 
-        /// SQLite's log and its index also close, and come and go, when somebody only reads. Reading must not be news: who
-        /// reads after each change would never come to rest.
+        /// SQLite also closes, creates and removes the WAL and its index for readers. Reads must not count as changes:
+        /// an observer that reads after each change would cause an endless loop.
         private func news(_ event: Inotify.Event, in place: Int) -> News {
             guard place == folders.count - 1 else { return event.name == names[place] ? .place : .nothing }
             let isFileOfVault = [VaultLocation.lockName, VaultLocation.databaseName].contains {

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's news of what happens in folders.
+// The kernel's events for folders.
 
 #if os(Linux)
     import Foundation
     import KeychainEngine
 
-    /// One inotify descriptor. It is not closed by itself, and of use only to the process that made it.
+    /// One inotify descriptor. It is not closed automatically, and only the process that created it can use it.
     struct Inotify: Sendable {
-        /// Something that happened to a watched folder or to a name in it.
+        /// An event of a watched folder or of a name in it.
         struct Event: Equatable, Sendable {
             /// Which watch; -1 if the kernel has dropped events.
             let watch: Int32
             let mask: UInt32
-            /// The name in the folder as bytes; empty if it is about the folder itself.
+            /// The name in the folder as bytes; empty for the folder itself.
             let name: [UInt8]
 
             func isAny(of wanted: Int32) -> Bool { mask & UInt32(bitPattern: wanted) != 0 }
         }
 
-        /// What came of watching a folder.
+        /// The result of watching a folder.
         enum Watch: Equatable, Sendable {
             case number(Int32)
             /// There is no folder at the path.
             case absent
-            /// There may be one, and this process may not look into it.
+            /// There may be a folder, but this process has no permission to look.
             case forbidden
         }
 
         let descriptor: Int32
 
-        /// - Parameter path: What is to be watched, for messages.
+        /// - Parameter path: The watched path, for messages.
         init(_ path: String) throws(KeychainError) {
             descriptor = inotify_init1(O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
         }
 
-        /// Watches a folder for these events in place of those of before.
+        /// Watches a folder for these events, replacing the previous ones.
         ///
         /// - Throws: `unavailable` if the kernel gives no more watches.
         func watch(_ path: String, _ events: Int32) throws(KeychainError) -> Watch {
@@ -50,14 +50,15 @@
 
         func unwatch(_ number: Int32) { inotify_rm_watch(descriptor, number) }
 
-        /// What has happened since this was last asked, as far as it fits 16 KiB; the descriptor stays readable for the rest.
+        /// The events since the last call, up to 16 KiB; the descriptor stays readable if there are more.
         func events() -> [Event] {
             var buffer = [UInt8](repeating: 0, count: 16384)
             let count = read(descriptor, &buffer, buffer.count)
             return Self.events(in: buffer.prefix(max(0, count)))
         }
 
-        /// number (4), mask (4), cookie (4), length of the name (4), name with zeros behind it; all in the machine's order.
+        /// number (4), mask (4), cookie (4), length of the name (4), name padded with zeros; all in the machine's byte
+        /// order.
         static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
             var (events, rest): ([Event], ArraySlice<UInt8>) = ([], bytes)
             while let number = integer(rest, 0), let mask = integer(rest, 4), let length = integer(rest, 12) {
@@ -73,7 +74,7 @@
         private static func integer(_ bytes: ArraySlice<UInt8>, _ offset: Int) -> UInt32? {
             let four = bytes.dropFirst(offset).prefix(4)
             guard four.count == 4 else { return nil }
-            // What the bytes say if the first is the highest; `bigEndian` turns it round where it is not.
+            // Reads the bytes as big-endian; `bigEndian` swaps them on little-endian machines.
             return four.reduce(0) { $0 << 8 | UInt32($1) }.bigEndian
         }
 
@@ -83,12 +84,12 @@
             case EMFILE, ENFILE:
                 KeychainError(
                     .unavailable,
-                    text + " End programs that watch files, raise fs.inotify.max_user_instances (sysctl), or, if it "
-                        + "is this process that has too many files open, its limit (ulimit -n).")
+                    text + " End programs that watch files, or raise fs.inotify.max_user_instances (sysctl). If "
+                        + "this process has too many open files, raise its limit (ulimit -n).")
             case ENOSPC:
                 KeychainError(
                     .unavailable,
-                    text + " All watches of this user are taken: end programs that watch files, or raise "
+                    text + " This user has no watches left. End programs that watch files, or raise "
                         + "fs.inotify.max_user_watches (sysctl).")
             default: KeychainError(.unavailable, text)
             }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noticing that an unlocking has run out.
+// Noticing that an unlock has expired.
 
 import Foundation
 import Synchronization
 
-/// Waits for the end of an idle timeout, of which nothing tells.
+/// Waits for the end of an idle timeout, for which there is no event.
 ///
-/// Use by any process puts the end off and tells nobody. So at the time when it would come one looks, and if it was put off
-/// looks again after an eighth of the timeout: that late at most the end is noticed, and a vault that nobody uses costs
-/// one look.
+/// Use by any process extends the timeout without an event. So the watch checks at the expected end; if the timeout was
+/// extended, it checks again after an eighth of the timeout. The end is noticed at most that late, and an unused vault
+/// costs one check.
 final class UnlockingWatch: Sendable {
     private let timer: Mutex<any DispatchSourceTimer>
     private let idleTimeout: @Sendable () -> Duration?
 
-    /// - Parameter idleTimeout: `nil` if nothing is unlocked that will end. Asking it must not count as use.
+    /// - Parameter idleTimeout: `nil` if nothing is unlocked with a timeout. The call must not count as use.
     init(
         _ queue: DispatchQueue, idleTimeout: @escaping @Sendable () -> Duration?, tell: @escaping @Sendable () -> Void
     ) {
@@ -29,7 +29,7 @@ final class UnlockingWatch: Sendable {
         }
     }
 
-    /// To be called, on the queue, when the lock state may have changed.
+    /// Call it on the queue when the lock state may have changed.
     func look() {
         if let timeout = idleTimeout() {
             wait(timeout)
@@ -40,7 +40,7 @@ final class UnlockingWatch: Sendable {
 
     func end() { timer.withLock { $0.cancel() } }
 
-    /// By the wall's clock: time goes on for the kernel's keys while the system sleeps.
+    /// Uses the wall clock: the kernel's keys also expire while the system sleeps.
     private func wait(_ duration: Duration) {
         // The kernel counts whole seconds.
         let seconds = Int(clamping: max(1, duration.components.seconds))

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wants to know of changes of a vault.
+// The observers of a vault.
 
 import Foundation
 import KeychainEngine
 import Synchronization
 
-/// The observers of one vault object, which share one watch for as long as there are any.
+/// The observers of one vault object. They share one watch, which exists while there are observers.
 final class VaultChanges: Sendable {
+    /// What is observed.
+    struct Subject: Sendable {
+        let location: VaultLocation
+        /// How long the vault stays unlocked without use; `nil` if it is not unlocked, or has no timeout.
+        let idleTimeout: @Sendable () -> Duration?
+        /// Called at every change, before the observers are notified.
+        let lookAgain: @Sendable () -> Void
+    }
+
     fileprivate struct Current {
         #if os(Linux)
             var watch: VaultWatch?
@@ -18,38 +27,37 @@ final class VaultChanges: Sendable {
     private let current = Mutex(Current())
 
     func observe(
-        _ vault: Vault, _ body: @escaping @Sendable () -> Void
+        _ subject: Subject, _ body: @escaping @Sendable () -> Void
     ) throws(KeychainError) -> StoreObservation {
         let observer = observers.add(body)
-        try enter(vault)
+        try enter(subject)
         return StoreObservation { [self] in
             withExtendedLifetime(observer) { leave() }
         }
     }
 
-    /// Tells the observers of this object alone.
+    /// Notifies only the observers of this object.
     func announce() {
         guard current.withLock({ $0.isOfThisProcess }) else { return }
         observers.announce()
     }
 
-    private func enter(_ vault: Vault) throws(KeychainError) {
+    private func enter(_ subject: Subject) throws(KeychainError) {
         #if os(Linux)
             try current.withLock { (current) throws(KeychainError) in
                 guard current.isOfThisProcess else { throw .forkedWhileObserving }
-                if current.watch == nil { current.watch = try watch(vault) }
+                if current.watch == nil { current.watch = try watch(subject) }
                 current.count += 1
             }
         #else
-            throw KeychainError(.unsupported, "Changes of a vault are noticed on Linux only.")
+            throw KeychainError(.unsupported, "Changes of a vault can be observed on Linux only.")
         #endif
     }
 
     #if os(Linux)
-        private func watch(_ vault: Vault) throws(KeychainError) -> VaultWatch {
-            try VaultWatch(vault.location, idleTimeout: { [weak vault] in vault?.idleTimeout }) {
-                [weak vault, observers] in
-                vault?.lookAgain()
+        private func watch(_ subject: Subject) throws(KeychainError) -> VaultWatch {
+            try VaultWatch(subject.location, idleTimeout: subject.idleTimeout) { [observers] in
+                subject.lookAgain()
                 observers.announce()
             }
         }
@@ -82,6 +90,6 @@ extension VaultChanges.Current {
 extension KeychainError {
     fileprivate static let forkedWhileObserving = KeychainError(
         .unavailable,
-        "This process is a fork of one that was observing the vault, and has none of its threads. Run a program in it "
-            + "(exec), or fork before observing.")
+        "This process was forked from one that observed the vault, and does not have its threads. Call exec after the "
+            + "fork, or fork before observing.")
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for changes of one vault, without using the processor meanwhile.
+// Waiting for changes of one vault, without using the processor while idle.
 
 #if os(Linux)
     import Foundation
     import KeychainEngine
     import Synchronization
 
-    /// Tells of every change of a vault, from when it is made until ``end()``.
+    /// Reports every change of a vault, from its creation until ``end()``.
     ///
-    /// SQLite writes its log before a change can be seen, and makes it visible through memory, of which the kernel tells
-    /// nobody. So the sign is the lock file: who writes holds it open until the change is visible, and the kernel tells that
-    /// it was closed, also for a process that was killed.
+    /// SQLite writes its WAL before a change is visible, and makes the change visible through shared memory, for which
+    /// the kernel sends no events. So the lock file is the signal: a writer holds it open until the change is visible,
+    /// and the kernel reports when it is closed, also if the process was killed.
     final class VaultWatch: Sendable {
         private static let retryPause = DispatchTimeInterval.seconds(1)
 
         private let process = getpid()
         private let inotify: Inotify
-        /// `nil` from the end on: the descriptor may be another file's then.
+        /// `nil` after ``end()``: the descriptor number may belong to another file by then.
         private let folder: Mutex<FolderWatch?>
         private let queue = DispatchQueue(label: "swift-keychain.changes")
         private let source: Mutex<any DispatchSourceRead>
@@ -25,8 +25,9 @@
         private let isRetrying = Mutex(false)
 
         /// - Parameters:
-        ///   - idleTimeout: How long the vault stays unlocked without use; `nil` if it is not unlocked, or for good.
-        ///   - tell: Called after every change, on a queue that must not be kept waiting.
+        ///   - idleTimeout: How long the vault stays unlocked without use; `nil` if it is not unlocked, or has no
+        ///     timeout.
+        ///   - tell: Called after every change, on a queue that must not be blocked.
         /// - Throws: `unavailable` if the kernel gives no more descriptors or watches.
         init(
             _ location: VaultLocation, idleTimeout: @escaping @Sendable () -> Duration?,
@@ -69,7 +70,7 @@
             unlocking.look()
         }
 
-        /// Where the kernel gives no watches for the moment, there is nothing to wait for but time.
+        /// If the kernel gives no watches at the moment, this can only try again later.
         private func settle() {
             do throws(KeychainError) {
                 try folder.withLock { (folder) throws(KeychainError) in try folder?.settle() }

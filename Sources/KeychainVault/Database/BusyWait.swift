@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long SQLite waits for other connections: never longer than the vault's settings say.
+// How long SQLite waits for other connections: never longer than the vault's settings allow.
 
 import Foundation
 import Synchronization
 
-/// Asked by one connection each time that it meets another one's lock.
+/// One connection calls this each time that it finds another connection's lock.
 final class BusyWait: Sendable {
-    /// Set around work that has to be done at once or not at all.
+    /// Set around work that must not wait for a lock.
     @TaskLocal static var isOff = false
 
     private let timeout: Duration
@@ -16,7 +16,7 @@ final class BusyWait: Sendable {
 
     /// Sleeps a little.
     ///
-    /// - Parameter tries: How often the same lock was met before.
+    /// - Parameter tries: How often the same lock was found before.
     /// - Returns: `false` when the time is up.
     func goesOn(_ tries: Int) -> Bool {
         guard !Self.isOff else { return false }

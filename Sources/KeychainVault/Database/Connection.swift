@@ -5,25 +5,40 @@ import GRDB
 import GRDBSQLite
 import KeychainEngine
 
-/// Opens the vault's database. Each setting that durability or safety rests on is set and then read back, since
-/// a library or a build of SQLite may have its own mind.
+/// Opens the vault's database. Each setting that durability or safety depends on is set and then read back, since a
+/// library or a build of SQLite may override it.
 enum Connection {
-    /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have been
-    ///   stopped where it held one of SQLite's locks.
-    /// - Parameter indexInMemory: Whether SQLite makes the index of the log for this connection alone if nobody else has the one on
-    ///   disk open, which it could not write.
+    /// Where the index of the WAL is, with which connections coordinate.
+    enum LogIndex {
+        /// In its file, which is created if it is missing.
+        case onDisk
+        /// In memory for one connection only, if SQLite cannot write the file and no other connection has it open.
+        case inMemory
+        /// The same if there is no file; none is created. What others write during a read may disturb it.
+        case inMemoryWithoutFile
+
+        fileprivate var setting: String {
+            switch self {
+            case .onDisk: ""
+            case .inMemory: "readonly_shm=1"
+            case .inMemoryWithoutFile: VaultFiles.withoutIndex + "=1"
+            }
+        }
+    }
+
+    /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have
+    ///   been stopped while it held one of SQLite's locks.
     static func openForReading(
-        _ path: String, _ timeout: Duration, indexInMemory: Bool = false
+        _ path: String, _ timeout: Duration, index: LogIndex = .onDisk
     ) throws(KeychainError) -> DatabaseQueue {
         var configuration = waiting(timeout)
         configuration.readonly = true
-        let name = uri(path, timeout) + (indexInMemory ? "readonly_shm=1" : "")
-        return try open(path, as: name, configuration) { db in
+        return try open(path, as: uri(path, timeout) + index.setting, configuration) { db in
             try hardening.forEach { try apply($0, to: db) }
         }
     }
 
-    /// For media that cannot be written, where SQLite could not make the files that it coordinates readers by.
+    /// For read-only media, where SQLite cannot create the files with which it coordinates readers.
     static func openImmutable(_ path: String) throws(KeychainError) -> DatabaseQueue {
         var configuration = common
         configuration.readonly = true
@@ -32,33 +47,33 @@ enum Connection {
         }
     }
 
-    /// - Parameter timeout: As for reading; writers have waited for the lock file before.
+    /// - Parameter timeout: As for reading; writers have already waited for the lock file.
     static func openForWriting(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
-        // Without `mode=rw` SQLite would make an empty database where there is none any more, and remove the WAL beside it.
+        // Without `mode=rw` SQLite would create an empty database if it was removed, and delete the WAL beside it.
         try open(path, as: uri(path, timeout) + "mode=rw", waiting(timeout)) { db in
             try (hardening + durability).forEach { try apply($0, to: db) }
         }
     }
 
-    /// For a file that counts only once it is whole and durable, by the work of the caller: SQLite makes no log for it.
+    /// For a file that is used only after the caller has made it complete and durable: SQLite makes no WAL for it.
     static func openForCopying(_ path: String) throws(KeychainError) -> DatabaseQueue {
         try open(path, as: path, common) { db in try (hardening + withoutLog).forEach { try apply($0, to: db) } }
     }
 
-    /// - Parameter name: What SQLite is given for the path, which is what messages show.
+    /// - Parameter name: The name passed to SQLite; messages show the path.
     private static func open(
         _ path: String, as name: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
     ) throws(KeychainError) -> DatabaseQueue {
         try SpareDescriptors.check(path)
         return try DatabaseFailure.translating(path) {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
-            // Not in `prepareDatabase`: GRDB runs statements of its own after that, which could undo a setting.
+            // Not in `prepareDatabase`: GRDB runs its own statements after that, which could undo a setting.
             try queue.inDatabase(prepare)
             return queue
         }
     }
 
-    /// To be continued with settings of SQLite's, each with its value.
+    /// The caller appends SQLite settings, each with its value.
     private static func uri(_ path: String, _ timeout: Duration) -> String {
         "file:" + percentEncoded(path) + "?" + (VaultFiles.name(for: timeout).map { "vfs=\($0)&" } ?? "")
     }
@@ -77,13 +92,13 @@ enum Connection {
         return configuration
     }
 
-    /// Begins a transaction that is alone from its start. GRDB would parse BEGIN and COMMIT anew for each; these are prepared
-    /// once.
+    /// Begins a transaction that holds the write lock from its start. GRDB would parse BEGIN and COMMIT each time;
+    /// these statements are prepared once.
     static func begin(_ db: Database) throws { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
 
     /// Durable when this returns; if it throws, nothing has happened.
     ///
-    /// - Parameter path: Of the database, for messages.
+    /// - Parameter path: The path of the database, for messages.
     static func commit(_ db: Database, _ path: String) throws {
         do {
             try db.cachedStatement(sql: "COMMIT").execute()
@@ -92,25 +107,25 @@ enum Connection {
         }
     }
 
-    /// Sees to it that a commit which failed has not happened for the next process either.
+    /// Ensures that a failed commit does not take effect for the next process either.
     ///
-    /// - Returns: What to throw: the error, or that nobody knows what happened.
+    /// - Returns: The error to throw: the given one, or that the outcome is unknown.
     static func takenBack(_ error: DatabaseError, _ db: Database, _ path: String) -> any Error {
-        // Where a write failed there is no mark of a commit, so that nothing has happened.
+        // If a write failed, the WAL has no commit mark, so nothing has happened.
         let isWritten = error.resultCode == .SQLITE_IOERR && error.extendedResultCode != .SQLITE_IOERR_WRITE
         guard isWritten, !takeBack(db) else { return error }
         return KeychainError.unknownOutcome(path)
     }
 
-    /// Writes over what a commit has left in the WAL that failed: where only the sync did, all of it is there, and whoever recovers
-    /// the WAL next would take it for done.
+    /// Overwrites the frames of a failed commit in the WAL. If only the sync failed, they are complete, and the next
+    /// recovery of the WAL would apply them.
     ///
-    /// - Returns: `false` if that failed as well.
+    /// - Returns: `false` if that failed too.
     private static func takeBack(_ db: Database) -> Bool {
         do {
             if db.isInsideTransaction { try db.rollback() }
             try begin(db)
-            // Any change does: its page takes the place of the first one.
+            // Any change works: its page overwrites the first one.
             let version = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
             try db.execute(sql: "PRAGMA user_version = \(version)")
             try db.cachedStatement(sql: "COMMIT").execute()
@@ -120,7 +135,7 @@ enum Connection {
         }
     }
 
-    /// Moves all of the WAL into the database and truncates it. Waits for nobody: a reader may have been stopped.
+    /// Moves all of the WAL into the database and truncates it. Does not wait: a reader may have been stopped.
     ///
     /// - Returns: `false` if a reader needs the WAL, or the disk failed.
     static func truncateLog(_ db: Database) -> Bool {
@@ -139,7 +154,7 @@ enum Connection {
     private struct Setting {
         let name: String
         let value: String
-        /// What reading it back gives.
+        /// The expected value when it is read back.
         let expected: String
     }
 
@@ -153,7 +168,7 @@ enum Connection {
 
     private static let durability = [
         Setting(name: "journal_mode", value: "WAL", expected: "wal"),
-        // Without FULL a power cut may take back what was acknowledged.
+        // Without FULL a power cut may undo acknowledged changes.
         Setting(name: "synchronous", value: "FULL", expected: "2"),
         Setting(name: "secure_delete", value: "ON", expected: "1"),
     ]
@@ -166,7 +181,7 @@ enum Connection {
     private static func apply(_ setting: Setting, to db: Database) throws {
         _ = try Row.fetchAll(db, sql: "PRAGMA \(setting.name) = \(setting.value)")
         let found = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(setting.name)").map(text)
-        // A build of SQLite without memory mapping answers nothing for its size, which is as good.
+        // A build of SQLite without memory mapping returns nothing for its size, which is just as good.
         guard let found = found ?? (setting.name == "mmap_size" ? "0" : nil), found == setting.expected else {
             throw KeychainError(
                 .unavailable,

@@ -5,11 +5,11 @@ import GRDB
 import KeychainEngine
 
 enum DatabaseCopy {
-    /// Copies one state of the database into an empty private file; others go on reading and writing meanwhile. Nothing is
-    /// durable when this returns.
+    /// Copies one state of the database into an empty private file; other processes can read and write in the meantime.
+    /// Nothing is durable when this returns.
     ///
-    /// - Parameter look: At the state that is copied. It comes first: SQLite settles which state a transaction reads with the first
-    ///   row, and a copy alone lets go of it again.
+    /// - Parameter look: Reads the state that is copied. It runs first: SQLite fixes the state of a transaction at the
+    ///   first read row, and a copy alone would release that state again.
     static func fill<Result>(
         _ path: String, from source: DatabaseQueue, _ look: (Database) throws -> Result
     ) throws(KeychainError) -> Result {
@@ -25,16 +25,16 @@ enum DatabaseCopy {
         }
     }
 
-    /// Makes the database hold what another one holds, in one durable transaction: whoever reads it meanwhile sees the old
-    /// state or the new one, and so does who opens it after a crash.
+    /// Makes the database hold what another one holds, in one durable transaction: a process that reads it in the
+    /// meantime, or opens it after a crash, sees the old state or the new one.
     ///
-    /// It stays the same file: if another one took its name, a process that closes the old file could remove the log of the
-    /// new one, which has the same name.
+    /// It stays the same file. If another file took its name, a process that closes the old file could remove the WAL
+    /// of the new one, which has the same name.
     ///
     /// - Parameters:
     ///   - timeout: How long to wait for other connections.
-    ///   - check: Asked after each step, while nobody else can write the database; nothing is changed if it throws. Told whether all
-    ///     is done, which it cannot change any more.
+    ///   - check: Called after each step, while no other process can write the database; nothing is changed if it
+    ///     throws. Its argument says whether the copy is complete; throwing then has no effect.
     /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
     static func overwrite(
         _ path: String, with source: DatabaseQueue, _ timeout: Duration, _ check: (_ isDone: Bool) throws -> Void
@@ -47,7 +47,7 @@ enum DatabaseCopy {
             guard sizes[0] == sizes[1] else {
                 throw KeychainError(
                     .unsupported,
-                    "The backup has pages of another size than '\(path)'. Nothing was changed. Move the vault's folder away, "
+                    "The backup and '\(path)' have different page sizes. Nothing was changed. Move the vault's folder away, "
                         + "then restore.")
             }
             PausePoint.beforeOverwrite.reached()

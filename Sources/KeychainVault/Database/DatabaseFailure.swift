@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SQLite reported, as one of our outcomes.
+// Errors of SQLite as errors of the store.
 
 import Foundation
 import GRDB
 import KeychainEngine
 
-/// Turns errors of the database into ours. Statement arguments never get into a message.
+/// Turns errors of the database into `KeychainError`. Statement arguments never get into a message.
 enum DatabaseFailure {
-    /// Runs `body`; whatever it throws comes out as a failure that names the database file.
+    /// Runs `body`; every error that it throws becomes a failure that names the database file.
     static func translating<Result>(_ path: String, _ body: () throws -> Result) throws(KeychainError) -> Result {
-        do {
-            return try body()
-        } catch let failure as KeychainError {
-            throw failure
-        } catch let error as DatabaseError {
-            throw failure(error, path)
-        } catch {
-            throw KeychainError(.inputOutput, "Reading or writing '\(path)' failed in a way that has no name.")
+        do { return try body() } catch { throw translated(error, path) }
+    }
+
+    /// The failure for an error of work on the database; a `KeychainError` stays as it is.
+    static func translated(_ error: any Error, _ path: String) -> KeychainError {
+        switch error {
+        case let failure as KeychainError: failure
+        case let error as DatabaseError: failure(error, path)
+        default: KeychainError(.inputOutput, "Reading or writing '\(path)' failed with an unknown error.")
         }
     }
 
@@ -28,12 +29,12 @@ enum DatabaseFailure {
         case .SQLITE_NOMEM:
             KeychainError(
                 .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
-        // The index of the log is a file of fixed size, so growing it fails for one reason.
+        // The index of the WAL has a fixed size, so growing it fails for one reason only.
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
             KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         case .SQLITE_READONLY:
             KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
-        // The last: another process seems to have been stopped in the middle of something short.
+        // `SQLITE_PROTOCOL`: another process seems to have been stopped during a short operation.
         case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
             busy(path)
         case .SQLITE_CANTOPEN: cannotOpen(path) ?? unusable(path, code)
@@ -57,7 +58,7 @@ enum DatabaseFailure {
             .diskFull, "No space is left for '\(path)'; nothing was changed. Free some\(limit) and try again.")
     }
 
-    /// Whether this process may only make files up to some size.
+    /// Whether the system limits the size of files that this process creates.
     private static var hasLimitOfSize: Bool {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -75,18 +76,19 @@ enum DatabaseFailure {
         )
     }
 
-    /// What the system says of a file that SQLite could not open. It is not opened here: closing it would end the locks that other
-    /// connections of this process have on it.
+    /// The system's reason why SQLite could not open a file. The file is not opened here: closing it would release the
+    /// locks that other connections of this process hold on it.
     ///
-    /// - Returns: `nil` if it sees nothing wrong.
+    /// - Returns: `nil` if the system reports no problem.
     private static func cannotOpen(_ path: String) -> KeychainError? {
         if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { return SystemFailure.failure("open", path) }
         do throws(KeychainError) {
             try SpareDescriptors.check(path)
-            return nil
         } catch {
             return error
         }
+        // What it could not open may be one of the files that it makes beside the database.
+        return Reserve.refusesFiles(in: FileSafety.parent(of: path)) ? full(path) : nil
     }
 
     private static func unusable(_ path: String, _ code: String) -> KeychainError {
@@ -95,13 +97,13 @@ enum DatabaseFailure {
 }
 
 extension KeychainError {
-    /// The medium failed at a commit, and at taking it back.
+    /// The medium failed during a commit, and again while undoing it.
     ///
-    /// - Parameter path: Of the database.
+    /// - Parameter path: The path of the database.
     static func unknownOutcome(_ path: String) -> KeychainError {
         KeychainError(
             .inputOutput,
-            "Writing '\(path)' failed, and so did taking the change back: nobody knows whether it has happened. Look before you try "
-                + "again, and make a backup.")
+            "Writing '\(path)' failed, and the change could not be undone. It is unknown whether the change was made. "
+                + "Check before you try again, and make a backup.")
     }
 }

@@ -10,7 +10,7 @@ struct HeadTable {
 
     init(_ db: Database) { self.db = db }
 
-    /// - Returns: `nil` if there is none, or what is there is not bytes.
+    /// - Returns: `nil` if there is none, or if the stored value is not a blob.
     func read() throws -> Data? {
         var found: Data?
         let statement = try db.cachedStatement(sql: "SELECT bytes FROM head WHERE id = 1")

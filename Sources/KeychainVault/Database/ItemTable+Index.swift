@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL of the index of items: what they are filed under.
+// The SQL of the index of items.
 
 import Foundation
 import GRDB
@@ -11,7 +11,7 @@ extension ItemTable {
         let rowID: Int64
     }
 
-    /// A row that is filed under another key than its own.
+    /// A row that is indexed under another key than its own.
     struct Misfiling {
         let rowID: Int64
         let from: KeyDigests

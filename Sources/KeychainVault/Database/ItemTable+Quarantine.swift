@@ -6,12 +6,13 @@ import GRDB
 import KeychainEngine
 
 extension ItemTable {
-    /// The numbers of all quarantined rows, the last one that was set aside first.
+    /// The numbers of all quarantined rows, most recently quarantined first.
     func quarantinedRowIDs() throws -> [Int64] {
         try Int64.fetchAll(db, sql: "SELECT id FROM quarantine ORDER BY set_aside DESC, id DESC")
     }
 
-    /// A quarantined row, whole, and when it was set aside, in seconds since 2001; `nil` if there is none of the number.
+    /// A quarantined row with its value, and the time of its quarantine in seconds since 2001; `nil` if no row has the
+    /// number.
     func quarantinedRow(_ rowID: Int64) throws -> (row: SealedRow, setAside: Double)? {
         let statement = try db.cachedStatement(sql: "SELECT \(Self.columns), set_aside FROM quarantine WHERE id = ?")
         var found: (SealedRow, Double)?

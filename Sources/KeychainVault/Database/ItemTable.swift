@@ -7,27 +7,27 @@ import KeychainEngine
 
 /// The statements that read items. SQLite prepares each once for its connection.
 struct ItemTable {
-    /// Which rows a search looks at before they are opened.
+    /// The rows that a search examines before it opens them.
     enum Candidates {
         case all
         case row(Int64)
-        /// Filed under this major and minor part of the key.
+        /// Indexed under this major and minor part of the key.
         case key(Data, Data)
         case major(Data)
-        /// Found by going through the key's index from end to end: quick per row, but not without end.
+        /// Found by a scan of the whole key index: fast per row, but proportional to the number of rows.
         case minor(Data)
         case lookup(Data)
         case keyClass(UInt8)
     }
 
     let db: Database
-    /// What opening an item takes, and what it is filed by.
+    /// The columns for opening an item, and those of its key digests.
     private static let (opening, filing) = ("id, uuid, version, class, generation, metadata", "major, minor, scope")
     static let columns = "\(opening), value, \(filing)"
 
     init(_ db: Database) { self.db = db }
 
-    /// How many rows this connection has changed so far; those of statements that failed do not count.
+    /// How many rows this connection has changed so far; failed statements do not count.
     var totalChangesCount: Int { db.totalChangesCount }
 
     // MARK: - Reading
@@ -35,7 +35,7 @@ struct ItemTable {
     /// Which columns a search needs.
     enum Parts {
         case metadata, metadataAndValue
-        /// Metadata and the digests that the item is filed by.
+        /// Metadata and the digests of the item's primary key.
         case metadataAndKey
         case all
     }
@@ -55,7 +55,7 @@ struct ItemTable {
         }
     }
 
-    /// Hands to `body` what stands for each candidate in the head.
+    /// Hands to `body` the trace of each candidate, from which the head's digests are computed.
     func forEachTrace(_ candidates: Candidates, _ body: (RowTrace) -> Void) throws {
         let (sql, arguments) = Self.narrow("SELECT \(RowTrace.columns) FROM item", to: candidates)
         try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { row in
@@ -98,7 +98,7 @@ struct ItemTable {
     private static let selectMetadata = "SELECT \(opening) FROM item"
     private static let selectMetadataAndValue = "SELECT \(opening), value FROM item"
 
-    /// One row, with what it is filed under and without its value.
+    /// One row with its key digests, without its value.
     func row(_ rowID: Int64) throws -> SealedRow? {
         var found: SealedRow?
         try forEach(.row(rowID), .metadataAndKey) { row in
@@ -113,11 +113,12 @@ struct ItemTable {
         return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest, rowID]) ?? 0 > 0
     }
 
-    /// Up to `limit` whole rows from a number on that are sealed under another generation of their class than these.
+    /// Up to `limit` whole rows, starting at a row number, that are sealed under another generation of their class than
+    /// these.
     func rows(
         sealedOtherwiseThan generations: [UInt8: Set<UInt32>], from rowID: Int64, limit: Int
     ) throws -> [SealedRow] {
-        // Numbers of our own, so that they may stand in the text.
+        // These numbers are not user input, so they may be part of the SQL text.
         let conditions = generations.sorted { $0.key < $1.key }
             .map {
                 "(class = \($0.key) AND generation NOT IN (\($0.value.sorted().map(String.init).joined(separator: ", "))))"
@@ -143,7 +144,7 @@ struct ItemTable {
         }
     }
 
-    /// How many rows are sealed under each key, by what they say of themselves.
+    /// How many rows are sealed under each key, according to their columns.
     func keyUse() throws -> KeyUse {
         KeyUse(items: try counts(in: "item"), quarantined: try counts(in: "quarantine"))
     }
@@ -152,7 +153,7 @@ struct ItemTable {
         let sql = "SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation"
         var counts: [ClassKeyName: Int] = [:]
         try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
-            // As rows are read: a damaged number becomes one that no key has.
+            // As in rows that are read: a damaged number becomes one that no key has.
             let name = ClassKeyName(
                 keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
             counts[name, default: 0] += Int(row.number(2) ?? 0)
@@ -161,7 +162,7 @@ struct ItemTable {
         return counts
     }
 
-    /// Of several ways to narrow a search the one that leaves the fewest rows, as far as a short look tells.
+    /// Of several ways to narrow a search, the one that leaves the fewest rows, according to a short count.
     func narrowest(_ choices: [Candidates]) throws -> Candidates {
         guard choices.count > 1 else { return choices.first ?? .all }
         var best: (choice: Candidates, count: Int)?
@@ -189,8 +190,8 @@ struct ItemTable {
 
     // MARK: - For writing
 
-    /// The number of the next row: above all in use, those set aside included, whose numbers must stay theirs. Numbers of
-    /// deleted rows at the end come again; identities do not.
+    /// The number of the next row: above all numbers in use, including those of quarantined rows, which keep their
+    /// numbers. Numbers of deleted rows at the end are used again; identities are not.
     func nextRowID() throws -> Int64 {
         let sql = "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))"
         var highest: Int64?
@@ -200,7 +201,7 @@ struct ItemTable {
         }
         guard let highest, highest < Int64.max else {
             throw KeychainError(
-                .corrupt, "A row has a number that no row is given. " + KeychainError.restoreAdvice)
+                .corrupt, "A row has an invalid number. " + KeychainError.restoreAdvice)
         }
         return highest + 1
     }
@@ -217,8 +218,8 @@ struct ItemTable {
 }
 
 extension SealedRow {
-    /// Takes any row: in a damaged file a column may hold another type than it was declared with. What does not fit
-    /// becomes a value under which the row will not open.
+    /// Accepts any row: in a damaged file a column may hold another type than declared. Such a value becomes one with
+    /// which the row does not open.
     init(_ row: RowReader, _ parts: ItemTable.Parts) {
         let filing: Int32? =
             switch parts {

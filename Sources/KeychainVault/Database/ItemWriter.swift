@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import KeychainEngine
 
-/// The statements that change rows. Each tells the transaction's ``RowChanges`` what it added and took away, after it has
-/// succeeded.
+/// The statements that change rows. Each reports to the transaction's ``RowChanges`` what it added and removed, after
+/// it has succeeded.
 struct ItemWriter {
     let db: Database
     let changes: RowChanges
@@ -34,7 +34,7 @@ struct ItemWriter {
             """
         try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.rowID])
         try checkOneChanged()
-        old.forEach(changes.removed(item:))
+        old.forEach { changes.removed(item: $0) }
         changes.added(item: RowTrace(row))
         let kept = Set(previous).intersection(lookups)
         try deindex(row.rowID, from: previous.filter { !kept.contains($0) })
@@ -46,7 +46,7 @@ struct ItemWriter {
         try deindex(rowID, from: lookups)
     }
 
-    /// Without knowing what the row is filed under, since it is closed: all of `lookup` is gone through.
+    /// Scans all of `lookup`, since the index entries of a closed row are unknown.
     func deleteClosed(_ rowID: Int64) throws {
         try remove(rowID)
         try deindex(rowID, from: digests(of: rowID))
@@ -56,17 +56,17 @@ struct ItemWriter {
         let old = try traces(.row(rowID))
         try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
         try checkOneChanged()
-        old.forEach(changes.removed(item:))
+        old.forEach { changes.removed(item: $0) }
     }
 
-    /// The same item version under another key: what it is filed under stays.
+    /// Stores the same item version sealed under another key; its index entries stay.
     func reseal(_ row: SealedRow) throws {
         let old = try traces(.row(row.rowID))
         try db.cachedStatement(sql: "UPDATE item SET generation = ?, metadata = ?, value = ? WHERE id = ?")
             .execute(arguments: [Int64(row.generation), row.metadata, row.value, row.rowID])
         try checkOneChanged()
-        old.forEach(changes.removed(item:))
-        try traces(.row(row.rowID)).forEach(changes.added(item:))
+        old.forEach { changes.removed(item: $0) }
+        try traces(.row(row.rowID)).forEach { changes.added(item: $0) }
     }
 
     func deleteAll(of keyClass: UInt8) throws {
@@ -78,7 +78,7 @@ struct ItemWriter {
             return true
         }
         try db.execute(sql: "DELETE \(entries)", arguments: arguments)
-        try ItemTable(db).forEachTrace(.keyClass(keyClass), changes.removed(item:))
+        try ItemTable(db).forEachTrace(.keyClass(keyClass)) { changes.removed(item: $0) }
         try db.execute(sql: "DELETE FROM item WHERE class = ?", arguments: arguments)
         try db.execute(sql: "DELETE FROM quarantine WHERE class = ?", arguments: arguments)
         changes.quarantined(-db.changesCount)
@@ -86,11 +86,11 @@ struct ItemWriter {
 
     func checkOneChanged() throws {
         guard db.changesCount == 1 else {
-            throw KeychainError(.corrupt, "A row was not where its identity says. Nothing was changed.")
+            throw KeychainError(.corrupt, "A row does not have the expected identity. Nothing was changed.")
         }
     }
 
-    /// Moves a row that does not open out of the way, bytes and all.
+    /// Moves a row that does not open to the quarantine, with all its bytes.
     func setAside(_ rowID: Int64, at date: Date) throws {
         try changes.begin()
         try db.execute(
@@ -99,7 +99,7 @@ struct ItemWriter {
                 """,
             arguments: [date.timeIntervalSinceReferenceDate, rowID])
         changes.quarantined(db.changesCount)
-        // What the row was filed under is sealed in it, so its entries must be looked for.
+        // The row's indexed attributes are sealed in it, so its entries must be searched.
         try deleteClosed(rowID)
     }
 
@@ -123,7 +123,7 @@ struct ItemWriter {
         }
     }
 
-    /// Of all entries of a row, found by going through the table.
+    /// The digests of all entries of a row, found by a scan of the table.
     private func digests(of rowID: Int64) throws -> [Data] {
         var found: [Data] = []
         let statement = try db.cachedStatement(sql: "SELECT digest FROM lookup WHERE item = ?")
@@ -136,9 +136,10 @@ struct ItemWriter {
 
     // MARK: - What the head knew of a row
 
-    /// Of the rows as they are stored; a row that is about to be changed is read first.
+    /// The traces of rows as stored; a row that is about to be changed is read first. Empty if no sums are kept.
     func traces(_ candidates: ItemTable.Candidates) throws -> [RowTrace] {
         try changes.begin()
+        guard changes.areAddedUp else { return [] }
         var found: [RowTrace] = []
         try ItemTable(db).forEachTrace(candidates) { found.append($0) }
         return found

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which class keys the rows say that they are sealed under.
+// The class keys that rows name as their own.
 
-/// The class key that a row says it is sealed under.
+/// The class key that a row names as its own.
 struct ClassKeyName: Hashable, Sendable {
-    /// Of an accessibility class.
+    /// The accessibility class.
     let keyClass: UInt8
     let generation: UInt32
 }
 
-/// How many rows are sealed under each class key, in use and in quarantine.
+/// How many rows are sealed under each class key, items and quarantined rows.
 struct KeyUse {
     var items: [ClassKeyName: Int] = [:]
     var quarantined: [ClassKeyName: Int] = [:]

@@ -11,7 +11,7 @@ struct KeybagTable {
 
     init(_ db: Database) { self.db = db }
 
-    /// The bytes of both copies; `nil` in place of one that is missing or not bytes at all.
+    /// The bytes of both copies; `nil` for a copy that is missing or not a blob.
     func copies() throws -> [Data?] {
         try Self.tables.map { table in
             guard let value = try DatabaseValue.fetchOne(db, sql: "SELECT bytes FROM \(table) WHERE id = 1"),
@@ -21,7 +21,7 @@ struct KeybagTable {
         }
     }
 
-    /// Whether the first copy is still the one that was read before.
+    /// Whether the first copy is unchanged since it was read.
     func isStill(_ bytes: Data?) throws -> Bool {
         let statement = try db.cachedStatement(sql: "SELECT bytes FROM keybag WHERE id = 1")
         var found: Data?
@@ -29,7 +29,7 @@ struct KeybagTable {
             found = row.blob(0)
             return false
         }
-        // What is no blob was read as no copy before, and reads as an empty one now.
+        // A value that is not a blob was read as no copy before, and reads as an empty one now.
         return found ?? Data() == bytes ?? Data()
     }
 

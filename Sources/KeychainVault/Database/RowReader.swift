@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads rows straight off SQLite's statement.
+// Reads rows directly from SQLite's statement.
 
 import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Steps through the rows of a prepared statement. GRDB's `Row` would first look up the names of the columns, which costs
-/// a read as much as opening the item's metadata.
+/// Steps through the rows of a prepared statement. GRDB's `Row` would first look up the column names, which takes as
+/// long as opening the item's metadata.
 struct RowReader {
     private let statement: OpaquePointer
 
@@ -16,7 +16,7 @@ struct RowReader {
     ) throws {
         try statement.setArguments(arguments)
         let reader = RowReader(statement: statement.sqliteStatement)
-        // Ends the read, and forgets an error that is reported already.
+        // Ends the read, and clears an error that was already reported.
         defer { sqlite3_reset(reader.statement) }
         while true {
             switch sqlite3_step(reader.statement) {
@@ -27,7 +27,7 @@ struct RowReader {
         }
     }
 
-    /// `nil` for a value of another type, which a damaged file may hold whatever the column was declared as.
+    /// `nil` for a value of another type, which a damaged file may hold despite the column's declaration.
     func number(_ column: Int32) -> Int64? {
         sqlite3_column_type(statement, column) == SQLITE_INTEGER ? sqlite3_column_int64(statement, column) : nil
     }
@@ -37,7 +37,7 @@ struct RowReader {
         sqlite3_column_type(statement, column) == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : nil
     }
 
-    /// Hands the bytes to `body` where SQLite keeps them, without a copy; none for a value of another type.
+    /// Hands SQLite's own bytes to `body`, without a copy; no bytes for a value of another type.
     func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard sqlite3_column_type(statement, column) == SQLITE_BLOB,
             let bytes = sqlite3_column_blob(statement, column)

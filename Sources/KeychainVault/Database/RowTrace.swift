@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for a row in the head: canonical bytes, which the head's key digests.
+// The canonical bytes of a row that are digested for the head.
 
 import Foundation
 import KeychainCrypto
 
-/// The bytes of a row that the head's sums are made of. Of sealed parts they hold what no two sealings share and no change
-/// leaves: length, nonce and tag of the metadata; length, and the nonce of the wrapped one-time key with what follows it, of
-/// the value, which is sealed under that key.
+/// The bytes of a row from which the head's sums are computed. Of sealed parts they contain what is unique to each
+/// sealing and differs after any change: of the metadata the length, nonce and tag; of the value the length, and the
+/// nonce of the wrapped one-time key with the bytes after it, since the value is sealed under that key.
 struct RowTrace {
     private enum Kind: UInt8 {
         case item = 1
         case lookup = 2
     }
 
-    /// What ``init(item:)`` reads, in this order.
+    /// The columns that ``init(item:)`` reads, in this order.
     static let columns = "id, version, class, generation, uuid, major, minor, scope, metadata, value"
     private static let (nonce, tag, valueHead) = (12, 16, Sealing.wrappedKeyLength)
 
@@ -31,7 +31,7 @@ struct RowTrace {
         digest.withUnsafeBytes { append($0) }
     }
 
-    /// A row as it is about to be stored.
+    /// A row before it is stored.
     init(_ row: SealedRow) {
         self.init(.item, [row.rowID, row.version, Int64(row.keyClass), Int64(row.generation)])
         for part in [row.id.bytes, row.key?.major, row.key?.minor, row.key?.scope] {
@@ -41,8 +41,8 @@ struct RowTrace {
         (row.value ?? Data()).withUnsafeBytes { append(value: $0) }
     }
 
-    /// A stored row with the columns ``columns``. In a damaged file a column may hold another type than it was declared
-    /// with: it counts as −1 or as no bytes.
+    /// A stored row with the columns ``columns``. In a damaged file a column may hold another type than declared: it
+    /// counts as −1 or as no bytes.
     init(item row: RowReader) {
         self.init(.item, (0..<4).map { row.number($0) ?? -1 })
         for column in Int32(4)..<8 { row.withBlob(column) { append($0) } }

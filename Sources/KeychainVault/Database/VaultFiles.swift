@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// How SQLite uses the files of a vault: as its own code for Unix does, with three differences.
+// How SQLite uses the files of a vault: like its own code for Unix, with four differences.
 
 import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// SQLite's own way to use files (its VFS "unix"), but for three things.
+/// SQLite's VFS "unix" with four changes.
 ///
-/// Where another process was stopped while it makes a new log or its index, SQLite asks nobody whether to go on: it tries a hundred
-/// times, with ever longer pauses, ten seconds in all. Here all pauses together take no longer than the timeout.
+/// If another process was stopped while it creates a new WAL or its index, SQLite does not call the busy handler: it
+/// tries a hundred times, with growing pauses, ten seconds in total. Here all pauses together take no longer than the
+/// timeout.
 ///
-/// Where something else lies in the place of a database that has a log, SQLite writes the log into that, and removes it: what was
-/// acknowledged would be lost even to who puts the database back. Here such a file is not opened.
+/// If another file replaced a database that has a WAL, SQLite writes the WAL into that file and removes the WAL:
+/// acknowledged changes would be lost even after the database is put back. Here such a file is not opened.
 ///
-/// Where the medium fails to read a page, SQLite takes the database for damaged. Here it is told that reading failed.
+/// If the medium fails to read a page, SQLite reports a damaged database. Here it reports a read error.
+///
+/// SQLite can build the index of a WAL in memory if it cannot write the file with it (`readonly_shm`), but not if that is
+/// missing and cannot be created. Here it can (``withoutIndex``).
 struct VaultFiles {
-    /// Begins with what SQLite takes it for.
+    /// Begins with the struct that SQLite expects.
     private struct Files {
         var vfs: sqlite3_vfs
         let longest: Int32
     }
 
-    /// Of the pauses that count; the first tries come without one.
+    /// The setting in the name of a database, with the value 1, that opens it without the file with the index of the WAL.
+    static let withoutIndex = "swift_keychain_without_index"
+
+    /// The number of pauses that count; the first attempts have none.
     private static let pauses = 91
     private static let registered = Mutex<Set<Int32>>([])
 
-    /// The name to open a database with, which is known to SQLite from then on; `nil` where there is no such way to use files.
+    /// The VFS name to open a database with, registered with SQLite from then on; `nil` if SQLite has no VFS "unix".
     ///
-    /// - Parameter timeout: Of all pauses together.
+    /// - Parameter timeout: The limit of all pauses together.
     static func name(for timeout: Duration) -> String? {
-        // A program may ask for any time; a number that is too large for its type would end it.
+        // A program may pass any duration; a number that is too large for its type would trap.
         let longest = Int32(max(0, min(timeout / .microseconds(pauses), 1_000_000)))
         let name = "swift-keychain-\(longest)"
         return registered.withLock { registered in
@@ -40,7 +47,7 @@ struct VaultFiles {
         }
     }
 
-    /// What is registered stays for as long as the process: connections point to it.
+    /// The registration stays until the process ends: connections point to it.
     private static func register(_ name: String, _ base: sqlite3_vfs, _ longest: Int32) -> Bool {
         let files = UnsafeMutablePointer<Files>.allocate(capacity: 1)
         files.initialize(to: Files(vfs: base, longest: longest))
@@ -67,38 +74,57 @@ struct VaultFiles {
         guard let open = sqlite3_vfs_find("unix")?.pointee.xOpen else { return SQLITE_CANTOPEN }
         let result = open(vfs, path, file, flags, given)
         guard result == SQLITE_OK, let path, let file else { return result }
-        file.pointee.pMethods = file.pointee.pMethods.map(readingTruthfully)
+        let isWithoutIndex = flags & SQLITE_OPEN_MAIN_DB != 0 && sqlite3_uri_boolean(path, withoutIndex, 0) != 0
+        file.pointee.pMethods = file.pointee.pMethods.map { methods($0, isWithoutIndex) }
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_OK }
-        let obstacle = hasLog(path) ? obstacle(in: file) : SQLITE_OK
-        guard obstacle != SQLITE_OK else { return SQLITE_OK }
+        let failure = hasLog(path) ? failure(of: file) : SQLITE_OK
+        guard failure != SQLITE_OK else { return SQLITE_OK }
         _ = file.pointee.pMethods?.pointee.xClose?(file)
-        // SQLite would close it once more.
+        // SQLite would close it a second time.
         file.pointee.pMethods = nil
-        return obstacle
+        return failure
     }
 
-    /// What a file can do. Begins with what SQLite takes it for.
+    /// What a file can do. Begins with the struct that SQLite expects.
     private struct Methods {
         var own: sqlite3_io_methods
-        /// What it can do by SQLite's own code.
+        /// SQLite's own functions for it.
         let base: UnsafePointer<sqlite3_io_methods>
     }
 
-    /// By the address of what they were made of; there are a few in a process, which stay.
-    private static let methods = Mutex<[UInt: UInt]>([:])
+    private struct MethodsKey: Hashable {
+        /// The address of SQLite's methods.
+        let base: UInt
+        let isWithoutIndex: Bool
+    }
 
-    private static func readingTruthfully(
-        _ base: UnsafePointer<sqlite3_io_methods>
+    /// The addresses of the changed methods. A process has only a few, which are never freed.
+    private static let known = Mutex<[MethodsKey: UInt]>([:])
+
+    private static func methods(
+        _ base: UnsafePointer<sqlite3_io_methods>, _ isWithoutIndex: Bool
     ) -> UnsafePointer<sqlite3_io_methods> {
-        let address = methods.withLock { methods in
-            if let known = methods[UInt(bitPattern: base)] { return known }
+        let key = MethodsKey(base: UInt(bitPattern: base), isWithoutIndex: isWithoutIndex)
+        let address = known.withLock { known in
+            if let address = known[key] { return address }
             let made = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
             made.initialize(to: Methods(own: base.pointee, base: base))
             made.pointee.own.xRead = { VaultFiles.read($0, $1, $2, $3) }
-            methods[UInt(bitPattern: base)] = UInt(bitPattern: made)
+            if isWithoutIndex { refuseIndex(&made.pointee.own) }
+            known[key] = UInt(bitPattern: made)
             return UInt(bitPattern: made)
         }
         return UnsafePointer(bitPattern: address) ?? base
+    }
+
+    /// SQLite then builds the index in memory from the WAL, as if its file could only be read and no other connection
+    /// had it open. There is no file with locks either, so each lock is granted.
+    private static func refuseIndex(_ methods: inout sqlite3_io_methods) {
+        methods.xShmMap = { _, _, _, _, page in
+            page?.pointee = nil
+            return SQLITE_READONLY | 5 << 8  // SQLITE_READONLY_CANTINIT
+        }
+        methods.xShmLock = { _, _, _, _ in SQLITE_OK }
     }
 
     private static func read(
@@ -118,10 +144,11 @@ struct VaultFiles {
         return lstat(String(cString: path) + "-wal", &status) == 0 && status.st_size > 0
     }
 
-    /// Read by SQLite's own means: whoever opens and closes the file beside it ends the locks that this process has on it.
+    /// Reads through SQLite's own functions: opening and closing the file separately would release the locks that this
+    /// process holds on it.
     ///
     /// - Returns: Why the file cannot be used as a database.
-    private static func obstacle(in file: UnsafeMutablePointer<sqlite3_file>) -> Int32 {
+    private static func failure(of file: UnsafeMutablePointer<sqlite3_file>) -> Int32 {
         var found = [UInt8](repeating: 0, count: beginning.count)
         guard let read = file.pointee.pMethods?.pointee.xRead else { return SQLITE_CANTOPEN }
         let result = read(file, &found, Int32(found.count), 0)

@@ -4,25 +4,26 @@
 import GRDB
 import KeychainEngine
 
-/// The tables, and the numbers in the file's header that say what it is (Docs/FORMAT.md).
+/// The tables, and the numbers in the file's header that identify it (Docs/FORMAT.md).
 enum VaultSchema {
     /// "KVLT": in SQLite's `application_id`.
     static let applicationID: Int32 = 0x4B56_4C54
-    /// In SQLite's `user_version`; one more whenever the tables or what they hold change. 2 knows passphrases, constrained
-    /// items and the class that needs a passcode; its tables are those of 1. 3 has the head.
+    /// In SQLite's `user_version`; increased whenever the tables or their contents change. Version 2 adds passphrases,
+    /// constrained items and the class that needs a passcode; its tables are those of version 1. Version 3 adds the
+    /// head.
     static let version: Int32 = 3
     static let firstVersionWithHead: Int32 = 3
 
-    /// The statements that make an empty vault. SQLite keeps each as it is spelled, and opening compares them.
+    /// The statements that make an empty vault. SQLite stores each statement verbatim, and opening compares them.
     static let statements = statementsWithoutHead + [headStatement]
 
     private static let headStatement =
         "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"
 
-    /// Of formats 1 and 2.
+    /// The statements of formats 1 and 2.
     private static let statementsWithoutHead = [
         "CREATE TABLE keybag (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
-        // A table of its own lies on a page of its own: damage to one page leaves the other copy.
+        // A separate table is on a separate page: damage to one page leaves the other copy intact.
         "CREATE TABLE keybag_copy (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT",
         "CREATE TABLE item (\(columns)) STRICT",
         "CREATE UNIQUE INDEX item_key ON item (major, minor, scope)",
@@ -45,8 +46,8 @@ enum VaultSchema {
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// Refuses anything but a vault of this version, before any of it is used: a database may carry triggers and views
-    /// that run when it is written to.
+    /// Refuses everything except a vault of a known version, before any of it is used: a database may contain triggers
+    /// and views that run when it is written.
     ///
     /// - Returns: The version of the vault.
     static func check(_ db: Database, path: String) throws -> Int32 {
@@ -64,7 +65,7 @@ enum VaultSchema {
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        // Tables that do not fit the number are safe to read; what is made of them is for the head's check.
+        // Known tables that do not match the version are safe to read; the head's check handles them.
         guard found >= 1, [Set(statements), Set(statementsWithoutHead)].contains(present) else {
             throw KeychainError(
                 .corrupt,
@@ -80,13 +81,13 @@ enum VaultSchema {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE sql = ?", arguments: [headStatement]) == 1
     }
 
-    /// Makes a vault one of this version, within the transaction that writes its head.
+    /// Upgrades a vault to this version, within the transaction that writes its head.
     static func raise(_ db: Database) throws {
         if try !hasHead(db) { try db.execute(sql: headStatement) }
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    /// What the file's header says now.
+    /// The version in the file's header now.
     static func storedVersion(_ db: Database) throws -> Int32 {
         try Int32.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to change what is in a vault.
+// The only way to change the contents of a vault.
 
 import Foundation
 import GRDB
 import KeychainEngine
 
-/// What the body of a write works with: each change of a row or of the keybag goes through it, and so gets into the head.
+/// What the body of a write uses. Every change of a row or of the keybag goes through it and is therefore counted in
+/// the head.
 struct WriteTransaction {
     /// The rows, for reading.
     let table: ItemTable
@@ -21,7 +22,7 @@ struct WriteTransaction {
         items = ItemWriter(db, changes)
     }
 
-    /// Puts a keybag in the place of both stored ones.
+    /// Replaces both stored keybags.
     func write(keybag bytes: Data) throws {
         try changes.begin()
         try KeybagTable(db).write(bytes)

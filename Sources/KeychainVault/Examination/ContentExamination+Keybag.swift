@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a vault is set up: what opens it, and what that is worth.
+// The setup of a vault: what opens it, and what that protects from.
 
 import KeychainEngine
 
@@ -17,22 +17,26 @@ extension ContentExamination {
         if kinds.contains(.passphrase), !kinds.contains(.recoveryKey) {
             note(
                 "recovery", .warning,
-                "There is no recovery key: with the passphrase forgotten, what it guards is lost. "
+                "There is no recovery key: if you forget the passphrase, the items that it protects are lost. "
                     + "Run: keychainctl protect add recovery-key")
         }
         if keybag.slots.contains(where: { PassphraseProtector.isWeak($0, settings) }) {
             note(
                 "passphrase-cost", .warning,
-                "Guessing the passphrase costs less than it should. The next `keychainctl unlock` with it mends that.")
+                "Guessing the passphrase costs less than it should. The next `keychainctl unlock` with it repairs that."
+            )
         }
     }
 
     private static func deviceKeyAdvice(_ kinds: [ProtectorKind]) -> String {
         let others = kinds.contains { $0 != .deviceKey }
-        return "The device key opens the vault without anybody being asked"
-            + (others ? ", so the other ways add no protection. " : ". ")
-            + "Whoever can read it has everything: programs that run as you, and whoever gets an unencrypted disk or a "
-            + "backup of the home folder. To be asked instead, run: "
+        let effect =
+            kinds.contains { $0.holder == .person }
+            ? ", so the other protectors protect only the values of items that require authentication. "
+            : ", so the other protectors add no protection. "
+        return "The device key opens the vault without a prompt" + (others ? effect : ". ")
+            + "Anyone who can read the device key can open the vault: programs that run as you, and anyone who gets an "
+            + "unencrypted disk or a backup of the home folder. To require a prompt instead, run: "
             + (others ? "" : "keychainctl protect add passphrase; ") + "keychainctl protect remove device-key"
     }
 
@@ -40,18 +44,20 @@ extension ContentExamination {
         guard count > 0 else { return }
         note(
             "set-up", .warning,
-            "\(count) ways to open the vault were made by a newer version. Use that to see what they are.")
+            "\(count) protectors were added by a newer version of swift-keychain. Use that version to see them.")
     }
 
     mutating func checkBinding(_ keybag: Keybag) {
-        if keybag.isBound(to: deviceKey) { return }
+        // Why a key cannot be used is told with its file.
+        guard case .success(let key) = deviceKey, !keybag.isBound(to: key) else { return }
         note(
             "device-binding", .warning,
-            deviceKey == nil
-                ? "The device key that this vault belongs to is not here, so items for that device alone stay closed. Restore "
-                    + "it. If it is lost, bind the vault to this device; those items are kept: keychainctl protect adopt"
-                : "This vault belongs to another device key than the one here, so items for that device alone stay closed. "
-                    + "Put that key in its place, or bind the vault to this device; those items are kept: "
+            key == nil
+                ? "The device key that this vault is bound to is missing, so items bound to that device cannot be opened. "
+                    + "Restore the key. If it is lost, bind the vault to this device (it keeps those items): "
+                    + "keychainctl protect adopt"
+                : "This vault is bound to another device key, so items bound to that device cannot be opened. "
+                    + "Put that key in its place, or bind the vault to this device (it keeps those items): "
                     + "keychainctl protect adopt")
     }
 
@@ -59,12 +65,12 @@ extension ContentExamination {
         let pending = keybag.pendingRotation(try table.keyUse())
         guard !pending.isEmpty else { return }
         let waiting = pending.filter { Accessibility(number: $0.key)?.isThisDeviceOnly == true }.values.reduce(0, +)
-        let isHere = keybag.isBound(to: deviceKey) && deviceKey != nil
+        let isHere = if case .success(let key?) = deviceKey { keybag.isBound(to: key) } else { false }
         note(
             "rotation", .warning,
-            "A rotation of the class keys has not ended; items still under the old keys: \(pending.values.reduce(0, +)). "
+            "A rotation of the class keys is not finished. Items still under the old keys: \(pending.values.reduce(0, +)). "
                 + (waiting > 0 && !isHere
-                    ? "Of these, \(waiting) take the device key that the vault is bound to: put it in its place, then run: "
+                    ? "Of these, \(waiting) need the device key that the vault is bound to. Put it in its place, then run: "
                     : "Run: ") + "keychainctl rotate")
     }
 }

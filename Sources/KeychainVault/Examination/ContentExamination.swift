@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a vault's database, looked at without changing anything.
+// Examines the contents of a vault's database without changing anything.
 
 import Foundation
 import GRDB
 import KeychainCrypto
 import KeychainEngine
 
-/// One look into the database.
+/// One examination of the database.
 struct ContentExamination {
     let location: VaultLocation
     let settings: VaultSettings
-    let deviceKey: DeviceKey?
+    /// The key, `nil` if there is none, or why it cannot be used.
+    let deviceKey: Result<DeviceKey?, KeychainError>
     var findings: [Finding] = []
-    /// `nil` if the database is read without the changes in its log.
     private var seen: SeenAnchors?
     private var anchors: AnchorStore?
-    private var isWithoutLog = false
 
-    /// Looks again if somebody was writing meanwhile: a file that is read without its log may then seem damaged.
+    /// Repeats the examination if another process wrote in the meantime: a file that is read without its WAL, or without
+    /// the index of that, may then seem damaged.
     static func findings(
-        _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: DeviceKey?
+        _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: Result<DeviceKey?, KeychainError>
     ) -> [Finding] {
         var examination = ContentExamination(location: location, settings: settings, deviceKey: deviceKey)
         for _ in 1...3 {
             let before = FileMoment(location)
             examination.findings = []
-            examination.isWithoutLog = false
             examination.run()
             if before == FileMoment(location) { break }
         }
         return examination.findings
     }
 
-    private init(location: VaultLocation, settings: VaultSettings, deviceKey: DeviceKey?) {
+    private init(
+        location: VaultLocation, settings: VaultSettings, deviceKey: Result<DeviceKey?, KeychainError>
+    ) {
         self.location = location
         self.settings = settings
         self.deviceKey = deviceKey
@@ -46,7 +47,8 @@ struct ContentExamination {
         do throws(KeychainError) {
             let reader = try open()
             try DatabaseFailure.translating(location.databaseFile) {
-                // Before the look: what another process commits meanwhile must not make the vault seem old.
+                // Read before the examination: a commit of another process in the meantime must not make the vault seem
+                // old.
                 anchors = try anchors(reader)
                 seen = anchors?.read()
                 try reader.read { db in try look(db) }
@@ -58,34 +60,11 @@ struct ContentExamination {
     }
 
     private func anchors(_ reader: DatabaseQueue) throws -> AnchorStore? {
-        guard !isWithoutLog else { return nil }
         let vaultID = try reader.read { db in
             _ = try VaultSchema.check(db, path: location.databaseFile)
             return StoredKeybag.newest(try KeybagTable(db).copies())?.vaultID
         }
         return vaultID.map { AnchorStore(location, settings, vaultID: $0) }
-    }
-
-    // MARK: - Opening
-
-    /// In ways that make no files: SQLite would make those by which readers and writers agree.
-    private mutating func open() throws(KeychainError) -> DatabaseQueue {
-        let companions = VaultLocation.companionNames.map { location.folder + "/" + $0 }
-        let hasLog = (try FileSafety.checkFile(companions[0])?.st_size ?? 0) > 0
-        guard hasLog else { return try Connection.openImmutable(location.databaseFile) }
-        if access(companions[1], R_OK) == 0 {
-            return try Connection.openForReading(location.databaseFile, settings.writerTimeout)
-        }
-        let isStuck = access(location.folder, W_OK) != 0
-        isWithoutLog = true
-        note(
-            "log", isStuck ? .problem : .ok,
-            "The last changes are in the log '\(companions[0])', without the index that goes with it. "
-                + (isStuck
-                    ? "On a medium that cannot be written the vault cannot be read: copy the folder to a writable place "
-                        + "and name that (KEYCHAIN_VAULT)."
-                    : "The next call makes a new one. What follows is the state before those changes."))
-        return try Connection.openImmutable(location.databaseFile)
     }
 
     // MARK: - Looking
@@ -108,7 +87,7 @@ struct ContentExamination {
 
     private mutating func checkIntegrity(_ db: Database) throws {
         let told = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
-        guard told != ["ok"] else { return note("database", .ok, "The database is whole.") }
+        guard told != ["ok"] else { return note("database", .ok, "The database is intact.") }
         note(
             "database", .problem,
             "'\(location.databaseFile)' is damaged; SQLite says: \(told.joined(separator: "; ")). "
@@ -121,9 +100,9 @@ struct ContentExamination {
             if let newest = whole.first, copies.contains(where: { $0 != newest.bytes }) {
                 note(
                     "keybag", .warning,
-                    "One of the two copies of the keybag is damaged or older; the next write mends it.")
+                    "One of the two copies of the keybag is damaged or older. The next write repairs it.")
             } else {
-                note("keybag", .ok, "Both copies of the keybag are good.")
+                note("keybag", .ok, "Both copies of the keybag are intact.")
             }
             return whole.first
         } catch {
@@ -138,25 +117,42 @@ struct ContentExamination {
         if quarantined > 0 {
             note(
                 "quarantine", .warning,
-                (quarantined == 1 ? "1 item was" : "\(quarantined) items were")
-                    + " set aside, bytes and all. See which, and why: keychainctl quarantine list")
+                (quarantined == 1 ? "1 item is" : "\(quarantined) items are")
+                    + " in the quarantine, with all bytes. To see which and why, run: keychainctl quarantine list")
         }
         let stored: StoredKeybag
         do throws(KeychainError) {
             stored = try StoredKeybag(copies, location, settings)
+            noteState(stored.keyState)
         } catch {
-            return note("opening", .problem, error.message)
+            note("opening", .problem, error.message)
+            guard let partial = try withoutDeviceKey(copies) else { return try noteUnopened(table) }
+            stored = partial
         }
-        noteState(stored.keyState)
         let items = try ItemExamination(stored.keyState, table, .values)
         note(items)
         if let index = items.index { note(index) }
         try checkHead(stored.keyState, db)
     }
 
+    /// What opens a vault whose device key cannot be used; `nil` if that is not so, or nothing else opens it.
+    private func withoutDeviceKey(_ copies: [Data?]) throws(KeychainError) -> StoredKeybag? {
+        guard case .failure = deviceKey else { return nil }
+        return try StoredKeybag(
+            StoredKeybag.whole(copies, location),
+            ProtectorEnvironment(location: location, deviceKey: nil, settings: settings))
+    }
+
+    private mutating func noteUnopened(_ table: ItemTable) throws {
+        let count = try table.count()
+        note(
+            "items", .ok, (count == 1 ? "1 item was" : "\(count) items were") + " not checked: nothing opens the vault."
+        )
+    }
+
     private mutating func checkHead(_ keyState: KeyState, _ db: Database) throws {
         guard try keyState.hasIndex else {
-            return note("head", .ok, "Whether the vault is as it was left can be told once it is unlocked.")
+            return note("head", .ok, "The vault must be unlocked to check it against its last known state.")
         }
         let keys = try keyState.sealer(.looking).keys.head
         let look = try HeadExamination(
@@ -167,8 +163,8 @@ struct ContentExamination {
         note(
             "head", .ok,
             look.isOfFormerFormat
-                ? "The vault has no head yet, which would tell whether rows are missing; the next write makes it."
-                : "The vault is as it was left: no row is missing, and none was put back.")
+                ? "The vault has no head yet, so missing rows are not noticed. The next write creates it."
+                : "The vault matches its last known state: no row is missing, and no old row was put back.")
         checkAnchor(look, keys)
     }
 
@@ -177,14 +173,15 @@ struct ContentExamination {
         guard !anchors.cover(look.head, seen, keys) else { return }
         note(
             "rollback", .warning,
-            "This machine does not remember the vault as it is now, so an older one put back would not be noticed. The next write remembers "
-                + "it, if '\(location.stateFolder)' or the kernel takes the record.")
+            "This machine has no record of the current state of the vault, so it would not notice an older copy. "
+                + (anchors.writeFailure.map { "The record cannot be written: " + $0.message }
+                    ?? "The next write makes one, if '\(location.stateFolder)' or the kernel accepts it."))
     }
 
     private mutating func noteState(_ keyState: KeyState) {
         do throws(KeychainError) {
             if let kind = keyState.openedBy {
-                note("opening", .ok, "The vault opens by itself, with the \(kind.name).")
+                note("opening", .ok, "The vault opens without a prompt, with the \(kind.name).")
             } else {
                 let isOpen = try keyState.state == .unlocked
                 if let path = keyState.wrongCredential {
@@ -201,10 +198,10 @@ struct ContentExamination {
     private mutating func note(_ items: ItemExamination) {
         noteDamaged(items.damaged - items.damagedValues, "does not open and was", "do not open and were")
         noteDamaged(
-            items.damagedValues, "opens but for its value, and was", "open but for their values, and were")
+            items.damagedValues, "opens except for its value and was", "open except for their values and were")
         let open = items.byClass.values.reduce(0, +)
         let others = [
-            (items.locked, "locked and not looked at"), (items.ofAnotherDevice, "for another device alone"),
+            (items.locked, "locked and not checked"), (items.ofAnotherDevice, "bound to another device"),
         ].filter { $0.0 > 0 }.map { " \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)." }
         note("items", .ok, (open == 1 ? "1 item opens." : "\(open) items open.") + others.joined())
     }
@@ -213,26 +210,27 @@ struct ContentExamination {
         guard count > 0 else { return }
         note(
             "items", .problem,
-            (count == 1 ? "1 item \(one)" : "\(count) items \(several)") + " left alone. " + KeychainError.restoreAdvice
+            (count == 1 ? "1 item \(one)" : "\(count) items \(several)") + " not changed. "
+                + KeychainError.restoreAdvice
         )
     }
 
     private mutating func note(_ index: IndexExamination) {
         let faults = [
-            (index.missing.count, "entries are missing, so searches miss items"),
-            (index.foreign.count, "entries lead to nothing or to another item"),
-            (index.misfiled.count, "items are filed under another key than their own"),
+            (index.missing.count, "entries are missing, so searches do not find all items"),
+            (index.wrong.count, "entries are wrong: they refer to no item or to another item"),
+            (index.misfiled.count, "items are indexed under the wrong key"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         guard !faults.isEmpty else {
             return note(
                 "index", .ok,
-                index.closedCount == 0 ? "Every entry fits." : "Every entry fits, as far as items open.")
+                index.closedCount == 0 ? "All entries are correct." : "All entries of items that open are correct.")
         }
         note("index", .problem, faults.joined(separator: "; ") + ". Run: keychainctl doctor --repair")
     }
 }
 
-/// What the two files look like that a write changes.
+/// The outside state of the two files that a write changes.
 private struct FileMoment: Equatable {
     private let parts: [Int]
 

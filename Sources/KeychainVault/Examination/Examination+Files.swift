@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a vault, looked at from outside.
+// Checks of the files of a vault from outside.
 
 import Foundation
 import KeychainEngine
 
 extension Examination {
-    /// - Returns: Whether each file that is there may be used.
+    /// - Returns: Whether each existing file may be used.
     mutating func checkFiles() -> Bool {
         var areSafe = true
         for name in [VaultLocation.databaseName, VaultLocation.lockName, VaultLocation.reserveName] {
@@ -16,28 +16,35 @@ extension Examination {
         let location = location
         let found: Void? = check("vault-files") { () throws(KeychainError) in try FileSafety.checkCompanions(location) }
         if found == nil { areSafe = false }
-        if areSafe { note("vault-files", .ok, "The files are yours and closed to others.") }
+        if areSafe { note("vault-files", .ok, "The files belong to you and are closed to other users.") }
         return areSafe
     }
 
-    /// - Returns: Whether there is one to look into.
+    /// - Returns: Whether there is a database to examine.
     mutating func hasDatabase() -> Bool {
         if access(location.databaseFile, F_OK) == 0 { return true }
         let location = location
-        let absent: Void? = check("database") { () throws(KeychainError) in try VaultMarker.checkAbsent(location) }
-        if absent != nil { note("database", .ok, "There is none yet; the first write makes it, or: keychainctl init") }
+        let missed: Void? = check("database") { () throws(KeychainError) in
+            // One that has its name by now was made after the other steps of this examination, so it is not examined.
+            _ = try VaultMarker.checkDatabase(location)
+        }
+        if missed != nil {
+            note(
+                "database", .ok,
+                "There is no database yet. The first write creates it. To create it now, run: keychainctl init")
+        }
         return false
     }
 
-    /// What the last two steps of making a vault write; either is mended by the next write.
+    /// The results of the last two steps of creating a vault; the next write repairs either.
     mutating func checkLockFile() {
         guard access(location.databaseFile, F_OK) == 0 else { return }
         do throws(KeychainError) {
             guard try !VaultMarker.isPresent(location) else { return }
             note(
                 "lock-file", .warning,
-                "'\(location.lockFile)' does not say that there is a vault here: it may have been left out of a copy. "
-                    + "The next write mends it.")
+                "'\(location.lockFile)' does not mark this folder as a vault. Perhaps the folder was copied without it. "
+                    + "The next write repairs it.")
         } catch {
             return  // Told with the other files.
         }
@@ -49,41 +56,46 @@ extension Examination {
         guard found == true else { return }
         note(
             "removed-data", .warning,
-            "What was removed is still in '\(location.folder)/\(VaultLocation.companionNames[0])': another process was reading "
-                + "there, or the disk was full. The next write removes it, unless a process goes on reading: end that one, or "
-                + "let it go on.")
+            "Removed data is still in the WAL '\(location.folder)/\(VaultLocation.companionNames[0])': another process "
+                + "was reading it, or the disk was full. The next write removes the data, unless a process is still "
+                + "reading. If it stays, end or resume that process.")
     }
 
     mutating func checkLockHolder() {
-        // Whoever closes the vault as the last one, or makes a copy, has no need of the writers' lock.
+        // A process that closes the vault as the last one, or makes a copy, does not need the writer lock.
         let holder =
             LockHolder.find(location.lockFile) ?? LockHolder.find(location.unfinishedRestoration)
             ?? LockHolder.find(database: location.databaseFile)
-        guard let holder else { return note("writer", .ok, "No writer is to be seen.") }
+        guard let holder else { return note("writer", .ok, "No writer was found.") }
         note(
             "writer", holder.isStopped ? .problem : .warning,
             holder.isStopped
-                ? "\(holder) holds the vault, and others wait for it. \(holder.advice)"
-                : "\(holder) is writing to the vault now. Others wait for it; if it stays, end it or let it go on.")
+                ? "\(holder) has locked the vault, and other processes wait for it. \(holder.advice)"
+                : "\(holder) is writing to the vault now. Other processes wait for it. If it stays, end or resume it.")
     }
 
-    /// - Returns: The key, if there is a whole one.
-    mutating func checkDeviceKey() -> DeviceKey? {
+    /// - Returns: The key, `nil` if there is none, or why it cannot be used.
+    mutating func checkDeviceKey() -> Result<DeviceKey?, KeychainError> {
         let location = location
         let isApart: Void? = check("device-key") { () throws(KeychainError) in try location.checkSeparation() }
-        let found = check("device-key") { () throws(KeychainError) -> DeviceKey? in
+        do throws(KeychainError) {
             try FileSafety.checkNotSharedByAll(Self.nearestFolder(above: location.deviceKeyFile))
-            return try DeviceKey.load(location.deviceKeyFile)
+            let key = try DeviceKey.load(location.deviceKeyFile)
+            if isApart != nil { noteGood(key) }
+            return .success(key)
+        } catch {
+            note("device-key", .problem, error.message)
+            return .failure(error)
         }
-        guard let found, isApart != nil else { return nil }
-        guard let key = found else {
-            note("device-key", .ok, "There is no '\(location.deviceKeyFile)'.")
-            return nil
-        }
+    }
+
+    private mutating func noteGood(_ key: DeviceKey?) {
+        let file = location.deviceKeyFile
         note(
-            "device-key", .ok, "'\(location.deviceKeyFile)' is whole, yours, closed to others and apart from the vault."
-        )
-        return key
+            "device-key", .ok,
+            key == nil
+                ? "There is no '\(file)'."
+                : "'\(file)' is intact, belongs to you, is closed to other users and is outside the vault.")
     }
 
     private static func nearestFolder(above path: String) -> String {
@@ -92,7 +104,7 @@ extension Examination {
         return folder
     }
 
-    /// What restorations have replaced: it opens with what opened it then.
+    /// Vaults that restorations have replaced. The secrets that opened them then still open them.
     mutating func checkReplaced() {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: location.folder) } catch { return }
@@ -100,19 +112,19 @@ extension Examination {
         guard !kept.isEmpty else { return }
         note(
             "replaced", .ok,
-            "Vaults that `restore` has replaced are kept; remove them when nobody needs them: \(kept.joined(separator: ", "))"
+            "`restore` kept the vaults that it replaced. Remove them when they are not needed: \(kept.joined(separator: ", "))"
         )
     }
 
-    /// What a creation that was cut short leaves; the next one removes it.
-    mutating func checkLeftovers() {
-        let names = ["", "-wal", "-shm", "-journal"].map { location.databaseFile + ".new" + $0 }
+    /// The residue of an interrupted creation; the next one removes it.
+    mutating func checkResidue() {
+        let names = ["", "-wal", "-shm", "-journal"].map { location.databaseFile + VaultLocation.newSuffix + $0 }
         let unfinished = [location.unfinishedRestoration, location.unfinishedKeeping, location.deviceKeyFile + ".new"]
         let left = (names + unfinished).filter { FileIdentity($0) != nil && LockHolder.find($0) == nil }
         guard !left.isEmpty else { return }
         note(
             "leftovers", .warning,
-            "Something that was cut short has left: \(left.joined(separator: ", ")). Nothing needs it; it may be removed."
+            "An interrupted operation left files that are not needed. Remove them: \(left.joined(separator: ", "))"
         )
     }
 }

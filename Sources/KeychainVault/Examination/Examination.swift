@@ -5,14 +5,15 @@ import Foundation
 import KeychainEngine
 
 extension Vault {
-    /// Looks for everything that may be wrong with a vault. It changes nothing in it, makes no file, and does not need it to
-    /// be whole, unlocked or there at all.
+    /// Looks for everything that may be wrong with a vault. It changes nothing, creates no file, and works also if the
+    /// vault is damaged, locked or missing.
     ///
     /// ```swift
     /// for finding in Vault.examine(location) where finding.severity == .problem { report(finding.message) }
     /// ```
     ///
-    /// Does not protect against somebody who puts back the vault together with the state folder, after the machine was restarted.
+    /// Does not protect against an attacker who puts back the vault together with the state folder, after the machine
+    /// was restarted.
     public static func examine(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> [Finding] {
         var examination = Examination(location: location, settings: settings)
         examination.run()
@@ -20,7 +21,7 @@ extension Vault {
     }
 }
 
-/// One examination, as far as it has come.
+/// The state of one examination.
 struct Examination {
     let location: VaultLocation
     let settings: VaultSettings
@@ -35,7 +36,7 @@ struct Examination {
         checkParents()
         let hasFolder = checkFolder()
         let deviceKey = checkDeviceKey()
-        checkLeftovers()
+        checkResidue()
         guard hasFolder else { return }
         let filesAreSafe = checkFiles()
         checkLockFile()
@@ -50,7 +51,7 @@ struct Examination {
         findings.append(Finding(check, severity, message))
     }
 
-    /// Runs a check that says by throwing what is wrong.
+    /// Runs a check that throws if something is wrong.
     mutating func check<Result>(
         _ name: String, _ body: () throws(KeychainError) -> Result
     ) -> Result? {
@@ -72,13 +73,15 @@ struct Examination {
         guard exists else {
             note(
                 "vault-folder", .ok,
-                "There is no vault in '\(folder)' yet. The first write makes it, or: keychainctl init")
+                "There is no vault in '\(folder)' yet. The first write creates it. To create it now, run: keychainctl init"
+            )
             return false
         }
         let isWritable = access(folder, W_OK) == 0
         note(
             "vault-folder", isWritable ? .ok : .warning,
-            "'\(folder)' is yours and closed to others" + (isWritable ? "." : ", and cannot be written: reading works.")
+            "'\(folder)' belongs to you and is closed to other users."
+                + (isWritable ? "" : " It cannot be written; reading works.")
         )
         return true
     }
@@ -86,10 +89,10 @@ struct Examination {
     private mutating func checkParents() {
         var isFine = true
         for folder in parents where !checkParent(folder) { isFine = false }
-        if isFine { note("parent-folders", .ok, "Nobody but you and root can change the folders above.") }
+        if isFine { note("parent-folders", .ok, "Only you and root can change the parent folders.") }
     }
 
-    /// Of the vault and of the device key, each once, up to the root.
+    /// The parents of the vault and of the device key, each once, up to the root.
     private var parents: [String] {
         var found: [String] = []
         for path in [location.folder, location.deviceKeyFile] {
@@ -119,12 +122,12 @@ struct Examination {
         } else if status.st_uid != geteuid(), status.st_uid != 0 {
             note(
                 "parent-folders", .warning,
-                "'\(folder)' belongs to user \(status.st_uid), who can put something else in the place of what is in it. "
-                    + "Keep vault and device key below folders of your own.")
+                "'\(folder)' belongs to user \(status.st_uid), who can replace its contents. "
+                    + "Keep the vault and the device key in folders that belong to you.")
         } else if status.st_mode & S_IWGRP != 0, !sticky {
             note(
                 "parent-folders", .warning,
-                "'\(folder)' can be changed by the group \(status.st_gid). Unless it is yours alone, run: "
+                "'\(folder)' can be changed by group \(status.st_gid). Unless you are its only member, run: "
                     + "chmod g-w '\(folder)'")
         } else {
             return true

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an examination of a vault tells.
+// The results of an examination of a vault.
 
-/// One thing that was looked at, and how it is.
+/// The result of one check.
 public struct Finding: Hashable, Sendable {
     public enum Severity: String, Sendable, CaseIterable {
         case ok
-        /// It works, and is not as it should be.
+        /// It works, but is not as it should be.
         case warning
         /// Something does not work, or does not protect.
         case problem
     }
 
-    /// What was looked at; the word never changes.
+    /// The name of the check; it never changes.
     public let check: String
     public let severity: Severity
-    /// What was found, where, and how to mend it: no names of items, no values.
+    /// What was found, where, and how to repair it, without names of items and values.
     public let message: String
 
     public init(_ check: String, _ severity: Severity, _ message: String) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether items are filed under what they should be: each entry of the index is recomputed.
+// Whether items are indexed correctly: each entry of the index is recomputed.
 
 import Foundation
 import KeychainEngine
 
-/// Compares what the items that open should be filed under with what they are filed under. Entries of rows that do not open
-/// cannot be judged, and count as right.
+/// Compares the expected index entries of the items that open with the stored ones. Entries of rows that do not open
+/// cannot be checked, and count as right.
 struct IndexExamination {
-    /// Items that are filed under another key than their own.
+    /// Items that are indexed under another key than their own.
     private(set) var misfiled: [ItemTable.Misfiling] = []
-    /// Entries that items should have and have not.
+    /// Entries that items should have but do not.
     private(set) var missing: [ItemTable.LookupEntry] = []
-    /// Entries that lead to no item, or to one that does not have the digest.
-    private(set) var foreign: [ItemTable.LookupEntry] = []
+    /// Entries that lead to no item, or to one with another digest.
+    private(set) var wrong: [ItemTable.LookupEntry] = []
     private(set) var closedCount = 0
 
     private let sealer: RowSealer
     private let table: ItemTable
-    /// How many right entries each item has, as far as it has any.
+    /// The number of right entries of each item that has any.
     private var right: [Int64: Int] = [:]
     private var closed: Set<Int64> = []
 
@@ -26,7 +26,7 @@ struct IndexExamination {
         self.table = table
     }
 
-    /// - Returns: Whether the item is filed under its own key.
+    /// - Returns: Whether the item is indexed under its own key.
     mutating func add(_ item: Item, _ row: SealedRow) throws -> Bool {
         var count = 0
         for digest in sealer.digests.lookups(item) {
@@ -48,7 +48,7 @@ struct IndexExamination {
         closedCount += 1
     }
 
-    /// Looks for foreign entries. To be called once all rows have been added.
+    /// Looks for wrong entries. Call it after all rows were added.
     mutating func finish() throws {
         let suspects = try rowsWithTooManyEntries()
         guard !suspects.isEmpty else { return }
@@ -56,7 +56,7 @@ struct IndexExamination {
         for rowID in suspects { own[rowID] = try lookups(rowID) }
         try table.forEachLookup { entry in
             guard let digests = own[entry.rowID], !digests.contains(entry.digest) else { return }
-            foreign.append(entry)
+            wrong.append(entry)
         }
     }
 
@@ -74,7 +74,7 @@ struct IndexExamination {
         return found
     }
 
-    /// None for a row that is not there.
+    /// Empty for a row that does not exist.
     private func lookups(_ rowID: Int64) throws -> Set<Data> {
         guard let row = try table.row(rowID) else { return [] }
         do throws(UnreadableRow) {

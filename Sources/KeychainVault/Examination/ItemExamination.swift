@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of a vault opened, as far as the keys go that are open, and counted.
+// Opens every row of a vault for which a key is open, and counts the results.
 
 import KeychainEngine
 
-/// What the items of a vault are. Items that are locked or of another device are told apart from damaged ones.
+/// Counts of a vault's items. Items that are locked or of another device are distinguished from damaged ones.
 struct ItemExamination {
     /// How much of each row is opened.
     enum Depth {
         case metadata
-        /// Values as well; those of constrained items as far as that can be told without asking anybody.
+        /// Values too; those of constrained items as far as possible without a prompt.
         case values
     }
 
-    /// Items that open, and are filed under their own key.
+    /// Items that open and are indexed under their own key.
     private(set) var byClass: [ItemClass: Int] = [:]
     /// Items that do not open under their own key.
     private(set) var damaged = 0
@@ -20,7 +20,7 @@ struct ItemExamination {
     private(set) var damagedValues = 0
     private(set) var locked = 0
     private(set) var ofAnotherDevice = 0
-    /// `nil` if nothing could be opened to compare it with.
+    /// `nil` if no item could be opened for the comparison.
     private(set) var index: IndexExamination?
 
     init(_ keyState: KeyState, _ table: ItemTable, _ depth: Depth) throws {

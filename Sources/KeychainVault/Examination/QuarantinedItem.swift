@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be told about a quarantined item.
+// The description of a quarantined item.
 
 public import Foundation
 public import KeychainEngine
 
-/// An item that was moved out of the way since it did not open, bytes and all.
+/// An item that was moved to the quarantine because it did not open. All its bytes are kept.
 public struct QuarantinedItem: Sendable {
     /// Whether it opens now, and if not, why.
     public enum State: String, Sendable, CaseIterable {
         /// It opens, and can be put back.
         case opens
-        /// It opens, and another item has its place.
+        /// It opens, but another item has its primary key.
         case placeTaken
         /// Its class is locked now.
         case locked
-        /// It is bound to another device key than the one here.
+        /// It is bound to another device key than this machine's.
         case ofAnotherDevice
         /// The keybag has no such key.
         case unknownKey
@@ -24,13 +24,13 @@ public struct QuarantinedItem: Sendable {
 
     /// Its number, by which it is restored or purged.
     public let id: Int64
-    /// When it was moved out of the way.
+    /// When it was quarantined.
     public let setAside: Date
     /// `nil` for a class that this version does not know.
     public let accessibility: Accessibility?
-    /// Of the key that it is sealed under.
+    /// The generation of its class key.
     public let generation: UInt32
-    /// Of its sealed metadata and value, in bytes.
+    /// The size of its sealed metadata and value, in bytes.
     public let size: Int
     public let state: State
     /// The item without its value, if it opens.
@@ -38,7 +38,7 @@ public struct QuarantinedItem: Sendable {
 
     init(_ row: SealedRow, setAside: Double, _ state: State, _ item: StoredItem?) {
         id = row.rowID
-        // A damaged file may hold any number here, and calendars do not take all of them.
+        // A damaged file may contain any number here, and calendars do not accept all of them.
         let isSensible = abs(setAside) < 100 * 365 * 86400
         self.setAside = isSensible ? Date(timeIntervalSinceReferenceDate: setAside) : Date.distantPast
         accessibility = Accessibility(number: row.keyClass)

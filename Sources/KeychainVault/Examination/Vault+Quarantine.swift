@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking into the quarantine, putting items back, and erasing them.
+// Listing, restoring and erasing quarantined items.
 
 import Foundation
 import GRDB
 public import KeychainEngine
 
 extension Vault {
-    /// The quarantined items, the one that was set aside last first; none if there is no vault. Each is opened, its value
-    /// included, to see whether it opens now.
+    /// The quarantined items, most recent first; none if there is no vault. Each is opened with its value, to check
+    /// whether it opens now.
     public func quarantinedItems() throws(KeychainError) -> [QuarantinedItem] {
-        guard try openSession() != nil else { return [] }
-        let session = try currentSession()
+        try undisturbed { (session) throws(KeychainError) -> [QuarantinedItem] in
+            guard session != nil else { return [] }
+            return try quarantinedItems(currentSession())
+        }
+    }
+
+    private func quarantinedItems(_ session: Session) throws(KeychainError) -> [QuarantinedItem] {
         let sealer = try session.keyState.hasIndex ? session.keyState.sealer(.looking) : nil
         return try DatabaseFailure.translating(location.databaseFile) {
             try session.reader.read { db in
@@ -20,40 +25,42 @@ extension Vault {
         }
     }
 
-    /// Puts quarantined items that open now back in their place, in one transaction. What does not open, or whose place is
-    /// taken, stays in the quarantine.
+    /// Restores quarantined items that open now, in one transaction. Items that do not open, or whose primary key is
+    /// taken, stay in the quarantine.
     ///
     /// - Parameter ids: `nil`: all.
-    /// - Returns: Each as it was found: those whose state is `opens` have been put back.
-    /// - Throws: `itemNotFound` if one is not there, and nothing is changed; `locked` if nothing can be opened.
+    /// - Returns: Each item as it was found: those with the state `opens` have been restored.
+    /// - Throws: `itemNotFound` if one does not exist, and nothing is changed; `locked` if nothing can be opened.
     public func restoreQuarantined(_ ids: [Int64]? = nil) throws(KeychainError) -> [QuarantinedItem] {
         guard try openSession() != nil else { throw .notQuarantined }
-        return try write { sealer, transaction in
-            let table = transaction.table
+        return try write { transaction in
+            let (sealer, content) = (try transaction.sealer(), transaction.content)
+            let table = content.table
             return try Self.chosen(ids, table).map { id in
                 guard let (row, setAside) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
                 let quarantined = try QuarantinedItem(row, setAside: setAside, sealer, table)
                 if quarantined.state == .opens, let item = quarantined.item?.item {
                     var restored = row
                     restored.key = sealer.digests.key(item)
-                    try transaction.items.restoreQuarantined(restored, lookups: sealer.digests.lookups(item))
+                    try content.items.restoreQuarantined(restored, lookups: sealer.digests.lookups(item))
                 }
                 return quarantined
             }
         }
     }
 
-    /// Erases quarantined items for good, in one transaction: their bytes are overwritten in the file, and SQLite's log is
-    /// emptied of them. Takes no key but the index's.
+    /// Erases quarantined items for good, in one transaction: their bytes are overwritten in the file and removed from
+    /// the WAL. Needs only the index key.
     ///
     /// - Parameter ids: `nil`: all.
     /// - Returns: How many were erased.
-    /// - Throws: `itemNotFound` if one is not there, and nothing is changed; `locked` if not even the index is open.
+    /// - Throws: `itemNotFound` if one does not exist, and nothing is changed; `locked` if not even the index is open.
     public func purgeQuarantined(_ ids: [Int64]? = nil) throws(KeychainError) -> Int {
         guard try openSession() != nil else { throw .notQuarantined }
-        return try writeAnything(emptyingLog: true) { _, transaction in
-            let chosen = try Self.chosen(ids, transaction.table)
-            for id in chosen { try transaction.items.purgeQuarantined(id) }
+        return try write(.removal) { transaction in
+            let content = transaction.content
+            let chosen = try Self.chosen(ids, content.table)
+            for id in chosen { try content.items.purgeQuarantined(id) }
             return chosen.count
         }
     }
@@ -65,7 +72,7 @@ extension Vault {
         return try QuarantinedItem(row, setAside: setAside, sealer, table)
     }
 
-    /// - Throws: `itemNotFound` if there is none, or one of these is not there.
+    /// - Throws: `itemNotFound` if there is none, or one of these does not exist.
     private static func chosen(_ ids: [Int64]?, _ table: ItemTable) throws -> [Int64] {
         let present = try table.quarantinedRowIDs()
         let chosen = ids.map { ids in present.filter(Set(ids).contains) } ?? present
@@ -78,5 +85,7 @@ extension Vault {
 
 extension KeychainError {
     fileprivate static let notQuarantined = KeychainError(
-        .itemNotFound, "There is no such item in the quarantine; nothing was changed. See: keychainctl quarantine list")
+        .itemNotFound,
+        "There is no such item in the quarantine; nothing was changed. To list the items, run: keychainctl quarantine list"
+    )
 }

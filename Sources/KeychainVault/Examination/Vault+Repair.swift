@@ -4,41 +4,41 @@
 import Foundation
 public import KeychainEngine
 
-/// What a repair of the index did, and what it could not do.
+/// The result of a repair of the index.
 public struct IndexRepair: Equatable, Sendable {
-    /// Entries that items lacked, and have now.
+    /// Missing entries that were added.
     public let addedCount: Int
-    /// Entries that led to nothing or to another item, and are gone.
+    /// Entries that led to no item or to another one, and were removed.
     public let removedCount: Int
-    /// Items that were filed under another key than their own, and are filed under their own now.
+    /// Items that were indexed under another key and are now indexed under their own.
     public let refiledCount: Int
-    /// Items that stay under another key, since a row that stays where it is has their own.
+    /// Items that stay under another key, since another row holds theirs.
     public let blockedCount: Int
-    /// Items that do not open now: their entries were left as they are.
+    /// Items that do not open now; their entries were not changed.
     public let closedCount: Int
 }
 
 extension Vault {
-    /// Rebuilds the index from the items that open, in one transaction: adds what is missing, removes what leads nowhere or to
-    /// another item, and files items under their own keys. Values are neither read nor written, and what does not open keeps
-    /// its entries.
+    /// Rebuilds the index from the items that open, in one transaction: adds missing entries, removes entries that lead
+    /// to no item or to another one, and indexes items under their own keys. Values are neither read nor written, and
+    /// items that do not open keep their entries.
     ///
-    /// Where the vault is not as it was left, its head stays as it is: entries that come back with this fit it again, and what
-    /// differs otherwise is still refused as `rolledBack` afterwards.
+    /// If the vault differs from its head, the head stays unchanged: restored entries match it again, and any other
+    /// difference is still refused as `rolledBack` afterwards.
     ///
     /// - Throws: `locked` if nothing can be opened, `unavailable` if there is no vault.
     public func repairIndex() throws(KeychainError) -> IndexRepair {
         _ = try currentSession()
-        return try change { session, keeper in
-            let (sealer, transaction) = (try session.keyState.sealer(), try keeper.repairingTransaction())
-            let table = transaction.table
+        return try write(.ofHead) { transaction in
+            let (sealer, content) = (try transaction.sealer(), try transaction.keeper.repairingTransaction())
+            let table = content.table
             var index = IndexExamination(sealer, table)
             try table.forEach(.all, .metadataAndKey) { row in
                 try Self.add(row, to: &index, sealer)
                 return true
             }
             try index.finish()
-            return try Self.apply(index, transaction)
+            return try Self.apply(index, content)
         }
     }
 
@@ -55,14 +55,14 @@ extension Vault {
     private static func apply(_ index: IndexExamination, _ transaction: WriteTransaction) throws -> IndexRepair {
         let (movable, items) = (try movable(index.misfiled, transaction.table), transaction.items)
         try items.refile(movable)
-        for entry in index.foreign { try items.removeLookup(entry) }
+        for entry in index.wrong { try items.removeLookup(entry) }
         for entry in index.missing { try items.addLookup(entry) }
         return IndexRepair(
-            addedCount: index.missing.count, removedCount: index.foreign.count, refiledCount: movable.count,
+            addedCount: index.missing.count, removedCount: index.wrong.count, refiledCount: movable.count,
             blockedCount: index.misfiled.count - movable.count, closedCount: index.closedCount)
     }
 
-    /// Those whose own key is free, or held by another one that moves away.
+    /// The items whose own key is free, or is held by another item that also moves.
     private static func movable(
         _ misfiled: [ItemTable.Misfiling], _ table: ItemTable
     ) throws -> [ItemTable.Misfiling] {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine has seen of a vault, as it is kept outside of the vault.
+// This machine's record of the newest state of a vault, kept outside the vault.
 
 import Foundation
 import KeychainCrypto
 
-/// One record of the newest state that was seen: of fixed length, and with a code that only the vault's index key makes.
+/// One record of the newest state that was seen. It has a fixed length and an authentication code that requires the
+/// vault's index key.
 ///
-/// An older record is harmless. One that does not hold, because it was cut short or comes from elsewhere, counts as none, and the
-/// next write replaces it.
+/// An older record is harmless. An invalid one, because it was truncated or comes from another vault, counts as none,
+/// and the next write replaces it.
 struct Anchor {
     static let length = 104
     private static let magic = Data("KVAN".utf8)
     private static let version: UInt8 = 1
     private static let codeLength = 32
 
-    /// Which vault the record is of: a copy of the vault elsewhere has an anchor of its own.
+    /// The vault of a record. A copy of the vault at another path has its own anchor.
     struct Place: Sendable {
         let vaultID: UUID
         /// SHA-256 of the path of the vault's folder, without symbolic links.
@@ -25,7 +26,7 @@ struct Anchor {
             path = Checksum.sha256(Data((FileSafety.resolved(location.folder) ?? location.folder).utf8))
         }
 
-        /// Short enough for a file or a key of the kernel.
+        /// Short enough for the name of a file or a kernel key.
         var name: String {
             let digits = path.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
             return vaultID.uuidString.lowercased() + "-" + digits.joined()
@@ -37,7 +38,7 @@ struct Anchor {
         return Data(message) + keys.anchorCode(message)
     }
 
-    /// - Returns: `nil` for bytes that are not a record of this place.
+    /// - Returns: `nil` for bytes that are not a record of this vault.
     static func mark(_ bytes: Data, _ place: Place, _ keys: HeadKeys) -> HeadMark? {
         guard bytes.count == length else { return nil }
         var reader = ByteReader(bytes.dropFirst(length - codeLength - 16))
@@ -65,12 +66,12 @@ struct Anchor {
     }
 }
 
-/// The records that were found, before there was a key to check them with.
+/// The records that were found, before a key was available to check them.
 struct SeenAnchors {
     let place: Anchor.Place
     let records: [Data]
 
-    /// What the newest of those that hold says.
+    /// The newest valid record.
     func newest(_ keys: HeadKeys) -> HeadMark? {
         records.compactMap { Anchor.mark($0, place, keys) }.max { ($0.epoch, $0.sequence) < ($1.epoch, $1.sequence) }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where anchors are kept: in a file of the user's state folder, and in the kernel until the machine goes down.
+// Where anchors are kept: in a file of the user's state folder, and in the kernel until the machine is shut down.
 
 import Foundation
 import KeychainCrypto
@@ -7,13 +7,22 @@ import KeychainEngine
 import SecretMemory
 import Synchronization
 
-/// The anchors of one vault. Nothing here fails: a machine that keeps no anchor still has a vault.
+/// The anchors of one vault. No function here fails: a vault also works without anchors.
 final class AnchorStore: Sendable {
     let place: Anchor.Place
     private let folder: String
     private let kinds: Set<VaultSettings.AnchorKind>
     private let file = Mutex<AnchorFile?>(nil)
-    private let keyringRefuses = Mutex(false)
+    private let keyring = Mutex(Keyring())
+
+    /// The session's state of the kernel keyring.
+    private struct Keyring {
+        /// The key of the record, which may be gone.
+        var key: KernelKeyring.Key?
+        /// Whether the kernel refused once, because the user's quota is exhausted or a sandbox forbids it. The session
+        /// then does not use it.
+        var refuses = false
+    }
 
     init(_ location: VaultLocation, _ settings: VaultSettings, vaultID: UUID) {
         place = Anchor.Place(location, vaultID: vaultID)
@@ -23,7 +32,8 @@ final class AnchorStore: Sendable {
         kinds = isInside ? settings.anchors.subtracting([.file]) : settings.anchors
     }
 
-    /// To be called before the transaction begins that what is found is compared with: another process may go on meanwhile.
+    /// Call it before the transaction begins with which the records are compared: another process may write in the
+    /// meantime.
     func read() -> SeenAnchors {
         var records: [Data] = []
         if kinds.contains(.file), let bytes = AnchorFile.read(path) { records.append(bytes) }
@@ -31,24 +41,40 @@ final class AnchorStore: Sendable {
         return SeenAnchors(place: place, records: records)
     }
 
-    /// To be called under the writer lock after a commit, so that records only ever become newer.
-    func write(_ record: Data) {
+    /// Call it under the writer lock after a commit, so that records never become older.
+    ///
+    /// - Parameter record: Computed only if a record is kept.
+    func write(_ record: @autoclosure () -> Data) {
+        guard !kinds.isEmpty else { return }
+        let record = record()
         if kinds.contains(.file) { writeFile(record) }
         if kinds.contains(.kernel) { writeKeyring(record) }
     }
 
-    /// Whether the newest record is of this state or a later one: then an older one is noticed.
+    /// Whether the newest record is of this state or a later one, so that an older state would be noticed.
     ///
-    /// - Parameter seen: What was read before the state was.
+    /// - Parameter seen: The records that were read before the state.
     func cover(_ head: Head?, _ seen: SeenAnchors, _ keys: HeadKeys) -> Bool {
         guard let head else { return false }
-        // A writer remembers what it did a moment after it is done.
+        // A writer updates its record shortly after its commit.
         for attempt in 0..<5 {
             let records = attempt == 0 ? seen : read()
             if let mark = records.newest(keys), head.mark == mark || head.isOlder(than: mark) { return true }
             if attempt > 0 { usleep(1000) }
         }
         return false
+    }
+
+    /// Why no record can be written to the file; `nil` if the file is not used, or can be written.
+    var writeFailure: KeychainError? {
+        guard kinds.contains(.file) else { return nil }
+        do throws(KeychainError) {
+            let isThere = try FileSafety.checkFolder(folder)
+            guard isThere, try FileSafety.checkFile(path) != nil, access(path, W_OK) != 0 else { return nil }
+            return SystemFailure.failure("write", path)
+        } catch {
+            return error
+        }
     }
 
     // MARK: - The file
@@ -66,33 +92,43 @@ final class AnchorStore: Sendable {
 
     private var description: String { "swift-keychain:seen:" + place.name }
 
+    /// For a vault that is deleted.
+    func removeKey() {
+        do { if let key = try KernelKeyring.find(description) { try KernelKeyring.remove(key) } } catch { return }
+    }
+
     private func readKeyring() -> Data? {
         do {
             guard let key = try KernelKeyring.find(description) else { return nil }
+            keyring.withLock { $0.key = key }
             return try KernelKeyring.read(key)?.withUnsafeBytes { Data($0) }
         } catch {
             return nil
         }
     }
 
-    /// Where the kernel refuses once, because the user's share is used up or a sandbox forbids it, the session does without.
+    /// Updates the known key, if it still exists. Finding it by name, and creating a new one, costs several times as
+    /// much.
     private func writeKeyring(_ record: Data) {
-        guard !keyringRefuses.withLock({ $0 }) else { return }
-        do {
-            let secret = record.withUnsafeBytes { SecretBytes(copying: $0) }
-            _ = try KernelKeyring.store(secret, as: description, timeout: nil)
-        } catch {
-            keyringRefuses.withLock { $0 = true }
+        keyring.withLock { keyring in
+            guard !keyring.refuses else { return }
+            if let key = keyring.key, record.withUnsafeBytes({ KernelKeyring.update(key, with: $0) }) { return }
+            do {
+                let secret = record.withUnsafeBytes { SecretBytes(copying: $0) }
+                keyring.key = try KernelKeyring.store(secret, as: description, timeout: nil)
+            } catch {
+                keyring.refuses = true
+            }
         }
     }
 }
 
-/// The file of an anchor, open for writing. It is written in place with one call and never synchronised: what a crash takes
-/// back is an older anchor, which is harmless.
+/// The file of an anchor, open for writing. It is written in place with one call and never synchronised: a crash can
+/// only leave an older anchor, which is harmless.
 private final class AnchorFile: Sendable {
     private let descriptor: Int32
 
-    /// - Returns: `nil` if there can be no such file.
+    /// - Returns: `nil` if the file cannot be used.
     init?(_ path: String, in folder: String) {
         do throws(KeychainError) {
             try PrivateFile.createFolder(folder)
@@ -106,7 +142,7 @@ private final class AnchorFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether it is still the file at its path, as far as its number of names tells.
+    /// Whether it is still the file at its path, according to its link count.
     var isLinked: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink == 1

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head: what a vault holds altogether, so that nothing can be taken out of it or put back unnoticed.
+// The head: a summary of a vault's contents, so that removed or restored rows are noticed.
 
 import Foundation
 import KeychainCrypto
 
-/// How many changes a vault has seen, how many rows it has, and what their digests add up to.
+/// The number of changes of a vault, the number of its rows, and the sum of their digests.
 ///
-/// It is stored sealed: two sums of known rows, side by side, would show what other rows have the same sum.
+/// It is stored sealed: with two sums of known rows, an attacker could compute other rows with the same sum.
 struct Head: Equatable {
-    /// One more with each acceptance of a vault that was not as its head said.
+    /// Incremented when a vault that differs from its head is accepted.
     var epoch: UInt64 = 1
-    /// One more with each committed change.
+    /// Incremented with each committed change.
     var sequence: UInt64 = 0
     var items = RowTotal()
     var lookups = RowTotal()
@@ -52,13 +52,13 @@ struct Head: Equatable {
         }
     }
 
-    /// Whether the vault was in this state before it was in the other one, or is in the same.
+    /// Whether this state of the vault came before the other one.
     func isOlder(than mark: HeadMark) -> Bool { (epoch, sequence) < (mark.epoch, mark.sequence) }
 
     var mark: HeadMark { HeadMark(epoch: epoch, sequence: sequence) }
 }
 
-/// Which of a vault's states is meant.
+/// Identifies one state of a vault.
 struct HeadMark: Equatable {
     let epoch: UInt64
     let sequence: UInt64

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a vault with its head, and the head with what this machine has seen.
+// Compares a vault with its head, and the head with this machine's records.
 
 import Foundation
 import GRDB
 import KeychainCrypto
 
-/// What one look at a vault says about its head. All of it has to be read in one transaction.
+/// The result of comparing a vault with its head. All of it must be read in one transaction.
 struct HeadExamination {
     /// How much is read.
     enum Extent {
         case wholeVault
-        /// The rows only if they are few; else their numbers have to do.
+        /// Reads the rows only if they are few; otherwise only counts them.
         case quick
     }
 
-    /// Above them a quick look counts rows and does not add them up.
+    /// Above these limits a quick comparison counts the rows but does not add up their digests.
     private static let (rowLimit, byteLimit): (UInt64, Int64) = (4096, 16 << 20)
 
     private(set) var findings: [HeadFinding] = []
     /// `nil` if there is none that opens.
     private(set) var head: Head?
     private(set) var sealed: Data?
-    /// Whether the vault is of a format without heads, and this machine has seen no other.
+    /// Whether the vault has a format without heads, and this machine has seen no newer one.
     private(set) var isOfFormerFormat = false
 
     private let db: Database
@@ -30,7 +30,7 @@ struct HeadExamination {
 
     /// - Parameters:
     ///   - authentic: The keybag that open keys authenticate.
-    ///   - anchor: What this machine has seen, read before the transaction began: what is committed later is newer.
+    ///   - anchor: This machine's record, read before the transaction began, since later commits are newer.
     init(_ db: Database, _ keys: HeadKeys, authentic: Keybag?, anchor: HeadMark?, _ extent: Extent) throws {
         (self.db, self.keys, self.extent) = (db, keys, extent)
         let version = try VaultSchema.version(db)
@@ -65,8 +65,8 @@ struct HeadExamination {
         findings.append(.older(changes: anchor.sequence > head.sequence ? anchor.sequence - head.sequence : nil))
     }
 
-    /// The keybag that is open has to be the one that was stored last. Before one is, its being there has to do: an older or damaged
-    /// copy beside it is repaired by the next write.
+    /// The open keybag must be the one that was stored last. Before a keybag is open, it is enough that this one is
+    /// present: the next write repairs an older or damaged copy beside it.
     private mutating func compareKeybag(_ head: Head, _ authentic: Keybag?) throws {
         let copies = try KeybagTable(db).copies().compactMap { $0 }
         let inUse = authentic.map(\.bytes).flatMap { copies.contains($0) ? [$0] : nil }
@@ -94,7 +94,8 @@ struct HeadExamination {
         return sizes[0].multipliedReportingOverflow(by: sizes[1]).partialValue <= Self.byteLimit
     }
 
-    /// Differs between any two states of a vault that a head could tell apart, whatever the head itself says.
+    /// A digest that differs between any two states of a vault that a head could distinguish, regardless of the stored
+    /// head.
     static func state(_ db: Database, _ keys: HeadKeys) throws -> Data {
         let copies = try KeybagTable(db).copies().compactMap { $0 }
         var rows = Head(keybag: copies.reduce(Data()) { $0 + Checksum.sha256($1) })
@@ -103,7 +104,7 @@ struct HeadExamination {
         return Checksum.sha256(Data(rows.bytes) + (head ?? Data()))
     }
 
-    /// What all rows come to.
+    /// The totals of all rows.
     static func totals(_ table: ItemTable, _ keys: HeadKeys) throws -> (items: RowTotal, lookups: RowTotal) {
         var (items, lookups) = (RowTotal(), RowTotal())
         try table.forEachTrace(.all) { items.add(keys.rows.digest($0.bytes)) }
@@ -112,10 +113,10 @@ struct HeadExamination {
     }
 }
 
-extension HeadExamination {
-    /// - Parameter seen: Read before the transaction began.
-    init(_ session: Session, _ db: Database, _ seen: SeenAnchors, _ extent: Extent) throws {
-        let keys = try session.headKeys()
-        try self.init(db, keys, authentic: session.keyState.authentic, anchor: seen.newest(keys), extent)
+extension Head {
+    /// Sets the totals to those of the present rows.
+    mutating func count(_ table: ItemTable, _ keys: HeadKeys) throws {
+        (items, lookups) = try HeadExamination.totals(table, keys)
+        quarantined = UInt64(try table.quarantineCount())
     }
 }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a vault differs from what its head says, or from what this machine has seen of it.
+// How a vault differs from its head, or from this machine's record of it.
 
 import Foundation
 import KeychainEngine
 
-/// One way in which a vault is not as it was left.
+/// One difference between a vault and its last known state.
 public enum HeadFinding: Hashable, Sendable {
-    /// This machine has seen a state that came this many changes later; `nil` if it cannot be said how many.
+    /// This machine has seen a state that came this many changes later; `nil` if the number is unknown.
     case older(changes: UInt64?)
-    /// This machine has seen the vault with a head, and it has none: its format is an older one.
+    /// This machine has seen the vault with a head, but it now has an older format without one.
     case formerFormat
-    /// The number of the format does not fit the tables.
+    /// The format number does not match the tables.
     case changedFormat
-    /// The head is gone, or does not open.
+    /// The head is missing, or does not open.
     case unreadableHead
-    /// Rows that should be there and are not; and the other way round.
+    /// Rows that are missing; `added` is the opposite.
     case missing(Part, UInt64)
     case added(Part, UInt64)
-    /// As many rows as there should be, and not the same.
+    /// The number of rows is right, but some rows differ.
     case changed(Part)
     /// The keybag is not the one that was stored last.
     case otherKeybag
 
-    /// What the vault is made of.
+    /// The parts of a vault.
     public enum Part: String, Hashable, Sendable {
         case items, index, quarantine
     }
@@ -30,16 +30,17 @@ public enum HeadFinding: Hashable, Sendable {
     /// Part of a sentence about the vault.
     public var message: String {
         switch self {
-        case .older(let changes?): "it is older by \(Self.count(changes, "change")) than this machine has seen"
-        case .older(nil): "it is older than this machine has seen"
-        case .formerFormat: "its format is older than this machine has seen"
-        case .changedFormat: "the number of its format was changed"
-        case .unreadableHead: "what says how much is in it is missing or damaged"
+        case .older(let changes?):
+            "it is \(Self.count(changes, "change")) older than the last state seen on this machine"
+        case .older(nil): "it is older than the last state seen on this machine"
+        case .formerFormat: "its format is older than the last one seen on this machine"
+        case .changedFormat: "its format number was changed"
+        case .unreadableHead: "its head, which counts its rows, is missing or damaged"
         case .missing(let part, let count): Self.number(part, count) + " missing"
-        case .added(let part, let count): Self.number(part, count) + " there that it did not store"
-        case .changed(.items): "rows were changed behind its back"
-        case .changed(.index): "entries of the index were changed behind its back"
-        case .changed(.quarantine): "quarantined rows were changed behind its back"
+        case .added(let part, let count): Self.number(part, count) + " there that the vault did not store"
+        case .changed(.items): "rows were changed outside swift-keychain"
+        case .changed(.index): "entries of the index were changed outside swift-keychain"
+        case .changed(.quarantine): "quarantined rows were changed outside swift-keychain"
         case .otherKeybag: "its keybag is not the one that was stored last"
         }
     }
@@ -66,17 +67,17 @@ public enum HeadFinding: Hashable, Sendable {
         }
     }
 
-    /// What a part holds, against what it should.
+    /// The finding for the number of rows in a part; `nil` if it is the expected one.
     static func count(_ part: Part, _ found: UInt64, expected: UInt64) -> HeadFinding? {
         if found == expected { return nil }
         return found < expected ? .missing(part, expected - found) : .added(part, found - expected)
     }
 }
 
-/// In what a vault is not as it was left, and in which state of the vault that was found.
+/// The differences between a vault and its last known state, and the state in which they were found.
 public struct HeadReport: Hashable, Sendable {
     public let findings: [HeadFinding]
-    /// A digest of all that a head covers, and of the head itself.
+    /// A digest of everything that a head covers, and of the head itself.
     let state: Data
 }
 
@@ -86,11 +87,11 @@ extension [HeadFinding] {
             [.missing(.index, 0), .added(.index, 0), .changed(.index)].contains(finding.withoutCount)
         }
         return isOfIndexAlone
-            ? "Run: keychainctl doctor --repair; if that does not help: keychainctl accept"
-            : "Restore a backup, or take the vault as it is: keychainctl accept"
+            ? "Run: keychainctl doctor --repair. If that does not help, run: keychainctl accept"
+            : "Restore a backup, or accept the vault as it is: keychainctl accept"
     }
 
-    /// All of them in one sentence's end.
+    /// All of them as the end of one sentence.
     public var sentence: String { map(\.message).joined(separator: "; ") }
 }
 
@@ -98,7 +99,7 @@ extension KeychainError {
     static func rolledBack(_ findings: [HeadFinding], _ location: VaultLocation) -> KeychainError {
         KeychainError(
             .rolledBack,
-            "The vault '\(location.folder)' is not as it was left: \(findings.sentence). Reading works, and nothing was "
+            "The vault '\(location.folder)' differs from its last known state: \(findings.sentence). Reading works; nothing was "
                 + "written. " + findings.advice)
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers around the one-time key of a value that asks for the user or a password.
+// The layers around the one-time key of a value that requires the user or a password.
 
 import Foundation
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
 
-/// How the value of one constrained item is sealed: under a one-time key, which is sealed to the user key if the item asks
-/// for the user, then under the application key if it has a password, and last under the class's value key.
+/// How the value of one constrained item is sealed: under a one-time key, which is sealed to the user key if the item
+/// requires the user, then under the application key if it has a password, and last under the class's value key.
 ///
-/// The inner layers and the value do not depend on the generation of the class key, so that it can be rotated while nobody
-/// is there to prove anything.
+/// The inner layers and the value do not depend on the generation of the class key, so that it can be rotated without
+/// any proof by the user.
 struct ConstrainedKey {
     let needs: Proofs.Needs
     /// Of the class.
@@ -18,7 +18,7 @@ struct ConstrainedKey {
     let userPublicKey: Data?
     let place: AssociatedData
 
-    /// - Throws: `unavailable` if the item asks for the user and there is no passphrase.
+    /// - Throws: `unavailable` if the item requires the user and there is no passphrase.
     func seal(_ plaintext: [UInt8], _ proofs: Proofs) throws(KeychainError) -> Data {
         let oneTimeKey = SecretBytes.random(count: 32)
         guard !needs.contains(.user) || userPublicKey != nil else { throw .passcodeNotSet }
@@ -45,7 +45,7 @@ struct ConstrainedKey {
         return layered
     }
 
-    /// - Throws: `refused` for a proof that is missing or does not fit.
+    /// - Throws: `refused` for a proof that is missing or wrong.
     func open(_ sealed: Data, _ proofs: Proofs) throws(UnreadableRow) -> Data {
         let missing = proofs.missing(needs)
         guard missing.isEmpty else { throw .refused(missing) }
@@ -53,7 +53,7 @@ struct ConstrainedKey {
         var layered = try Self.opened(else: .damaged) { () throws(CipherFailure) in
             try Sealing.open(outer, with: valueKey, context: outerContext)
         }
-        // What the class key has opened is whole: what does not open now was given the wrong proof.
+        // The class key has authenticated the data, so if it does not open now, the proof is wrong.
         if needs.contains(.applicationPassword), let key = proofs.applicationKey {
             layered = try Self.opened(else: .refused(.applicationPassword)) { () throws(CipherFailure) in
                 try Sealing.open(layered.data, with: itemKey(key), context: innerContext)
@@ -69,7 +69,7 @@ struct ConstrainedKey {
         }
     }
 
-    /// Whether this is the user key of today: then another one would not open what it does not.
+    /// Whether this is today's user key. If so, a failure to open means damage, since no other key would open it.
     private func isCurrent(_ userKey: SecretBytes) -> Bool {
         do {
             return try UserKey.publicKey(of: userKey) == userPublicKey
@@ -87,7 +87,7 @@ struct ConstrainedKey {
         }
     }
 
-    /// The wrapped key and the value behind it.
+    /// The wrapped key and the value after it.
     private func parts(_ sealed: Data) throws(UnreadableRow) -> (Data, Data) {
         let user = needs.contains(.user) ? UserKey.sealedKeyLength - 32 : 0
         let password = needs.contains(.applicationPassword) ? Sealing.overhead : 0
@@ -99,7 +99,7 @@ struct ConstrainedKey {
     private var outerContext: [UInt8] { place.with(.constrainedValueKey).bytes }
     private var innerContext: [UInt8] { place.with(.valueKey, generation: 0).bytes }
 
-    /// The application key of this item alone.
+    /// The application key of this item only.
     private func itemKey(_ applicationKey: SecretBytes) -> SecretBytes {
         Derivation.key(from: applicationKey, salt: Data(innerContext), .applicationPassword)
     }

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 
-/// The canonical bytes of an item's metadata: one item has one spelling, and any other bytes are refused.
+/// The canonical bytes of an item's metadata: each item has exactly one encoding, and any other bytes are refused.
 ///
 /// class (4) ‖ has flags (1) ‖ flags (8) ‖ attribute count (2) ‖ per attribute in ascending order of name:
 /// name (4) ‖ type (1) ‖ length (4) ‖ bytes.
@@ -62,7 +62,7 @@ enum ItemCodec {
         case .date(let seconds):
             start(.date, length: 8, &writer)
             writer.append(bigEndian: seconds.bitPattern)
-        // The engine has converted both before a store sees an item.
+        // The engine has converted both before an item reaches a store.
         case .bool, .unsupported:
             start(.data, length: 0, &writer)
         }
@@ -70,7 +70,7 @@ enum ItemCodec {
 
     private static func start(_ type: ValueType, length: Int, _ writer: inout ByteWriter) {
         writer.append(type.rawValue)
-        // What is longer is far beyond the limit on metadata, which is checked next.
+        // A longer one is far beyond the limit on metadata, which is checked next.
         writer.append(bigEndian: UInt32(clamping: length))
     }
 
@@ -100,7 +100,7 @@ enum ItemCodec {
         case 0 where flags == 0: return AccessControl(accessibility)
         case 1:
             let given = AccessControl.Flags(rawValue: flags)
-            // A flag that means nothing today may be a lock of tomorrow: what would be dropped is refused.
+            // An unknown flag may be a protection of a later version, so it is refused and not dropped.
             let accessControl = try checked(accessibility, given)
             guard accessControl.flags == given else { throw MalformedBytes() }
             return accessControl

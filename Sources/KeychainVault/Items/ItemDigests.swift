@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which digests an item is filed under.
+// The digests under which an item is indexed.
 
 import Foundation
 import KeychainCrypto
 import KeychainEngine
 
-/// The digests of an item's primary key. The first two also find items by one attribute, or by both whatever the rest.
-struct KeyDigests: Hashable {
-    /// Of the service, the server, the issuer, the application label.
-    var major: Data
-    /// Of the account, the serial number, the application tag.
-    var minor: Data
-    /// Of the rest of the key: access group, synchronizable, port…
-    var scope: Data
-}
-
-/// The keyed digests of items: what SQL sees instead of accounts, services and servers.
+/// The keyed digests of items. SQL uses them instead of accounts, services and servers.
 struct ItemDigests: Sendable {
     /// Sixteen bytes: two values of one attribute collide by chance once in 2^64 items.
     private static let length = 16
@@ -35,13 +25,13 @@ struct ItemDigests: Sendable {
         return KeyDigests(major: major, minor: minor, scope: scope(item.attributes, schema, major, minor))
     }
 
-    /// What a condition on the attribute is looked up by; `nil` without such a condition.
+    /// The digest to look up for a condition on the attribute; `nil` without such a condition.
     func value(_ itemClass: ItemClass, _ rule: Schema.Rule, in conditions: Attributes) -> Data? {
         conditions[rule.attribute].map { value(itemClass, rule, $0.lookupBytes(as: rule.kind)) }
     }
 
     /// One digest for each searchable attribute among `attributes`, an item's or a search's, that the key's own index
-    /// does not serve. Empty values are not filed: they are what every item has that was given none.
+    /// does not serve. Empty values are not indexed: every item without a value has them.
     func lookups(_ itemClass: ItemClass, _ attributes: Attributes) -> [Data] {
         itemClass.schema.indexed.compactMap { rule in
             guard let bytes = attributes[rule.attribute]?.lookupBytes(as: rule.kind), !bytes.isEmpty else { return nil }
@@ -51,7 +41,7 @@ struct ItemDigests: Sendable {
 
     func lookups(_ item: Item) -> [Data] { lookups(item.itemClass, item.attributes) }
 
-    /// The message holds the attribute's name, so that equal values of two attributes do not show.
+    /// The message includes the attribute's name, so that equal values of two attributes have different digests.
     private func value(_ itemClass: ItemClass, _ rule: Schema.Rule, _ bytes: [UInt8]) -> Data {
         var message = Self.start(.value, itemClass)
         message.append(bigEndian: rule.attribute.code)
@@ -59,7 +49,7 @@ struct ItemDigests: Sendable {
         return index.digest(message.bytes, length: Self.length)
     }
 
-    /// It takes in the rest of the key, so that equal groups of different items do not show.
+    /// The message includes the rest of the key, so that equal groups of different items have different digests.
     func scope(_ attributes: Attributes, _ schema: Schema, _ major: Data, _ minor: Data) -> Data {
         var message = Self.start(.scope, schema.itemClass)
         message.append(major)

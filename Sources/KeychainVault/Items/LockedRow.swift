@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be told about a row whose class is locked: from its digests alone.
+// Matching a row whose class is locked, by its digests only.
 
 import Foundation
 import KeychainEngine
 
-/// Whether a selection means a row that cannot be opened now.
+/// Whether a selection matches a row that cannot be opened now.
 ///
-/// Deletions work while items are locked (Apple's rule), and a search for something else must not fail because of them.
-/// The digests decide what they cover: the primary key and the indexed attributes.
+/// Deletions work while items are locked (Apple's rule), and a search for other items must not fail because of them.
+/// The digests decide about the primary key and the indexed attributes.
 struct LockedRow {
     enum Verdict {
         case meant, notMeant
-        /// The selection asks for something that only the sealed attributes tell.
+        /// The selection has a condition that only the sealed attributes can answer.
         case unknown
     }
 
@@ -36,14 +36,14 @@ struct LockedRow {
             if selection.groups != nil, isScopeKnown(schema) { return .notMeant }
             return open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
         }
-        // Of the scope it is known that it holds what was tried.
+        // The scope digest confirms the attributes that were tried.
         for rule in schema.scope { open[rule.attribute] = nil }
         guard open.isEmpty, selection.host == nil else { return .unknown }
         if case .number(let wanted) = selection.conditions[.synchronizable], wanted != filed { return .notMeant }
         return .meant
     }
 
-    /// - Returns: `nil` if no digest of its own tells.
+    /// - Returns: `nil` if no digest answers it.
     private func holds(
         _ attribute: Attribute, _ value: AttributeValue, _ schema: Schema, _ row: SealedRow, _ key: KeyDigests,
         _ table: ItemTable
@@ -58,22 +58,22 @@ struct LockedRow {
         return try table.isFiled(row.rowID, under: digest)
     }
 
-    /// Whether the scope holds nothing but the group and what is tried for the rest. What only Apple's own programs set
-    /// is taken to be absent: a group that is not found is then another program's.
+    /// Whether the scope contains only the group and the values that are tried for the rest. Attributes that only
+    /// Apple's programs set are assumed to be absent: a group that is not found then belongs to another program.
     private func isScopeKnown(_ schema: Schema) -> Bool {
         let tried: Set<Attribute> = [.accessGroup, .synchronizable, .sharingGroup, .tokenID, .viewHint]
         return schema.scope.allSatisfy { tried.contains($0.attribute) || selection.conditions[$0.attribute] != nil }
     }
 
-    /// Tries the groups that are searched, with the rest of the scope as asked for or else at its defaults.
+    /// Tries the searched groups, with the rest of the scope as given in the selection or at its defaults.
     ///
-    /// - Returns: Whether the item is synchronizable, 0 or 1; `nil` if it is filed under something else.
+    /// - Returns: Whether the item is synchronizable, 0 or 1; `nil` if no tried scope matches.
     private func filedUnder(_ schema: Schema, _ key: KeyDigests) -> Int64? {
         var attributes = Attributes()
         for rule in schema.scope {
             attributes[rule.attribute] = selection.conditions[rule.attribute] ?? rule.defaultValue
         }
-        for group in selection.groups ?? [Caller.unrestricted.defaultGroup] {
+        for group in selection.groups ?? [AccessGroups.unrestricted.defaultGroup] {
             attributes[.accessGroup] = .string(group)
             for synchronizable: Int64 in [0, 1] {
                 attributes[.synchronizable] = .number(synchronizable)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes on disk tell only the order of magnitude.
+// Padding, so that sizes on disk reveal only the order of magnitude.
 
 import Foundation
 import KeychainCrypto
@@ -26,7 +26,7 @@ enum Padding {
         return padded.bytes
     }
 
-    /// Takes only what ``pad(_:bucket:)`` makes: zeros behind the content, up to its bucket.
+    /// Accepts only the output of ``pad(_:bucket:)``: zeros after the content, up to its bucket.
     ///
     /// - Returns: The content, without a copy.
     static func unpad(_ padded: Data, bucket: (Int) -> Int) throws(MalformedBytes) -> Data {

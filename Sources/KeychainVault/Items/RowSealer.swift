@@ -8,13 +8,13 @@ import SecretMemory
 
 /// Seals items into rows and opens them, with the keys that are open now.
 struct RowSealer: Sendable {
-    /// Above it a value does not fit a database cell once it is padded.
+    /// A larger value would not fit into a database cell after padding.
     static let valueLimit = 512 << 20
     private static let metadataLimit = 16 << 20
 
     let keys: ClassKeys
     let digests: ItemDigests
-    /// What constrained items are sealed to; `nil` while there is no passphrase.
+    /// The public key to which constrained items are sealed; `nil` while there is no passphrase.
     private let userPublicKey: Data?
 
     init(_ keys: ClassKeys, userPublicKey: Data? = nil) {
@@ -25,8 +25,8 @@ struct RowSealer: Sendable {
 
     // MARK: - Identities
 
-    /// A new identity for the item in a row: row number and eight random bytes, permuted. It looks random, and still leads
-    /// to the row without an index of its own, whose page every addition would have to write.
+    /// A new identity for the item in a row: row number and eight random bytes, permuted. It looks random, but still
+    /// leads to the row without a separate index, whose page every addition would have to write.
     func makeID(rowID: Int64) -> UUID {
         var block = ByteWriter(capacity: 16)
         block.append(bigEndian: rowID)
@@ -34,7 +34,7 @@ struct RowSealer: Sendable {
         return UUID(bytes: Data(keys.references.forward(block.bytes)))
     }
 
-    /// The row that an identity was made for; some number that no row has for an identity of elsewhere.
+    /// The row that an identity was made for; for an identity of another vault, a number that no row has.
     func rowID(of id: UUID) -> Int64 {
         let block = keys.references.backward(Array(id.bytes))
         return block.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
@@ -50,7 +50,9 @@ struct RowSealer: Sendable {
         let (generation, pair) = try newestKeys(item.accessControl.accessibility)
         let encoded = ItemCodec.encode(item)
         guard (item.value?.count ?? 0) <= Self.valueLimit, encoded.bytes.count <= Self.metadataLimit else {
-            throw KeychainError(.tooLarge, "Values may have 512 MiB, all attributes of an item together 16 MiB.")
+            throw KeychainError(
+                .tooLarge,
+                "The item is too large. A value can have 512 MiB, and all attributes of an item together 16 MiB.")
         }
         let place = AssociatedData(
             vaultID: keys.vaultID, role: .metadata, itemID: id, itemVersion: version,
@@ -73,7 +75,7 @@ struct RowSealer: Sendable {
     func newestKeys(_ accessibility: Accessibility) throws(KeychainError) -> (UInt32, ClassKeys.Pair) {
         guard let generation = keys.newestGeneration(accessibility) else {
             if accessibility == .whenPasscodeSetThisDeviceOnly { throw .passcodeNotSet }
-            throw KeychainError(.unavailable, "The keybag has no key for the accessibility class asked for.")
+            throw KeychainError(.unavailable, "The keybag has no key for this accessibility class.")
         }
         switch keys.availability(accessibility.number, generation) {
         case .open(let pair): return (generation, pair)
@@ -81,7 +83,7 @@ struct RowSealer: Sendable {
         case .ofAnotherDevice, .unknown:
             throw KeychainError(
                 .ofAnotherDevice,
-                "This vault came from another device, and its items for that device alone cannot be kept here. "
+                "This vault is bound to another device key, so items for this device only cannot be stored. "
                     + "Use an accessibility class without 'this device only', or run: keychainctl protect adopt")
         }
     }
@@ -102,12 +104,13 @@ struct RowSealer: Sendable {
                     padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             }
         }
-        // Before the first unlock nothing vouches for the key that stands in the keybag.
+        // Before the first unlock the public key in the keybag is not authenticated.
         if needs.contains(.user), userPublicKey == nil, keys.state == .beforeFirstUnlock { throw .locked }
         return try constrainedKey(needs, pair, place).seal(padded, proofs)
     }
 
-    /// One byte tells an item without a value from one with an empty value; on disk both look like a short value.
+    /// One byte distinguishes an item without a value from one with an empty value; on disk both look like a short
+    /// value.
     private static func envelope(_ value: Data?) -> ByteWriter {
         var writer = ByteWriter(capacity: 1 + (value?.count ?? 0))
         writer.append(UInt8(value == nil ? 0 : 1))
@@ -134,7 +137,7 @@ struct RowSealer: Sendable {
     /// The item without its value.
     func open(_ row: SealedRow) throws(UnreadableRow) -> StoredItem {
         let pair = try pair(of: row)
-        // A row under another's number would be changed and deleted in its place.
+        // A row with another row's number would be changed and deleted instead of it.
         guard let accessibility = Accessibility(number: row.keyClass), rowID(of: row.id) == row.rowID else {
             throw .damaged
         }
@@ -177,20 +180,20 @@ struct RowSealer: Sendable {
         }
     }
 
-    /// Whether the row is a whole item, as far as that can be told without proofs.
+    /// Whether the row is an intact item, as far as this can be checked without proofs.
     func isWhole(_ row: SealedRow) throws(UnreadableRow) -> Bool {
         digests.key(try checked(row).item) == row.key
     }
 
-    /// The item, without its value, of a row whose value opens as well: that of a constrained item as far as that can be
-    /// told without proofs.
+    /// The item without its value, after checking that the value opens too; for a constrained item as far as possible
+    /// without proofs.
     func checked(_ row: SealedRow) throws(UnreadableRow) -> StoredItem {
         let stored = try open(row)
         try checkValue(row, stored.item.accessControl.needs)
         return stored
     }
 
-    /// Opens the value and wipes it; of a constrained one only the outer wrap.
+    /// Opens the value and wipes it; for a constrained item only the outer wrap.
     ///
     /// - Parameter needs: Those of the item.
     func checkValue(_ row: SealedRow, _ needs: Proofs.Needs) throws(UnreadableRow) {
@@ -219,7 +222,7 @@ struct RowSealer: Sendable {
         }
     }
 
-    /// The place of the row's metadata.
+    /// The associated data of the row's metadata.
     private func place(of row: SealedRow) -> AssociatedData {
         AssociatedData(
             vaultID: keys.vaultID, role: .metadata, itemID: row.id, itemVersion: UInt64(bitPattern: row.version),
@@ -228,8 +231,8 @@ struct RowSealer: Sendable {
 
     // MARK: - Rotation
 
-    /// The same item version under the newest key of its class. Constrained items need no proof for that: what is
-    /// sealed to the user stays as it is, and only the outer wrap is made anew.
+    /// The same item version under the newest key of its class. Constrained items need no proof for that: the layer
+    /// sealed to the user key is unchanged, and only the outer wrap is new.
     ///
     /// - Throws: ``UnreadableRow``, `KeychainError`.
     func rotated(_ row: SealedRow) throws -> SealedRow {

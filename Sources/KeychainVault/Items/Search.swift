@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a selection to items: narrow by digests, open, and ask the selection.
+// From a selection to items: narrow by digests, open, and match the selection.
 
 import Foundation
 import KeychainEngine
@@ -7,23 +7,23 @@ import KeychainEngine
 /// One run through the candidates of a selection.
 struct Search {
     enum Purpose {
-        /// To show items, or to change them: constrained ones have to be satisfied.
+        /// To return items, or to change them: constrained items need their proofs.
         case reading(includingValues: Bool, Proofs)
         /// Takes no proofs, and decides on locked items by their digests.
         case deleting
     }
 
     private(set) var found = SelectedItems(items: [])
-    /// Rows that do not open and are selected all the same: their digests alone fulfil every condition. What access group
-    /// they are in cannot be told.
+    /// Rows that do not open but are selected, because their digests alone fulfil every condition. Their access group
+    /// is unknown.
     private(set) var damagedByKey: [Int64] = []
-    /// Rows of a closed class that are meant.
+    /// Selected rows of a closed class.
     private(set) var locked: [Int64] = []
-    /// Rows that are meant, and open on another device alone.
+    /// Selected rows that open only on another device.
     private(set) var ofAnotherDevice: [Int64] = []
-    /// What found items ask for beyond what was given; nothing may be shown then.
+    /// Proofs that found items require and that were not given; if there are any, nothing may be returned.
     private(set) var missing: Proofs.Needs = []
-    /// What was given and does not open a found item.
+    /// Given proofs that do not open a found item.
     private(set) var refused: Proofs.Needs = []
     /// Whether a row is sealed under a key that the keybag did not have when it was read.
     private(set) var metUnknownKey = false
@@ -32,7 +32,7 @@ struct Search {
     private let sealer: RowSealer
     private let purpose: Purpose
     private var closed: [Int64] = []
-    private var foreign: [Int64] = []
+    private var boundToAnotherDevice: [Int64] = []
 
     init(_ selection: Selection, _ sealer: RowSealer, _ purpose: Purpose) {
         self.selection = selection
@@ -40,18 +40,73 @@ struct Search {
         self.purpose = purpose
     }
 
-    /// - Parameter wantsMore: Asked after each item found.
-    /// - Throws: `locked` if a row that is, or may be, meant is closed; deletions only if whether it is meant is not known.
-    mutating func run(_ table: ItemTable, while wantsMore: (SelectedItems) -> Bool = { _ in true }) throws {
+    /// Finds at most `limit` items, the first in ``ItemOrder``; `nil`: all. Deletions use no order.
+    ///
+    /// - Throws: `locked` if a row is closed that is or may be selected, also beyond the limit: its attributes, and
+    ///   therefore its place in the order, are unknown. Deletions throw only if it is unknown whether the row is
+    ///   selected.
+    mutating func run(_ table: ItemTable, limit: Int? = nil) throws {
         let candidates = try candidates(table)
-        try table.forEach(candidates, parts) { row in
-            consider(row, candidates)
-            return wantsMore(found)
+        switch limit {
+        case let limit? where isByKey: try takeFirstByKey(limit, candidates, table)
+        case let limit?: try takeFirst(limit, candidates, table)
+        case nil: try takeAll(candidates, table)
         }
         try judgeClosed(table)
     }
 
-    /// Constrained items are opened even if only their attributes are wanted, to see that the proofs fit.
+    /// Whether rows are read twice, so that the whole search must see one state of the database.
+    func looksTwice(_ limit: Int?) -> Bool { limit != nil && !isByKey }
+
+    /// Whether the candidates are one row, or the few that share both leading parts of the primary key.
+    private var isByKey: Bool {
+        if selection.id != nil { return true }
+        guard let schema = selection.itemClass?.schema else { return false }
+        return [schema.major, schema.minor].allSatisfy { selection.conditions[$0.attribute] != nil }
+    }
+
+    private mutating func takeAll(_ candidates: ItemTable.Candidates, _ table: ItemTable) throws {
+        try table.forEach(candidates, parts) { row in
+            if let stored = match(row, candidates) { take(stored, row, candidates) }
+            return true
+        }
+        if case .reading = purpose, found.items.count > 1 { found.items = found.items.inOrder() }
+    }
+
+    /// Keeps the few rows, still sealed, until their order is known; values of those within the limit are opened.
+    private mutating func takeFirstByKey(
+        _ limit: Int, _ candidates: ItemTable.Candidates, _ table: ItemTable
+    ) throws {
+        var matches: [(stored: StoredItem, row: SealedRow)] = []
+        try table.forEach(candidates, parts) { row in
+            if let stored = match(row, candidates) { matches.append((stored, row)) }
+            return true
+        }
+        if matches.count > 1 { matches.sort { ItemOrder($0.stored.item) < ItemOrder($1.stored.item) } }
+        for (stored, row) in matches where found.items.count < limit { take(stored, row, candidates) }
+    }
+
+    /// Opens the metadata of all candidates and keeps the sort positions of the matches. Then opens these again in
+    /// order, with values, until there are enough.
+    private mutating func takeFirst(
+        _ limit: Int, _ candidates: ItemTable.Candidates, _ table: ItemTable
+    ) throws {
+        var matches: [(place: ItemOrder, rowID: Int64)] = []
+        try table.forEach(candidates, .metadata) { row in
+            if let stored = match(row, candidates) { matches.append((ItemOrder(stored.item), row.rowID)) }
+            return true
+        }
+        matches.sort { $0.place < $1.place }
+        for (_, rowID) in matches {
+            guard found.items.count < limit else { return }
+            try table.forEach(.row(rowID), parts) { row in
+                if let stored = match(row, candidates) { take(stored, row, candidates) }
+                return false
+            }
+        }
+    }
+
+    /// Constrained items are opened even if only their attributes are requested, to check the proofs.
     private var parts: ItemTable.Parts {
         switch purpose {
         case .deleting: .metadata
@@ -60,13 +115,21 @@ struct Search {
         }
     }
 
-    private mutating func consider(_ row: SealedRow, _ candidates: ItemTable.Candidates) {
+    /// The item without its value, if it is selected. The reason why a row does not open is recorded.
+    private mutating func match(_ row: SealedRow, _ candidates: ItemTable.Candidates) -> StoredItem? {
         do throws(UnreadableRow) {
             let stored = try sealer.open(row)
-            guard selection.matches(stored) else {
-                try checkFiling(stored, row, candidates)
-                return
-            }
+            if selection.matches(stored) { return stored }
+            try checkFiling(stored, row, candidates)
+        } catch {
+            note(error, row, candidates)
+        }
+        return nil
+    }
+
+    /// Adds a match to what is found. If its value is requested but does not open, that is recorded instead.
+    private mutating func take(_ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
+        do throws(UnreadableRow) {
             found.items.append(try withValue(stored, row))
         } catch {
             note(error, row, candidates)
@@ -76,7 +139,7 @@ struct Search {
     private mutating func note(_ failure: UnreadableRow, _ row: SealedRow, _ candidates: ItemTable.Candidates) {
         switch failure {
         case .locked: closed.append(row.rowID)
-        case .ofAnotherDevice: foreign.append(row.rowID)
+        case .ofAnotherDevice: boundToAnotherDevice.append(row.rowID)
         case .refused(let needs): refused.formUnion(needs)
         case .damaged, .unknownKey:
             if case .unknownKey = failure { metUnknownKey = true }
@@ -98,22 +161,22 @@ struct Search {
         return opened
     }
 
-    /// The item, or its name where it asks for more than was proven.
+    /// The item, or its listing entry if it requires more proofs than were given.
     private func named(
         _ stored: StoredItem, _ row: SealedRow, _ needs: Proofs.Needs, _ proofs: Proofs
     ) throws(UnreadableRow) -> StoredItem {
-        guard proofs.missing(needs).isEmpty else { return stored.sighting }
+        guard proofs.missing(needs).isEmpty else { return stored.listingEntry }
         do throws(UnreadableRow) {
             _ = try sealer.openValue(row, needs, proofs)
             return stored
         } catch {
             guard case .refused = error else { throw error }
-            return stored.sighting
+            return stored.listingEntry
         }
     }
 
-    /// An item under a key that is not its own has been filed there by somebody else. An entry of the lookup table that
-    /// leads to an item it does not fit is only a stale entry: the item itself is whole, and filed right.
+    /// An item under a key that is not its own was put there by an attacker. An entry of the lookup table that does not
+    /// match its item is only stale: the item itself is intact and correctly indexed.
     private func checkFiling(
         _ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates
     ) throws(UnreadableRow) {
@@ -128,7 +191,7 @@ struct Search {
         guard isFiledRight else { throw .damaged }
     }
 
-    /// Whether the selection asks for nothing beyond what the candidates were found by.
+    /// Whether the digests that found the candidates cover all conditions of the selection.
     private func isDecided(by candidates: ItemTable.Candidates) -> Bool {
         var conditions = selection.conditions
         conditions[.synchronizable] = nil
@@ -144,7 +207,7 @@ struct Search {
 
     private mutating func judgeClosed(_ table: ItemTable) throws {
         let judge = LockedRow(selection: selection, digests: sealer.digests)
-        for rowID in foreign {
+        for rowID in boundToAnotherDevice {
             guard let row = try table.row(rowID) else { continue }
             switch try judge.verdict(row, table) {
             case .notMeant: continue
@@ -157,7 +220,7 @@ struct Search {
             guard let row = try table.row(rowID) else { continue }
             switch (try judge.verdict(row, table), purpose) {
             case (.notMeant, _): break
-            // What is locked may be deleted; what unlocking may not open is kept.
+            // Locked items may be deleted; items that unlocking may not open are kept.
             case (.meant, .deleting) where sealer.keys.mayBeOfAnotherDevice(row.keyClass, row.generation):
                 ofAnotherDevice.append(rowID)
             case (.meant, .deleting): locked.append(rowID)

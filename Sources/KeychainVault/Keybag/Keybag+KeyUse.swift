@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys of the keybag are still needed: by rows in use, and by rows in quarantine.
+// Which keys of the keybag are still needed by items and quarantined rows.
 
 import KeychainEngine
 
@@ -26,20 +26,20 @@ extension Keybag.WrappedKey {
 }
 
 extension Keybag {
-    /// The keys of accessibility classes that are the vault's own.
+    /// The vault's own keys of accessibility classes.
     var classKeys: [WrappedKey] { keys.filter { Accessibility(number: $0.keyClass) != nil } }
 
-    /// Keys that another device key is needed for.
+    /// Keys that need another device key.
     var keysOfOtherDevices: [WrappedKey] { keys.filter(\.isOfAnotherDevice) }
 
-    /// Of each class that has keys of the vault's own: the generation that new rows are sealed under.
+    /// For each class with keys of the vault's own: the generation under which new rows are sealed.
     var newestGenerations: [UInt8: UInt32] {
         classKeys.reduce(into: [:]) { $0[$1.keyClass] = max($0[$1.keyClass] ?? 0, $1.generation) }
     }
 
-    /// The classes that have earlier keys which a rotation has still to drop, with the items that have to move for that.
+    /// The classes with earlier keys that a rotation still has to drop, with the number of items that must move first.
     ///
-    /// A key that only quarantined rows need stays without a rotation being under way.
+    /// A key that only quarantined rows need stays; it does not count as a pending rotation.
     func pendingRotation(_ use: KeyUse) -> [UInt8: Int] {
         var pending: [UInt8: Int] = [:]
         for (keyClass, newest) in newestGenerations {
@@ -59,7 +59,7 @@ extension Keybag {
         }
     }
 
-    /// Of each class: the generations whose rows a rotation leaves as they are.
+    /// For each class: the generations whose rows a rotation leaves unchanged.
     var stayingGenerations: [UInt8: Set<UInt32>] {
         var staying = newestGenerations.mapValues { Set([$0]) }
         for entry in keysOfOtherDevices { staying[entry.rowClass]?.insert(entry.generation) }
@@ -91,8 +91,8 @@ extension Keybag {
         guard count == 0 else {
             throw KeychainError(
                 .unsupported,
-                "This would drop keys that \(count) items are sealed under, and nothing could open those again. Nothing was "
-                    + "changed.")
+                "This change would remove keys that \(count) items are sealed under, and those items would be lost. "
+                    + "Nothing was changed.")
         }
     }
 }

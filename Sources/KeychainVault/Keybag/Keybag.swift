@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keybag: slots that each open the vault, and the keys that open with it.
+// The keybag: slots that each open the vault, and the wrapped keys.
 
 import Foundation
 import KeychainCrypto
 
-/// The wrapped keys of a vault, as stored: nothing in it is secret without a protector.
+/// The wrapped keys of a vault, as stored. Without a protector it reveals no secret.
 struct Keybag: Equatable {
     /// One way to the root key. Any slot opens the vault.
     struct Slot: Equatable {
-        /// Which ``Protector`` made it; numbers that this version does not know are kept and left alone.
+        /// The kind of slots that a passphrase opens, which have a separate limit.
+        static let passphraseKind: UInt8 = 2
+
+        /// Which ``Protector`` made it; numbers that this version does not know are kept unchanged.
         var kind: UInt8
         var id: UUID
         /// Seconds since 2001-01-01 00:00:00 UTC.
         var created: Double
         /// What the protector needs to derive its key; public.
         var parameters: Data
-        /// 32 bytes that tell a wrong secret from a damaged slot, before anything is unwrapped.
+        /// 32 bytes that distinguish a wrong secret from a damaged slot, before anything is unwrapped.
         var commitment: Data
-        /// The root key, or for what a person holds the user key.
+        /// The wrapped root key; in slots of passphrases and recovery keys the wrapped user key.
         var wrappedKey: Data
     }
 
@@ -30,17 +33,18 @@ struct Keybag: Equatable {
         var wrapped: Data
     }
 
-    /// The key that only a person's secret unwraps: its public half, and the root key under it.
+    /// The user key, which only passphrases and recovery keys unwrap: its public half, and the root key wrapped under
+    /// it.
     ///
-    /// All slots of a person hold the same one. What is sealed to its public half opens only with such a secret given afresh,
-    /// even while the vault is unlocked.
+    /// All slots of passphrases and recovery keys contain the same user key. Data sealed to its public half opens only
+    /// with such a secret, entered again, even while the vault is unlocked.
     struct UserKeyEntry: Equatable {
         var publicKey: Data
         var wrappedRootKey: Data
     }
 
-    /// What the device key opens by itself, once it no longer opens the root key: the keys of the classes that are always
-    /// open, and of the index.
+    /// The keys that the device key opens by itself when it does not open the root key: those of the always-open
+    /// classes, and of the index.
     struct AlwaysSection: Equatable {
         var deviceKeyID: UUID
         var salt: Data
@@ -52,13 +56,13 @@ struct Keybag: Equatable {
         static let sealedLength = keyClasses.count * 32 + Sealing.overhead
     }
 
-    /// Stands in place of a class number for the key of the blind index.
+    /// Used as a class number for the key of the blind index.
     static let indexKeyClass: UInt8 = 32
 
-    /// 1 has neither of the two sections nor a checksum; whatever changes a keybag writes 2.
+    /// Format 1 has neither of the two sections nor a checksum; every change of a keybag writes format 2.
     var format: UInt8
     var vaultID: UUID
-    /// One more with every change, so that the newer of two copies is known.
+    /// Incremented with every change, so that the newer of two copies is known.
     var sequence: UInt64
     var slots: [Slot]
     var keys: [WrappedKey]
@@ -71,7 +75,7 @@ struct Keybag: Equatable {
 // MARK: - Bytes
 
 extension Keybag {
-    /// More than any real keybag has; a number above it is damage, not a keybag.
+    /// More than any valid keybag has; a larger number means damage.
     static let slotLimit = 64
     static let passphraseLimit = 8
     static let keyLimit = 1024
@@ -120,8 +124,8 @@ extension Keybag {
         }
     }
 
-    /// The checksum tells damage before there is any key to tell it with: whoever has no key must not call a passphrase
-    /// wrong when the keybag is damaged.
+    /// The checksum detects damage before any key is available: a passphrase must not be reported as wrong when the
+    /// keybag is damaged.
     var bytes: Data {
         let body = Data(authenticatedBytes) + authentication
         return format >= 2 ? body + Self.checksum(body) : body
@@ -129,7 +133,7 @@ extension Keybag {
 
     private static func checksum(_ body: Data) -> Data { Checksum.sha256(body).prefix(checksumLength) }
 
-    /// Whether the bytes begin as a keybag of a format that came after this one.
+    /// Whether the bytes begin like a keybag of a newer format.
     static func isOfNewerFormat(_ bytes: Data) -> Bool {
         bytes.starts(with: magic) && bytes.dropFirst(magic.count).first.map { $0 > newestFormat } == true
     }
@@ -156,15 +160,14 @@ extension Keybag {
         guard reader.isAtEnd, hasSensibleLists else { throw MalformedBytes() }
     }
 
-    /// What every keybag holds to that this program writes. A date that is no number would equal no other, and so no
-    /// keybag itself; a second key of the same name could take the place of the first; and each passphrase slot may
-    /// take half a second to try.
+    /// Rules that every keybag written by this program follows. A NaN date would make a keybag unequal to itself; a
+    /// second key of the same name could replace the first; and each passphrase slot may take half a second to try.
     private var hasSensibleLists: Bool {
         let names = Set(keys.map(\.name))
         return names.count == keys.count && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
             && keys.filter { $0.keyClass == Self.indexKeyClass }.count <= 1
             && slots.allSatisfy(\.created.isFinite)
-            && slots.filter { $0.kind == PassphraseProtector.kind.number }.count <= Self.passphraseLimit
+            && slots.filter { $0.kind == Slot.passphraseKind }.count <= Self.passphraseLimit
     }
 
     private static func optional<Section>(
@@ -218,7 +221,7 @@ extension Keybag {
 }
 
 extension Keybag.Slot {
-    /// The public part, which the commitment and the wrap are bound to.
+    /// The public part, to which the commitment and the wrap are bound.
     func writeHeader(to writer: inout ByteWriter) {
         writer.append(kind)
         writer.append(id)
@@ -227,7 +230,7 @@ extension Keybag.Slot {
         writer.append(parameters)
     }
 
-    /// What the commitment and the wrap authenticate: this slot, in this vault.
+    /// The data that the commitment and the wrap authenticate: this slot, in this vault.
     func context(vaultID: UUID) -> [UInt8] {
         var writer = ByteWriter(capacity: 128)
         writer.append("slot")

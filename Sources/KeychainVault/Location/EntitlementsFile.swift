@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a program's entitlements lie, and reading them.
+// Finding and reading a program's entitlements.
 
 import Foundation
 import KeychainEngine
 
 /// The property list with the entitlements of the running program.
 ///
-/// Unlike the vault's files it may be readable by all, a link, and another user's: what a package installs is root's.
+/// Unlike the vault's files it may be readable by all, be a link, and belong to another user: installed packages belong
+/// to root.
 struct EntitlementsFile {
     let path: String
     let bytes: Data
 
-    /// - Parameter executable: The program's file, with links resolved; `nil` for the one that runs.
-    /// - Returns: `nil` only if no file is named, and none lies beside the program.
+    /// - Parameter executable: The program's file, with links resolved; `nil` for the running one.
+    /// - Returns: `nil` only if no file is named, and there is none beside the program.
     static func find(
         _ environment: [String: String], executable: String?
     ) throws(KeychainError) -> EntitlementsFile? {
@@ -26,24 +27,25 @@ struct EntitlementsFile {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw KeychainError(
                 .unavailable,
-                "KEYCHAIN_ENTITLEMENTS names no file: '\(path)'. Give an absolute path, or unset the variable.")
+                "KEYCHAIN_ENTITLEMENTS is not the path of a file: '\(path)'. Give an absolute path, or unset the variable."
+            )
         }
         guard let file = try reading(path) else {
             throw KeychainError(
                 .unavailable,
-                "The entitlements '\(path)' do not exist. Put them there, or unset KEYCHAIN_ENTITLEMENTS.")
+                "The entitlements file '\(path)' does not exist. Create it, or unset KEYCHAIN_ENTITLEMENTS.")
         }
         return file
     }
 
     private static func reading(_ path: String) throws(KeychainError) -> EntitlementsFile? {
-        // O_NONBLOCK: opening a pipe must not wait for somebody to write.
+        // O_NONBLOCK: opening a pipe must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         if descriptor < 0 {
             let code = errno
-            // A link that leads nowhere is there, so somebody meant something by it.
+            // A dangling link was created on purpose, so it does not count as no file.
             guard code == ENOENT, try FileSafety.status(path) == nil else {
-                throw SystemFailure.failure("open the entitlements", path, code: code)
+                throw SystemFailure.failure("open the entitlements file", path, code: code)
             }
             return nil
         }
@@ -57,11 +59,11 @@ struct EntitlementsFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw KeychainError(
                 .unavailable,
-                "The entitlements '\(path)' are \(FileSafety.kind(status)), not a regular file. Move it away.")
+                "The entitlements file '\(path)' is \(FileSafety.kind(status)), not a regular file. Move it away.")
         }
         var bytes = Data()
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        // What is above the limit is told by the one who knows what it is about.
+        // Read one chunk beyond the limit at most; the parser reports the excess.
         while bytes.count <= Entitlements.sizeLimit {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }

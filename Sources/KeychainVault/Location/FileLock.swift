@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One writer at a time among all processes and threads, with a deadline.
+// One writer at a time among all processes and threads, with a timeout.
 
 import Foundation
 import KeychainEngine
@@ -7,19 +7,19 @@ import Synchronization
 
 /// An exclusive `flock` on a file or folder.
 ///
-/// SQLite could arbitrate between writers by itself, but by polling with growing pauses: with eight writing processes
-/// the longest wait was twenty times that of a lock file. The lock dies with its process, so it is never stale.
+/// SQLite could arbitrate between writers itself, but it polls with growing pauses: with eight writing processes the
+/// longest wait was twenty times that of a lock file. The lock ends with its process, so it is never stale.
 ///
-/// That a file opened for writing is closed again is also what observers wait for (``VaultWatch``), so it is opened that way
-/// and closed only when what was written can be seen.
+/// Observers wait for the close of a file that was opened for writing (``VaultWatch``). So the file is opened for
+/// writing, and closed only when the change is visible.
 struct FileLock {
     let descriptor: Int32
 
-    /// How long a lock is waited for.
+    /// How long to wait for a lock.
     struct Wait {
         let timeout: Duration
         let end: ContinuousClock.Instant
-        /// Ends the waiting together with the call.
+        /// Ends the wait when the call ends.
         let gate: CommitGate?
 
         init(_ timeout: Duration, _ gate: CommitGate? = nil) {
@@ -36,8 +36,9 @@ struct FileLock {
 
     /// Waits until no other process or thread holds the lock.
     ///
-    /// - Returns: `nil` if the file was removed or replaced meanwhile: then others may hold the lock of another one.
-    /// - Throws: `busy` when the time is up, and what the gate was closed with.
+    /// - Returns: `nil` if the file was removed or replaced in the meantime: others may then hold the lock on the new
+    ///   file.
+    /// - Throws: `busy` when the time is up, and the error with which the gate was closed.
     static func take(_ path: String, flags: Int32, _ wait: Wait) throws(KeychainError) -> FileLock? {
         guard let lock = try open(path, flags) else { return nil }
         do throws(KeychainError) {
@@ -54,21 +55,21 @@ struct FileLock {
         return nil
     }
 
-    /// Gives the lock up. Closing the file is what tells observers that something was written.
+    /// Releases the lock. Closing the file notifies observers of the change.
     func release() {
         close(descriptor)
         PausePoint.lockReleased.reached()
     }
 
-    /// Whether the file was neither removed nor replaced since: if it was, others may hold the lock of another one.
+    /// Whether the file is still at its path. If it was removed or replaced, others may hold the lock on the new file.
     func isStill(at path: String) throws(KeychainError) -> Bool {
-        try identity == FileSafety.status(path).map(FileIdentity.init)
+        try FileIdentity(status) == FileSafety.status(path).map(FileIdentity.init)
     }
 
     /// Whether nothing was ever written to the file.
     var isEmpty: Bool { status.st_size == 0 }
 
-    /// Opens and closes the file as a writer does, which is what observers wait for; takes no lock.
+    /// Opens and closes the file as a writer does, to notify observers; takes no lock.
     ///
     /// - Returns: `false` if it cannot be opened for writing.
     static func touch(_ path: String) -> Bool {
@@ -84,7 +85,7 @@ struct FileLock {
         guard descriptor < 0 else { return FileLock(descriptor: descriptor) }
         let code = errno
         if code == ENOENT { return nil }
-        // What lies there may explain it better than the system's word.
+        // The file's state may explain the failure better than the system's error.
         if flags & O_DIRECTORY == 0 { _ = try FileSafety.checkFile(path) }
         throw SystemFailure.failure("open", path, code: code)
     }
@@ -95,9 +96,7 @@ struct FileLock {
         return status
     }
 
-    private var identity: FileIdentity? { FileIdentity(status) }
-
-    /// Polls instead of blocking in the kernel: a holder that is stopped must not hang every other program for good.
+    /// Polls instead of blocking in the kernel: a stopped holder must not block all other programs for ever.
     private func take(_ path: String, _ wait: Wait) throws(KeychainError) {
         var pause: UInt32 = 50
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -113,7 +112,8 @@ struct FileLock {
         guard let holder = LockHolder.find(path) else {
             return KeychainError(
                 .busy,
-                "Another process has held '\(path)' for \(wait.timeout). See who: fuser '\(path)'. Then try again.")
+                "Another process has held '\(path)' for \(wait.timeout). To see which, run: fuser '\(path)'. Then try again."
+            )
         }
         return KeychainError(.busy, "\(holder) has held '\(path)' for \(wait.timeout). \(holder.advice)")
     }

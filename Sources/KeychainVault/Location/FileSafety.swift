@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a path is what it should be: ours, of the right type, and closed to others.
+// Checks that a path belongs to us, has the right type, and is closed to other users.
 
 import KeychainEngine
 import SecretMemory
@@ -14,9 +14,9 @@ import SecretMemory
 
 /// Checks of folders and files before they are trusted. Every message names the path and says what to do.
 ///
-/// They keep out other users; a program of the same user can always change what it likes.
+/// They protect against other users, not against programs of the same user.
 enum FileSafety {
-    /// What lies at a path, without following a link there; `nil` if nothing does.
+    /// The status of a path, without following a link at its end; `nil` if nothing is there.
     static func status(_ path: String) throws(KeychainError) -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 { return status }
@@ -24,7 +24,7 @@ enum FileSafety {
         throw SystemFailure.failure("look at", path)
     }
 
-    /// The folder at `path` is a real directory of ours that nobody else can enter; `false` if nothing is there.
+    /// The folder at `path` is a real directory of ours that no other user can enter; `false` if nothing is there.
     static func checkFolder(_ path: String) throws(KeychainError) -> Bool {
         guard let status = try status(path) else { return false }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -34,38 +34,40 @@ enum FileSafety {
         guard isClosed(status) else {
             let holdsVault = access(path + "/" + VaultLocation.databaseName, F_OK) == 0
             throw open(
-                status, path, holdsVault ? "Run: chmod 700 '\(path)'" : "Name a folder of its own; it will be created.")
+                status, path,
+                holdsVault ? "Run: chmod 700 '\(path)'" : "Name a folder for the vault only; it will be created.")
         }
         try checkNotSharedByAll(parent(of: path))
         return true
     }
 
-    /// The file at `path` is a regular file of ours with one name that nobody else can read; `nil` if nothing is there.
+    /// The file at `path` is a regular file of ours with one link that no other user can read; `nil` if nothing is
+    /// there.
     static func checkFile(_ path: String, allowingRoot: Bool = false) throws(KeychainError) -> stat? {
-        // A file without a name was removed just now.
+        // A file without links was removed just now.
         guard let status = try status(path), status.st_nlink > 0 else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw unsafe(path, "is \(kind(status)), not a regular file", "Move it away.")
         }
         if !allowingRoot || status.st_uid != 0 { try checkOwner(status, path) }
-        guard status.st_nlink == 1 else {
+        guard try hasOneName(path, status) else {
             throw unsafe(
-                path, "has \(status.st_nlink) names (hard links)", "Remove the other names: find them by inode.")
+                path, "has \(status.st_nlink) names (hard links)", "Remove the other names; find them by the inode.")
         }
         guard isClosed(status) else { throw open(status, path, "Run: chmod 600 '\(path)'") }
         return status
     }
 
-    /// Every file beside the database that SQLite would open is one that it may open. To be asked before it sees the database:
-    /// it would wait for ever at a pipe, and roll a foreign journal back into the vault.
+    /// Checks every file beside the database that SQLite would open. Call it before SQLite opens the database: SQLite
+    /// would wait for ever at a pipe, and roll back any journal into the vault.
     static func checkCompanions(_ location: VaultLocation) throws(KeychainError) {
         for name in VaultLocation.companionNames { _ = try checkFile(location.folder + "/" + name) }
         let journal = location.folder + "/" + VaultLocation.journalName
         guard try checkFile(journal) != nil else { return }
         throw KeychainError(
             .corrupt,
-            "'\(journal)' is a rollback journal, which a vault never has: it would be written into the vault. Nothing was "
-                + "opened. Move it away; if another program has changed the vault, restore a backup.")
+            "'\(journal)' is a rollback journal. A vault never has one, and SQLite would write it into the vault. Nothing "
+                + "was opened. Move it away. If another program has changed the vault, restore a backup.")
     }
 
     private static func checkOwner(_ status: stat, _ path: String) throws(KeychainError) {
@@ -76,13 +78,24 @@ enum FileSafety {
         }
     }
 
+    /// Whether nothing else leads to the file. A database may have its first name beside the second while it is made
+    /// (``VaultCreation``).
+    private static func hasOneName(_ path: String, _ status: stat) throws(KeychainError) -> Bool {
+        if status.st_nlink == 1 { return true }
+        guard path.hasSuffix("/" + VaultLocation.databaseName) else { return false }
+        let first = FileIdentity(path + VaultLocation.newSuffix)
+        if status.st_nlink == 2, first == FileIdentity(status) { return true }
+        // It may have been removed since the status was read.
+        return try self.status(path)?.st_nlink == 1
+    }
+
     private static func isClosed(_ status: stat) -> Bool { status.st_mode & 0o077 == 0 }
 
     private static func open(_ status: stat, _ path: String, _ remedy: String) -> KeychainError {
         unsafe(path, "is open to other users (mode \(String(status.st_mode & 0o777, radix: 8)))", remedy)
     }
 
-    /// A folder in which anyone may rename lets others put something of theirs in the place of what is ours.
+    /// In a folder in which anyone may rename, other users can replace our files with theirs.
     static func checkNotSharedByAll(_ folder: String) throws(KeychainError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw SystemFailure.failure("look at", folder) }
@@ -91,7 +104,7 @@ enum FileSafety {
         }
     }
 
-    /// Nobody else can put another file in the place of this one, further up the path either.
+    /// Checks that no other user can replace this file, or a folder on its path.
     static func checkNotReplaceable(_ path: String) throws(KeychainError) {
         switch PathSafety.flaw(of: path, checkingOwners: false) {
         case nil: break
@@ -131,9 +144,9 @@ enum FileSafety {
     }
 }
 
-/// What the operating system said, as one of our outcomes.
+/// Errors of the operating system as errors of the store.
 enum SystemFailure {
-    /// - Parameter action: What was tried, to stand in "Could not … 'path'".
+    /// - Parameter action: The attempted action, for the message "Could not … 'path'".
     static func failure(_ action: String, _ path: String, code: Int32 = errno) -> KeychainError {
         let text = "Could not \(action) '\(path)': \(String(cString: strerror(code)))."
         return switch code {

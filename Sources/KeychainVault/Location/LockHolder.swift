@@ -1,48 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which process others wait for.
+// The process that others wait for.
 
 import Foundation
 
 /// A process that has a file locked.
 struct LockHolder: CustomStringConvertible {
-    /// The two kinds of locks that a vault's files have.
+    /// The two kinds of locks on a vault's files.
     enum Kind: Substring {
-        /// Of a whole file, as that of the writers.
+        /// A lock of a whole file, like the writer lock.
         case flock = "FLOCK"
-        /// Of bytes of a file, as those of SQLite.
+        /// A lock of bytes of a file, like those of SQLite.
         case record = "POSIX"
     }
 
-    /// 0: of another container or system.
+    /// 0 for a process of another container or system.
     let process: Int32
 
     var description: String {
         guard process > 0 else { return "A process of another container or system" }
-        return "Process \(process)" + (name.map { " (\($0))" } ?? "")
+        let name = Self.lines("/proc/\(process)/comm").first.map { " (\($0))" } ?? ""
+        return "Process \(process)" + name
     }
 
-    /// What a person can do who waits for it.
+    /// What a waiting user can do.
     var advice: String {
         guard isStopped else { return "Try again." }
-        return "It is stopped: let it go on (kill -CONT \(process)), or end it. Then try again."
+        return "It is stopped. Resume it (kill -CONT \(process)) or end it, then try again."
     }
 
-    /// By a signal or a debugger; nothing it holds comes free by waiting.
+    /// Whether the process was stopped by a signal or a debugger; waiting does not release its locks.
     var isStopped: Bool {
-        // "4711 (name) T …"; the name may have anything in it.
+        // "4711 (name) T …"; the name may contain any character.
         guard process > 0, let line = Self.lines("/proc/\(process)/stat").last,
             let state = line.split(separator: ")").last?.split(separator: " ").first
         else { return false }
         return state == "T" || state == "t"
     }
 
-    private var name: String? {
-        Self.lines("/proc/\(process)/comm").first.map { String($0) }
-    }
-
-    /// By the kernel's list, since asking for the lock would make others wait. SQLite's own of this process do not count.
+    /// Reads the kernel's list, since trying the lock would make others wait. SQLite's locks of this process do not
+    /// count.
     ///
-    /// - Returns: `nil` if nobody has the file locked for writing, or the system does not say.
+    /// - Returns: `nil` if no process has the file locked for writing, or the system does not say.
     static func find(_ file: String, _ kind: Kind = .flock) -> LockHolder? {
         var status = stat()
         guard lstat(file, &status) == 0 else { return nil }
@@ -58,7 +56,7 @@ struct LockHolder: CustomStringConvertible {
         return nil
     }
 
-    /// Which other process has one of SQLite's locks for writing, on the database or on the index of its log.
+    /// The other process that holds one of SQLite's write locks, on the database or on the index of its WAL.
     static func find(database path: String) -> LockHolder? { find(path, .record) ?? find(path + "-shm", .record) }
 
     private static func isDevice(_ place: Substring, _ status: stat) -> Bool {

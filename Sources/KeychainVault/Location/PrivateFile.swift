@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making private folders and files, and reading and replacing small ones whole.
+// Creating private folders and files, and reading and replacing small files as a whole.
 
 import Foundation
 import KeychainEngine
@@ -7,7 +7,8 @@ import SecretMemory
 
 /// Folders and files of one user: created closed to others, before anything is written to them.
 enum PrivateFile {
-    /// Creates the folder and what is missing above it. The folder gets mode 0700; the XDG rules ask 0700 for parents too.
+    /// Creates the folder and its missing parents. The folder gets mode 0700; the XDG rules require 0700 for parents
+    /// too.
     static func createFolder(_ path: String) throws(KeychainError) {
         if try FileSafety.status(path) != nil {
             _ = try FileSafety.checkFolder(path)
@@ -18,7 +19,7 @@ enum PrivateFile {
         _ = try FileSafety.checkFolder(path)
     }
 
-    /// The folders above a file or folder, those missing made with mode 0700.
+    /// Creates the missing parents of a file or folder with mode 0700.
     static func createParents(of path: String) throws(KeychainError) {
         let parent = FileSafety.parent(of: path)
         var status = stat()
@@ -28,18 +29,18 @@ enum PrivateFile {
         try makeFolder(parent)
     }
 
-    /// The mode is set once more after creating: a strict umask would leave a folder that its owner cannot enter.
+    /// The mode is set again after creation: a strict umask would leave a folder that its owner cannot enter.
     private static func makeFolder(_ path: String) throws(KeychainError) {
         if mkdir(path, 0o700) == 0 {
             guard chmod(path, 0o700) == 0 else { throw SystemFailure.failure("set the mode of", path) }
         } else if errno != EEXIST {
             throw SystemFailure.failure("create", path)
         }
-        // Also if another process has just made it and not come to this yet.
+        // Also if another process has just created the folder and has not synced it yet.
         try syncFolder(FileSafety.parent(of: path))
     }
 
-    /// Makes the names of the folders above durable, as far up as they belong to us: others we have not made.
+    /// Makes the names of the folders above durable, as far up as they belong to us: we created no others.
     static func syncParents(of path: String) throws(KeychainError) {
         var folder = FileSafety.parent(of: path)
         while folder != "/" {
@@ -64,23 +65,23 @@ enum PrivateFile {
 
     /// The bytes of a checked file; `nil` if there is none.
     ///
-    /// - Throws: `corrupt` if it holds more than `limit` bytes.
+    /// - Throws: `corrupt` if it contains more than `limit` bytes.
     static func read(_ path: String, limit: Int) throws(KeychainError) -> Data? {
         guard try FileSafety.checkFile(path) != nil else { return nil }
-        // O_NONBLOCK: should a pipe have taken the file's place just now, opening it must not hang.
+        // O_NONBLOCK: opening must not block if a pipe has just replaced the file.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw SystemFailure.failure("open", path) }
         defer { close(descriptor) }
         var bytes = Data(count: limit + 1)
         let count = bytes.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw SystemFailure.failure("read", path) }
-        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is longer than it can be.") }
+        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is too large to be valid.") }
         return bytes.prefix(count)
     }
 
-    /// The bytes of a secret file, which pass through no other memory; `nil` if there is none.
+    /// The bytes of a secret file, read directly into secret memory; `nil` if there is none.
     ///
-    /// It may belong to root, who hands it to a service, and to nobody else but us.
+    /// It must belong to us or to root, which provides it to a service.
     static func readSecret(_ path: String, limit: Int) throws(KeychainError) -> SecretBytes? {
         guard try FileSafety.checkFile(path, allowingRoot: true) != nil else { return nil }
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -90,11 +91,11 @@ enum PrivateFile {
         let secret = SecretBytes(count: limit + 1) { count = Foundation.read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw SystemFailure.failure("read", path) }
         guard count > 0 else { throw KeychainError(.corrupt, "'\(path)' is empty.") }
-        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is longer than it can be.") }
+        guard count <= limit else { throw KeychainError(.corrupt, "'\(path)' is too large to be valid.") }
         return secret.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Puts a whole new file in place, durably: at every moment there is either no file or all of it.
+    /// Puts a whole new file in place, durably: at every moment the path has either no file or a complete one.
     static func write(_ bytes: Data, to path: String) throws(KeychainError) {
         let temporary = path + ".new"
         unlink(temporary)
@@ -116,12 +117,12 @@ enum PrivateFile {
         try syncName(of: path)
     }
 
-    /// Makes the name durable that a file has just been given.
+    /// Makes the new name of a file durable.
     static func syncName(of path: String) throws(KeychainError) {
         do throws(KeychainError) {
             try syncFolder(FileSafety.parent(of: path))
         } catch {
-            throw error.after("'\(path)' was written and has its name, but may be gone after a power cut.")
+            throw error.after("'\(path)' was written, but may be lost if the power fails now.")
         }
     }
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disk space that is kept for what has to work on a full disk.
+// Disk space reserved for operations that must work on a full disk.
 
 import Foundation
 import KeychainEngine
 
-/// A file of allocated, unused blocks. On a full disk deletions and changes of the keybag give it up, under the writer lock,
-/// and have its space for the WAL and its index; a save never does. It is made again, as large as the disk lets it be, by
-/// writes that find it missing.
+/// A file of allocated, unused blocks. On a full disk, deletions and changes of the keybag release it, under the writer
+/// lock, and use its space for the WAL and its index; a save never does. Writes that find it missing create it again,
+/// as large as the disk allows.
 struct Reserve {
-    /// The index of the WAL takes 32 KiB, the removal of an item with a value of 64 KiB about 130, a change of the keybag of
-    /// eight protectors about 80.
+    /// The index of the WAL takes 32 KiB, the removal of an item with a value of 64 KiB about 130 KiB, a change of a
+    /// keybag with eight protectors about 80 KiB.
     static let size = 1 << 20
     private static let smallest = 1 << 16
     private let path: String
     private let folder: String
 
-    init(_ location: VaultLocation) {
-        folder = location.folder
-        path = location.folder + "/" + VaultLocation.reserveName
+    init(_ location: VaultLocation) { self.init(folder: location.folder) }
+
+    private init(folder: String) {
+        self.folder = folder
+        path = folder + "/" + VaultLocation.reserveName
     }
 
     /// Frees the space.
@@ -25,8 +27,7 @@ struct Reserve {
     /// - Returns: `false` if there was none.
     func giveUp() -> Bool { size != nil && unlink(path) == 0 }
 
-    /// Makes the file, or one that is smaller than it should be larger, as far as there is space. Without it the vault works
-    /// all the same.
+    /// Creates the file, or enlarges one that is too small, as far as there is space. The vault also works without it.
     func restore() {
         if size == Self.size { return }
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -39,18 +40,22 @@ struct Reserve {
         if size == 0 { unlink(path) }
     }
 
-    /// Whether an operation failed for want of space. Where not even an empty file can be made, SQLite only says that it could
-    /// not open one.
+    /// Whether an operation failed because of missing space. If not even an empty file can be created, SQLite only
+    /// reports that it could not open one.
     func isWanted(after error: KeychainError) -> Bool {
         error.reason == .diskFull || error.reason == .unavailable && (refusesFiles || isDiskFull)
     }
 
-    /// What an operation failed with. SQLite takes a quota that is used up for a medium that fails.
+    /// The failure of an operation. SQLite reports an exhausted quota as a failing medium.
     func named(_ error: KeychainError) -> KeychainError {
         guard error.reason == .inputOutput, refusesBytes else { return error }
         return KeychainError(
-            .diskFull, "No space is left for you where '\(folder)' is; nothing was changed. Free some and try again.")
+            .diskFull,
+            "No space is left for you on the disk of '\(folder)'; nothing was changed. Free some and try again.")
     }
+
+    /// Whether there is no space for one more file in a folder, not even for an empty one.
+    static func refusesFiles(in folder: String) -> Bool { Reserve(folder: folder).refusesFiles }
 
     private var refusesFiles: Bool { Self.isFull(probe { _ in 0 }) }
 
@@ -61,8 +66,8 @@ struct Reserve {
 
     private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
-    /// What goes wrong with a file without a name: a quota may be used up while there is space for others. Not every file system
-    /// can make such a file.
+    /// Tries `use` on a file without a name: a quota may be exhausted while others have space. Not every file system
+    /// supports such a file.
     private func probe(_ use: (Int32) -> Int32) -> Int32 {
         #if os(Linux)
             // O_TMPFILE, which Swift does not import.
@@ -82,7 +87,7 @@ struct Reserve {
         return status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
     }
 
-    /// `nil` if there is none, or something else lies there.
+    /// `nil` if there is none, or something else is at its path.
     private var size: Int? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

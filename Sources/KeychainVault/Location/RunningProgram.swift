@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which file the running program was started from.
+// The file of the running program.
 
 import Foundation
 import KeychainEngine
@@ -7,8 +7,8 @@ import KeychainEngine
 enum RunningProgram {
     /// The program's file, with links resolved.
     ///
-    /// A link to start a program by leads to where the program was installed, and its entitlements with it. The name that the
-    /// program was called by (`argv[0]`) is whatever the one who started it wrote there.
+    /// A link that starts a program leads to the installed program, which has its entitlements beside it. The name in
+    /// `argv[0]` is chosen by the caller.
     ///
     /// - Throws: `unavailable` if the system does not say.
     static func path() throws(KeychainError) -> String {
@@ -20,8 +20,8 @@ enum RunningProgram {
         #endif
     }
 
-    /// A program whose file was replaced since it started keeps the path, which the kernel marks. To look for entitlements
-    /// at the marked path would find none.
+    /// If the program's file was replaced since its start, the kernel adds a mark to the path. A search for
+    /// entitlements at the marked path would find none.
     static func withoutDeletionMark(_ path: String) throws(KeychainError) -> String {
         let mark = " (deleted)"
         guard path.utf8.suffix(mark.utf8.count).elementsEqual(mark.utf8) else { return path }
@@ -32,7 +32,7 @@ enum RunningProgram {
     static func linkTarget(_ link: String) throws(KeychainError) -> String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(link, &bytes, bytes.count)
-        // A path outside of what the process may reach does not begin with a slash.
+        // A path that the process cannot reach does not begin with a slash.
         guard count > 0, count < bytes.count,
             let path = String(validating: bytes.prefix(count), as: UTF8.self), path.utf8.first == UInt8(ascii: "/")
         else { throw unknown }
@@ -41,6 +41,6 @@ enum RunningProgram {
 
     private static let unknown = KeychainError(
         .unavailable,
-        "The system does not say which file this program was started from, or its path is no UTF-8, so that its "
-            + "entitlements cannot be looked for beside it. Name them in KEYCHAIN_ENTITLEMENTS.")
+        "The path of this program's executable is unknown or is not UTF-8, so the entitlements file beside it cannot "
+            + "be found. Set KEYCHAIN_ENTITLEMENTS to the path of the entitlements file.")
 }

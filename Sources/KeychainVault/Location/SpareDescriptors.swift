@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program has room for the files that a vault needs.
+// Whether a program can open the files that a vault needs.
 
 import Foundation
 import KeychainEngine
 
-/// To be asked before a database is opened. Where a program has all the files open that it may, SQLite would call a file missing
-/// or damaged, and libdispatch, which closing a connection wakes up, would end the program.
+/// Call it before a database is opened. If a program has as many open files as it may, SQLite would report a file as
+/// missing or damaged, and libdispatch, which closing a connection uses, would end the program.
 enum SpareDescriptors {
-    /// A connection takes four, the vault's other files three, libdispatch four.
+    /// A connection takes four descriptors, the vault's other files three, libdispatch four.
     private static let count = 12
 
-    /// - Parameter path: Of what is about to be opened, for the message.
+    /// - Parameter path: The path that is about to be opened, for the message.
     /// - Throws: `unavailable` if there are too few.
     static func check(_ path: String) throws(KeychainError) {
-        // A folder: closing a database would end the locks that this process has on it.
+        // A folder, since closing a database file would release the locks that this process holds on it.
         let first = open(FileSafety.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard first >= 0 else {
             guard errno != EMFILE && errno != ENFILE else { throw SystemFailure.failure("open", path) }

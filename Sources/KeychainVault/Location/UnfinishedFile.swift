@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is being written beside the place where it will be put whole.
+// A file that is written under a temporary name and renamed when it is complete.
 
 import Foundation
 import KeychainEngine
 
-/// An empty private file that one process fills. It is removed unless it is put in place; what a process that was killed has
-/// left is replaced by the next one.
+/// An empty private file that one process fills. It is removed unless it is put in place; the residue of a killed
+/// process is replaced by the next one.
 final class UnfinishedFile {
     let path: String
     private let descriptor: Int32
@@ -33,15 +33,21 @@ final class UnfinishedFile {
     /// Whether its name still leads to it.
     var isAtItsPlace: Bool { Self.isAt(path, descriptor) }
 
-    /// Makes what was written durable, and gives it its name. There is no moment at which the name leads to a part of it.
+    /// Makes the contents durable, and gives the file its name. The name never leads to an incomplete file.
     func put(at final: String) throws(KeychainError) {
-        guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }
-        guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
-        isInPlace = true
+        try name(final)
         try PrivateFile.syncName(of: final)
     }
 
-    /// Fills it with the bytes of another private file, which is checked by what was opened.
+    /// The same, except that the name is not durable yet: for a file that is removed again if its name cannot be made
+    /// durable.
+    func name(_ final: String) throws(KeychainError) {
+        guard fsync(descriptor) == 0 else { throw SystemFailure.failure("write", path) }
+        guard rename(path, final) == 0 else { throw SystemFailure.failure("rename", path) }
+        isInPlace = true
+    }
+
+    /// Fills it with the bytes of another private file. The checks apply to the opened file, not to its path.
     func fill(from source: String) throws(KeychainError) {
         _ = try FileSafety.checkFile(source)
         let input = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -49,7 +55,7 @@ final class UnfinishedFile {
         defer { close(input) }
         var status = stat()
         guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-            throw KeychainError(.unsafeLocation, "'\(source)' changed while it was looked at. Nothing was changed.")
+            throw KeychainError(.unsafeLocation, "'\(source)' changed while it was being checked. Nothing was changed.")
         }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -73,7 +79,7 @@ final class UnfinishedFile {
 
     // MARK: - The name
 
-    /// - Returns: `nil` if something of that name is there already.
+    /// - Returns: `nil` if the name already exists.
     private static func created(_ path: String) throws(KeychainError) -> Int32? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -81,14 +87,14 @@ final class UnfinishedFile {
             return nil
         }
         // Between creating and locking it another process may have taken it for residue.
-        guard fchmod(descriptor, 0o600) == 0, holds(descriptor, path) else {
+        guard fchmod(descriptor, 0o600) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, isAt(path, descriptor) else {
             close(descriptor)
             return nil
         }
         return descriptor
     }
 
-    /// - Throws: `busy` while a process writes it, `unsafeLocation` if it is none of ours.
+    /// - Throws: `busy` while a process writes it, `unsafeLocation` if it is not ours.
     private static func removeResidue(_ path: String) throws(KeychainError) {
         guard try FileSafety.checkFile(path) != nil else { return }
         let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -102,10 +108,6 @@ final class UnfinishedFile {
         guard unlink(path) == 0 || errno == ENOENT else { throw SystemFailure.failure("remove", path) }
     }
 
-    private static func holds(_ descriptor: Int32, _ path: String) -> Bool {
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0 && isAt(path, descriptor)
-    }
-
     private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && FileIdentity(path) == FileIdentity(status)
@@ -115,7 +117,7 @@ final class UnfinishedFile {
         let holder = LockHolder.find(path)
         return KeychainError(
             .busy,
-            "\(holder?.description ?? "Another process") is writing '\(path)' just now. \(holder?.advice ?? "Try again.")"
+            "\(holder?.description ?? "Another process") is writing '\(path)' now. \(holder?.advice ?? "Try again.")"
         )
     }
 }

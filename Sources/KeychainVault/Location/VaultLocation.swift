@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the vault and its device key live.
+// The location of the vault and its device key.
 
 import Foundation
 public import KeychainEngine
@@ -13,30 +13,31 @@ import SecretMemory
 public struct VaultLocation: Hashable, Sendable {
     /// The folder that holds the vault's files, mode 0700.
     public let folder: String
-    /// The file that holds the device key, mode 0600, outside the vault's folder so that a copy of one lacks the other.
+    /// The file that holds the device key, mode 0600, outside the vault's folder, so that a copy of one does not
+    /// contain the other.
     public let deviceKeyFile: String
-    /// The folder, mode 0700, in which this machine remembers the newest state of the vault that it has seen, to notice if an older
-    /// one is put back. A machine that may not write it does without.
+    /// The folder, mode 0700, in which this machine remembers the newest state of the vault that it has seen, to notice
+    /// if an older one is put back. If it cannot be written, the state is not remembered there.
     public let stateFolder: String
 
     /// - Parameter stateFolder: `nil`: `seen` beside the device key file.
-    /// - Throws: `unsafeLocation` if a path is not absolute, or if the key would lie beside what it opens.
+    /// - Throws: `unsafeLocation` if a path is not absolute, or if the key would be inside the vault folder.
     public init(folder: String, deviceKeyFile: String, stateFolder: String? = nil) throws(KeychainError) {
         self.folder = try Self.canonical(folder, "The vault folder")
         self.deviceKeyFile = try Self.canonical(deviceKeyFile, "The device key file")
         let besideKey = FileSafety.parent(of: self.deviceKeyFile) + "/seen"
         self.stateFolder = try Self.canonical(stateFolder ?? besideKey, "The state folder")
         try checkSeparation(folder: self.folder, keyFolder: FileSafety.parent(of: self.deviceKeyFile))
-        // The key would become a file where the folder is to be.
+        // The key file would occupy the path of the folder.
         guard !self.folder.utf8.elementsEqual(self.deviceKeyFile.utf8) else {
             throw KeychainError(
                 .unsafeLocation,
-                "'\(folder)' is given for the vault folder and for the device key. Name another file (KEYCHAIN_DEVICE_KEY)."
+                "'\(folder)' is both the vault folder and the device key. Name another file (KEYCHAIN_DEVICE_KEY)."
             )
         }
     }
 
-    /// Refuses a key beside what it opens, also where symbolic links lead there. To be asked when both folders exist.
+    /// Refuses a key inside the vault folder, also by way of symbolic links. Call it when both folders exist.
     func checkSeparation() throws(KeychainError) {
         let keyFolder = FileSafety.parent(of: deviceKeyFile)
         guard let folder = FileSafety.resolved(folder), let keyFolder = FileSafety.resolved(keyFolder) else { return }
@@ -51,7 +52,7 @@ public struct VaultLocation: Hashable, Sendable {
                 + "contain its key. Keep it elsewhere (KEYCHAIN_DEVICE_KEY).")
     }
 
-    /// The user's default vault, or what the environment names instead.
+    /// The user's default vault, or the one that the environment names.
     ///
     /// | variable | names | without it |
     /// |---|---|---|
@@ -59,7 +60,7 @@ public struct VaultLocation: Hashable, Sendable {
     /// | `KEYCHAIN_DEVICE_KEY` | the device key file | `$XDG_CONFIG_HOME/swift-keychain/device.key`, else under `$HOME/.config` |
     /// | `XDG_STATE_HOME` | what holds the state folder `swift-keychain` | `$HOME/.local/state`, else ``stateFolder`` is `seen` beside the device key file |
     ///
-    /// To be called with ``SecretMemory/ProcessEnvironment/current``, which is empty where the variables are not to be trusted.
+    /// Call it with ``SecretMemory/ProcessEnvironment/current``, which is empty if the variables are not trusted.
     ///
     /// - Throws: `unavailable` if neither these nor `HOME` are set, `unsafeLocation` for paths that are not absolute.
     public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultLocation {
@@ -91,39 +92,39 @@ public struct VaultLocation: Hashable, Sendable {
 
     private static var remedyForNoFolder: String {
         guard ProcessEnvironment.isPrivileged else { return "Set one of them." }
-        return "This program has rights that its caller has not, so it heeds no variable: "
-            + "give its user (\(geteuid())) a home folder in the user database."
+        return "This program has more rights than its caller, so it ignores environment variables. "
+            + "Give its user (\(geteuid())) a home folder in the user database."
     }
 
-    /// One spelling for one place: a process keeps one vault object for each location.
+    /// One spelling for each location: a process keeps one vault object per location.
     ///
-    /// Paths are bytes to the system, so they are looked at as such: to Swift's characters a slash before a combining mark
-    /// is no slash.
+    /// The system treats paths as bytes, so this compares bytes: in Swift's characters a slash before a combining mark
+    /// is not a slash.
     private static func canonical(_ path: String, _ what: String) throws(KeychainError) -> String {
         let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
         guard isAbsolute(path), !path.utf8.contains(0), !parts.isEmpty, !parts.contains("..") else {
             throw unusable(path, what, "Give an absolute path below '/', without '..'.")
         }
-        // What stands in the environment for bytes that are no UTF-8: it would lead to another folder.
+        // The replacement for bytes that are not valid UTF-8: the path would lead to another folder.
         guard !path.unicodeScalars.contains("\u{FFFD}") else {
             throw unusable(path, what, "Give a path that is valid UTF-8.")
         }
         guard path.utf8.count <= lengthLimit else {
-            throw unusable(path, what, "Give a path of at most \(lengthLimit) bytes; SQLite takes no longer ones.")
+            throw unusable(path, what, "Give a path of at most \(lengthLimit) bytes, which is the limit of SQLite.")
         }
         return "/" + parts.joined(separator: "/")
     }
 
     private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
-    /// SQLite's limit is 512 bytes, for the longest name that it or we make in the folder.
+    /// SQLite's limit is 512 bytes for the longest path that SQLite or this library creates in the folder.
     private static let lengthLimit = 480
 
     private static func unusable(_ path: String, _ what: String, _ remedy: String) -> KeychainError {
         KeychainError(.unsafeLocation, "\(what) '\(path)' is not usable. \(remedy)")
     }
 
-    /// By bytes: names that look alike to Swift are different files.
+    /// Compares bytes: names that are equal to Swift may be different files.
     public static func == (lhs: VaultLocation, rhs: VaultLocation) -> Bool {
         lhs.folder.utf8.elementsEqual(rhs.folder.utf8) && lhs.deviceKeyFile.utf8.elementsEqual(rhs.deviceKeyFile.utf8)
             && lhs.stateFolder.utf8.elementsEqual(rhs.stateFolder.utf8)
@@ -136,17 +137,19 @@ public struct VaultLocation: Hashable, Sendable {
     var databaseFile: String { folder + "/" + Self.databaseName }
     var lockFile: String { folder + "/" + Self.lockName }
 
-    /// What a restoration writes before it is put in place, and before what it replaces is put aside.
+    /// The temporary files of a restoration: the new database, and the copy of the replaced one.
     var unfinishedRestoration: String { databaseFile + ".restoring" }
     var unfinishedKeeping: String { databaseFile + ".keeping" }
-    /// What the names of databases begin with that a restoration has replaced.
+    /// The prefix of the names of databases that a restoration has replaced.
     var replacedPrefix: String { databaseFile + ".replaced-" }
 
     static let databaseName = "vault.db"
+    /// What the name of a database ends with while it is made.
+    static let newSuffix = ".new"
     static let lockName = "vault.lock"
     static let reserveName = "vault.reserve"
     /// SQLite's own files beside the database.
     static let companionNames = ["vault.db-wal", "vault.db-shm"]
-    /// What SQLite would also open, and write into the database; a vault, which has a WAL, never has one.
+    /// SQLite would also open this file and write it into the database. A vault uses a WAL and never has one.
     static let journalName = "vault.db-journal"
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unlock cache in the kernel's keyring of the user: one unlock serves all of the user's processes.
+// The unlock cache in the user's kernel keyring: one unlock serves all of the user's processes.
 
 import Foundation
 import KeychainEngine
 import SecretMemory
 
-/// Entries in the user's kernel keyring. The kernel forgets them when their time is over, when the user's last process
-/// ends, and with the system.
+/// Entries in the user's kernel keyring. The kernel removes them when their timeout expires, when the user's last
+/// process ends, and when the system restarts.
 ///
 /// Does not protect against other processes of the user: each of them can read the keyring.
 struct KernelUnlockCache: UnlockCache {
-    /// The time an entry has left when it is read is what was last set; so is this.
+    /// Reading an entry does not extend its timeout; only setting it does.
     func store(
         _ entry: UnlockEntry, _ state: LockState, vaultID: UUID
     ) throws(KeychainError) -> UnlockToken {
@@ -45,7 +45,7 @@ struct KernelUnlockCache: UnlockCache {
         do {
             try KernelKeyring.setTimeout(timeout, of: key)
         } catch {
-            // It has gone meanwhile: the vault is locked, and the next call will say so.
+            // The entry has expired in the meantime: the vault is locked, and the next call reports that.
         }
     }
 
@@ -58,7 +58,7 @@ struct KernelUnlockCache: UnlockCache {
         }
     }
 
-    /// Whether the kernel lets this process use keyrings; containers often forbid it.
+    /// Whether this process may use keyrings; containers often forbid it.
     static let isUsable: Bool = {
         do {
             _ = try KernelKeyring.find("swift-keychain:probe")
@@ -76,12 +76,14 @@ struct KernelUnlockCache: UnlockCache {
         let text = String(cString: strerror(failure.code))
         guard failure.code == EDQUOT else {
             return KeychainError(
-                .unavailable, "The kernel's keyring refused: \(text). To do without: KEYCHAIN_UNLOCK_CACHE=process")
+                .unavailable,
+                "The kernel keyring failed: \(text). To work without it, set KEYCHAIN_UNLOCK_CACHE=process")
         }
         return KeychainError(
             .diskFull,
-            "The kernel's keyring of this user is full (kernel.keys.maxbytes), so the vault stays as it was. Remove keys that are "
-                + "not needed (keyctl show @u), or do without: KEYCHAIN_UNLOCK_CACHE=process, or the secret with each command."
+            "The kernel keyring of this user is full (kernel.keys.maxbytes), so the lock state was not changed. "
+                + "Remove keys that are not needed (keyctl show @u), set KEYCHAIN_UNLOCK_CACHE=process, or give the "
+                + "secret with each command."
         )
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys of a vault are open to this process now.
+// The keys of a vault that are open to this process now.
 
 import Foundation
 import KeychainCrypto
@@ -7,30 +7,30 @@ import KeychainEngine
 import SecretMemory
 import Synchronization
 
-/// The keys of one session: always open if a protector at hand opens the vault, else open for as long as the unlock cache
-/// holds them, which is looked at before every call.
+/// The keys of one session: always open if a protector on this machine opens the vault, otherwise open while the unlock
+/// cache contains them, which is checked before every call.
 final class KeyState: Sendable {
-    /// What was built from one entry of the cache.
+    /// The keys built from one entry of the cache.
     private struct Opened {
         let sealer: RowSealer
-        /// The stored one that the entry's keys authenticate.
+        /// The stored keybag that the entry's keys authenticate.
         let keybag: Keybag
         let cache: any UnlockCache
         let token: UnlockToken
         var idleTimeout: Duration?
-        /// When use put the timeout off last; `nil` if this process has only looked so far.
+        /// When use last extended the timeout; `nil` if this process has only looked so far.
         var renewed: ContinuousClock.Instant?
     }
 
-    /// What a caller does with the keys.
+    /// The purpose for which a caller needs the keys.
     enum Purpose {
-        /// Reading or writing items, which puts the idle timeout off.
+        /// Reading or writing items, which extends the idle timeout.
         case using
-        /// Telling how the vault is, or what has changed in it: no use, however often it happens.
+        /// Reporting the state of the vault or its changes. This does not extend the timeout, however often it happens.
         case looking
     }
 
-    /// What opens the vault without anybody unlocking it.
+    /// The keys of a vault that opens without being unlocked.
     struct Permanent {
         let sealer: RowSealer
         let kind: ProtectorKind
@@ -41,17 +41,17 @@ final class KeyState: Sendable {
         var always: RowSealer?
     }
 
-    /// Where an entry may be: an unlocking for this process alone comes before one for all.
+    /// The caches that may contain an entry: an unlock for this process only takes precedence over one for all.
     private let caches: [any UnlockCache]
     var vaultID: UUID { keybags[0].vaultID }
-    /// The stored keybags that are whole, the newest first.
+    /// The intact stored keybags, the newest first.
     private let keybags: [Keybag]
     private let deviceKey: DeviceKey?
     private let bootIDFile: String
     /// `nil` if the vault does not open by itself.
     private let permanent: Permanent?
-    /// The file of a credential that is here and opens none of the slots for credentials, while nothing else at hand opens the
-    /// vault; `nil` if there is no such thing.
+    /// The file of a credential that opens none of the slots for credentials, while nothing else on this machine opens
+    /// the vault; otherwise `nil`.
     let wrongCredential: String?
     private let current = Mutex(Current())
 
@@ -67,12 +67,12 @@ final class KeyState: Sendable {
         self.bootIDFile = bootIDFile
     }
 
-    /// Whether the vault opens here without anybody unlocking it.
+    /// Whether the vault opens on this machine without being unlocked.
     var isAlwaysUnlocked: Bool { permanent != nil }
-    /// By what; `nil` if it does not.
+    /// What opens it; `nil` if it does not open by itself.
     var openedBy: ProtectorKind? { permanent?.kind }
 
-    /// What seals and opens rows now.
+    /// The sealer that seals and opens rows now.
     ///
     /// - Throws: `locked` if not even the index is open.
     func sealer(_ purpose: Purpose = .using) throws(KeychainError) -> RowSealer {
@@ -96,7 +96,7 @@ final class KeyState: Sendable {
         }
     }
 
-    /// Whether items can be looked for.
+    /// Whether items can be searched.
     var hasIndex: Bool {
         get throws(KeychainError) {
             do throws(KeychainError) {
@@ -109,7 +109,7 @@ final class KeyState: Sendable {
         }
     }
 
-    /// The stored keybag that keys which are open authenticate; `nil` before the first unlock.
+    /// The stored keybag that the open keys authenticate; `nil` before the first unlock.
     var authentic: Keybag? {
         if isAlwaysUnlocked { return keybags[0] }
         return current.withLock { $0.opened.values.first?.keybag }
@@ -120,14 +120,14 @@ final class KeyState: Sendable {
         current.withLock { $0 = Current() }
     }
 
-    /// The same for those that have been locked meanwhile.
+    /// The same, only for keys that have been locked in the meantime.
     func forgetLocked() {
         current.withLock { current in
             current.opened = current.opened.filter { $0.value.cache.isAlive($0.value.token) }
         }
     }
 
-    /// Takes the entries of these states away, from every process that shares them.
+    /// Removes the entries of these states, for every process that shares them.
     func removeEntries(_ states: [LockState]) throws(KeychainError) {
         for cache in caches {
             for state in states { try cache.remove(state, vaultID: keybags[0].vaultID) }
@@ -155,8 +155,7 @@ final class KeyState: Sendable {
         return nil
     }
 
-    /// - Returns: `nil` if the cache has no entry, or one whose keys do not fit: they are those of before a protector was
-    ///   removed.
+    /// - Returns: `nil` if the cache has no entry, or one with outdated keys from before a protector was removed.
     private func opened(_ state: LockState, by cache: any UnlockCache) throws(KeychainError) -> Opened? {
         guard let (entry, token) = try cache.find(state, vaultID: vaultID),
             entry.bootID == BootID.read(bootIDFile),
@@ -176,13 +175,13 @@ final class KeyState: Sendable {
         return nil
     }
 
-    /// Use puts the timeout off; not at each call, which would be another call of the system.
+    /// Use extends the timeout, but not at each call, which would cost another system call.
     private func renewIfDue(_ state: LockState, _ current: inout Current) throws(KeychainError) {
         guard let opened = current.opened[state] else { return }
         let (now, longest) = (ContinuousClock.now, Duration.seconds(10))
         let pause = min(opened.idleTimeout.map { $0 / 8 } ?? longest, longest)
         guard opened.renewed.map({ now - $0 > pause }) ?? true else { return }
-        // Unlocking anew may have given the same entry another timeout.
+        // Another unlock may have given the same entry another timeout.
         guard let (entry, token) = try opened.cache.find(state, vaultID: vaultID), token == opened.token else { return }
         current.opened[state]?.renewed = now
         current.opened[state]?.idleTimeout = entry.idleTimeout

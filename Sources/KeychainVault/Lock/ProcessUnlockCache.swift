@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unlock cache of one process, for where the kernel keeps no keys for it.
+// The unlock cache of one process, if the kernel keeps no keys for it.
 
 import Foundation
 import KeychainEngine
 import Synchronization
 
-/// Entries in this process's locked memory; they serve it alone, and end with it.
+/// Entries in this process's locked memory; only this process can use them, and they end with it.
 struct ProcessUnlockCache: UnlockCache {
     private struct Place: Hashable {
         let vaultID: UUID
@@ -21,7 +21,7 @@ struct ProcessUnlockCache: UnlockCache {
     private struct State {
         var kept: [Place: Kept] = [:]
         var nextNumber: UInt64 = 1
-        /// Of the process that unlocked: a child of a fork starts locked, as the child of an exec does.
+        /// The process that unlocked. A child of a fork starts locked, like a new program.
         var process = getpid()
     }
 
@@ -61,7 +61,7 @@ struct ProcessUnlockCache: UnlockCache {
         Self.current { $0.kept[Place(vaultID: vaultID, state: state)] = nil }
     }
 
-    /// What is left once the entries are gone whose time is over.
+    /// The state after removing expired entries.
     private static func current<Result>(_ body: (inout State) -> Result) -> Result {
         state.withLock { content in
             if content.process != getpid() { content = State() }

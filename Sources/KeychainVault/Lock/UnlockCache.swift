@@ -6,27 +6,27 @@ import KeychainCrypto
 import KeychainEngine
 import SecretMemory
 
-/// What unlocking leaves at hand: for each state that it opens, the wrapping keys of that state.
+/// The cached result of an unlock: for each state that it opens, the wrapping keys of that state.
 ///
-/// Entries are forgotten at the latest when the system starts anew.
+/// Entries are removed when the system restarts, at the latest.
 protocol UnlockCache: Sendable {
-    /// Puts an entry in the place of the one before.
+    /// Stores an entry in place of the previous one.
     func store(_ entry: UnlockEntry, _ state: LockState, vaultID: UUID) throws(KeychainError) -> UnlockToken
 
-    /// - Returns: `nil` if there is none, or its time is over.
+    /// - Returns: `nil` if there is none, or it has expired.
     func find(_ state: LockState, vaultID: UUID) throws(KeychainError) -> (entry: UnlockEntry, token: UnlockToken)?
 
-    /// Whether the entry is still there. Asked before every read, so it has to be quick.
+    /// Whether the entry is still there. Called before every read, so it must be fast.
     func isAlive(_ token: UnlockToken) -> Bool
 
-    /// Lets the entry's time begin anew.
+    /// Restarts the entry's timeout.
     func renew(_ token: UnlockToken, _ timeout: Duration)
 
-    /// Takes the entry away from every process.
+    /// Removes the entry for every process.
     func remove(_ state: LockState, vaultID: UUID) throws(KeychainError)
 }
 
-/// Which entry of a cache a process has read.
+/// Identifies the cache entry that a process has read.
 enum UnlockToken: Equatable, Sendable {
     case kernel(KernelKeyring.Key)
     case process(UInt64)
@@ -59,7 +59,7 @@ struct UnlockEntry: Sendable {
         self.keys = keys
     }
 
-    /// - Returns: `nil` for bytes of another layout: another program may write there too.
+    /// - Returns: `nil` for bytes of another layout: other programs may write there too.
     init?(bytes: SecretBytes) {
         let parts = bytes.withUnsafeBytes { bytes -> (Data, SecretBytes)? in
             guard bytes.count > Self.headerLength, bytes[0] == Self.version else { return nil }
@@ -73,9 +73,10 @@ struct UnlockEntry: Sendable {
     }
 }
 
-/// Tells one run of the system from the next.
+/// Identifies one boot of the system.
 enum BootID {
-    /// - Returns: The zero identity where the system has none; then only the cache itself ends with the system.
+    /// - Returns: The zero identity if the system provides none; then only the cache's own lifetime ends with the
+    ///   system.
     static func read(_ path: String) -> UUID {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .zero }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl accept: take a vault as it is that is not as it was left.
+// keychainctl accept: accept the current state of a vault that differs from its last known state.
 
 import ArgumentParser
 import Foundation
@@ -10,23 +10,24 @@ import KeychainVault
 extension Keychainctl {
     struct Accept: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take the vault as it is, although it is older than before or was changed.",
+            abstract: "Accept the current state of a vault that was rolled back or changed.",
             usage: "keychainctl accept [--yes] [<options>]",
             discussion: """
-                A vault that is older than this machine has seen, that lacks items, or whose rows were \
-                changed by other means than this software can be read and not changed. This says what \
-                differs, asks, and lets it be changed again. Nothing that is missing comes back. If you \
-                do not know why the vault differs, keep a copy of its folder first, and restore a backup.
+                A vault can be read but not changed if it is older than the newest state known to this \
+                machine, if items are missing, or if other software changed its rows. This command shows \
+                what differs, asks for confirmation, and allows changes again. It does not bring back \
+                missing items. If you do not know why the vault differs, copy its folder first, then \
+                restore a backup.
 
                 EXAMPLES
                   keychainctl accept
                   keychainctl accept --yes
                 """)
 
-        @Flag(help: "Do not ask.")
+        @Flag(help: "Do not ask for confirmation.")
         var yes = false
 
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         func run() throws {
@@ -36,22 +37,25 @@ extension Keychainctl {
 
         private func accept(_ vault: Vault) throws(KeychainError) {
             let report = try vault.headReport()
-            guard !report.findings.isEmpty else { return try Output.write("The vault is as it was left.\n") }
+            guard !report.findings.isEmpty else { return try Output.write("The vault matches its last known state.\n") }
             try Output.write(
-                "The vault '\(vault.location.folder)' is not as it was left:\n".escapingControls(keeping: "\n"))
+                "The vault '\(vault.location.folder)' differs from its last known state:\n"
+                    .escapingControls(keeping: "\n"))
             for finding in report.findings { try Output.write("  \(finding.message)\n") }
             if !yes { try confirm() }
             try vault.accept(report)
-            try Output.write("It was taken as it is.\n")
+            try Output.write("The current state was accepted.\n")
         }
 
-        /// - Throws: `invalidParameter` where nobody can be asked, `cancelled` for any answer but yes.
+        /// - Throws: `invalidParameter` if no prompt is possible, `cancelled` for any answer except yes.
         private func confirm() throws(KeychainError) {
             guard Terminal.isTerminal(STDIN_FILENO), Terminal.isTerminal(STDOUT_FILENO) else {
                 throw KeychainError(
-                    .invalidParameter, "Nothing was changed: there is nobody to ask. To accept it all the same: --yes")
+                    .invalidParameter,
+                    "There is no terminal to ask for confirmation. Nothing was changed. To accept the vault anyway, "
+                        + "add: --yes")
             }
-            try Output.write("Take it as it is? Type yes: ")
+            try Output.write("Accept the current state? Type yes: ")
             guard readLine() == "yes" else { throw KeychainError(.cancelled, "Nothing was changed.") }
         }
     }

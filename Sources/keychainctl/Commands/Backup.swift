@@ -12,9 +12,10 @@ extension Keychainctl {
             abstract: "Write a copy of the vault into one file.",
             usage: "keychainctl backup <file> [--replace] [--json]",
             discussion: """
-                Other programs go on reading and writing meanwhile; the vault may be locked. The copy \
-                is checked from end to end before it gets its name. Told is what opens it: whoever has \
-                that and the file has everything in it. The device key is never in it.
+                Other programs can read and write during the backup, and the vault may be locked. The \
+                copy is verified completely before it gets its name. The command prints what opens the \
+                backup: anyone who has that and the file can read everything in it. The device key is \
+                never part of a backup.
 
                 With --json: an object with the keys file, vault, formatVersion, items, quarantined, \
                 damaged, locked, ofAnotherDevice (counts), opening (by-itself, unlockable, not-here), \
@@ -25,10 +26,10 @@ extension Keychainctl {
                   keychainctl backup ~/vault.backup --replace
                 """)
 
-        @Argument(help: ArgumentHelp("Where to write it; not in the vault's folder.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The file to write; not in the vault folder.", valueName: "file"))
         var file: String
 
-        @Flag(help: "Replace an older backup of that name.")
+        @Flag(help: "Replace an existing backup of that name.")
         var replace = false
 
         @Flag(help: "Print JSON, for programs.")
@@ -36,29 +37,33 @@ extension Keychainctl {
 
         func run() throws {
             let backup = try UserKeychain().vault.backup(to: file, replacing: replace)
-            if json { try Output.write(JSONOutput.line(BackupJSON(backup: backup))) }
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
             for warning in backup.warnings { Output.note("Warning: " + warning) }
+            guard json else { return }
+            try Output.write(
+                JSONOutput.line(BackupJSON(backup: backup)), after: "The backup was written to '\(backup.file)'.")
         }
     }
 
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a backup in the vault's place.",
+            abstract: "Replace the vault with a backup.",
             usage: "keychainctl restore <file> [--yes] [--force] [--json] [<options>]",
             discussion: """
-                The file is checked from end to end first. The vault that is replaced is kept, as a \
-                file in the vault's folder, until you remove it. Other programs go on in the restored \
-                vault. On a terminal you are asked before a vault is replaced; elsewhere --yes is \
-                needed. A secret that is given has to open the backup; else nothing is changed.
+                The file is verified completely first. The replaced vault is kept as a file in the \
+                vault folder until you remove it. Other programs continue with the restored vault. On a \
+                terminal you are asked before a vault is replaced; without a terminal, --yes is \
+                required. If you give a secret, it must open the backup; otherwise nothing is changed.
 
-                What was restored is older than what this machine has seen, so it has to be accepted \
-                before it can be written. That is done at once; if it is locked here it takes a secret \
-                that opens it. Without one this command fails when all else is done, except with --force, \
-                and the vault can be read: see keychainctl accept --help.
+                A restored vault is older than the newest state known to this machine, so it must be \
+                accepted before it can be changed. This command accepts it at once. If the vault is \
+                locked here, that requires a secret that opens it. Without one, the vault is restored \
+                and can be read, but the command fails unless --force is given: see \
+                keychainctl accept --help.
 
-                With --json: the object that `backup` prints, and the keys replaced, the file that the \
-                vault of before is kept in, or null, and accepted, whether it can be written at once.
+                With --json: the object that `backup` prints, and the keys replaced (the file that \
+                contains the previous vault, or null), replacedLog (the file that contains the WAL of a \
+                database that was missing, or null) and accepted (whether the vault can be changed now).
 
                 EXAMPLES
                   keychainctl restore /media/stick/vault.backup
@@ -68,52 +73,75 @@ extension Keychainctl {
         @Argument(help: ArgumentHelp("What `backup` wrote.", valueName: "file"))
         var file: String
 
-        @Flag(help: "Also if nothing here opens it, or items in it are damaged.")
+        @Flag(help: "Restore it even if nothing here opens it, or if its items are damaged, missing or changed.")
         var force = false
 
         @Flag(help: "Print JSON, for programs.")
         var json = false
 
         @OptionGroup var confirmation: Confirmation
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
         func run() throws {
             let vault = try UserKeychain().vault
             let backup = try vault.examineBackup(file)
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)
-            let secret = try checkedSecret(vault)
+            let secret = try checkedSecret(vault, backup)
             try confirm(vault, backup)
             let done = try vault.restore(from: file, force: force, asShown: backup)
-            Output.note("It is the vault in '\(vault.location.folder)' now.")
+            Output.note("It is now the vault in '\(vault.location.folder)'.")
             if let replaced = done.replaced {
-                Output.note("The vault of before is kept in '\(replaced)'. Remove it when nobody needs it any more.")
+                Output.note("The previous vault is kept in '\(replaced)'. Remove it when you no longer need it.")
             }
-            let obstacle = acceptUnlocked(vault, secret, done.obstacle)
+            if let log = done.replacedLog {
+                Output.note(
+                    "The WAL of a missing database is kept in '\(log)'. Remove that file when you no longer need it.")
+            }
+            let failure = acceptUnlocked(vault, secret, done.obstacle)
             if json {
                 try Output.write(
-                    JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: obstacle == nil)))
+                    JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: failure == nil)),
+                    after: "The backup was restored\(failure == nil ? "" : ", and could not be accepted").")
             }
-            guard let obstacle else { return }
-            guard force else { throw Self.notAccepted(obstacle) }
-            Output.note(Self.notAccepted(obstacle).message)
+            guard let failure else { return }
+            guard force, Self.isExpected(failure, done) else { throw Self.notAccepted(failure) }
+            Output.note(Self.notAccepted(failure).message)
         }
 
+        /// With `--force` nothing has to open the backup, but the medium must be readable and writable. Not every failure
+        /// of a medium has a reason of its own.
+        private static func isExpected(_ failure: KeychainError, _ done: VaultRestoration) -> Bool {
+            guard done.isClosedHere else { return false }
+            if failure == done.obstacle {
+                return ![.inputOutput, .diskFull, .readOnly, .busy].contains(failure.reason)
+            }
+            // It was locked, and then the user was asked for the secret.
+            return Self.failuresOfSecrets.contains(failure.reason)
+        }
+
+        private static let failuresOfSecrets: [KeychainError.Reason] = [
+            .locked, .interactionNotAllowed, .cancelled, .authenticationFailed, .invalidParameter,
+        ]
+
         /// The secret that was given, which opens the backup; `nil` if none was.
-        private func checkedSecret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
+        private func checkedSecret(
+            _ vault: Vault, _ backup: VaultBackup
+        ) throws(KeychainError) -> ProtectorSecret? {
             guard unlock.given != nil else { return nil }
+            try unlock.checkIsNotAskedInVain(for: "'\(backup.file)'", backup.protectors)
             var checked: ProtectorSecret?
-            try unlock.unlock(vault) { (secret) throws(KeychainError) in
+            try unlock.tryGiven(vault) { (secret) throws(KeychainError) in
                 try vault.checkBackup(file, opensWith: secret)
                 checked = secret
             }
             return checked
         }
 
-        /// A vault that starts locked takes somebody who unlocks it. Whoever forces a backup into place may not have what opens it.
+        /// A vault that starts locked needs a secret from the user. A user who forces a restoration may not have one.
         private func acceptUnlocked(
-            _ vault: Vault, _ secret: ProtectorSecret?, _ obstacle: KeychainError?
+            _ vault: Vault, _ secret: ProtectorSecret?, _ failure: KeychainError?
         ) -> KeychainError? {
-            guard let obstacle, obstacle.reason == .locked else { return obstacle }
+            guard let failure, failure.reason == .locked else { return failure }
             do throws(KeychainError) {
                 guard let secret else {
                     try unlock.unlocking(vault) { () throws(KeychainError) in _ = try vault.accept() }
@@ -129,9 +157,13 @@ extension Keychainctl {
 
         private static func notAccepted(_ cause: KeychainError) -> KeychainError {
             let advice =
-                cause.reason == .locked ? " If it can then be read and not written, run: keychainctl accept" : ""
+                cause.reason == .locked
+                ? " If the vault can then be read but not changed, run: keychainctl accept"
+                : " When that is resolved, run: keychainctl accept"
+            // The message of a cancelled prompt says that nothing was changed.
+            let why = cause.reason == .cancelled ? "The prompt was cancelled." : cause.message
             return KeychainError(
-                cause.reason, "The backup was restored, but could not be accepted: \(cause.message)\(advice)")
+                cause.reason, "The backup was restored, but could not be accepted: \(why)\(advice)")
         }
 
         private func confirm(_ vault: Vault, _ backup: VaultBackup) throws(KeychainError) {
@@ -141,11 +173,12 @@ extension Keychainctl {
             do throws(KeychainError) {
                 which = try vault.id == backup.vaultID ? "an older state of it" : "another vault"
             } catch {
-                // To go on would wait as long once more.
+                // To continue would wait as long again.
                 if error.reason == .busy { throw error }
-                which = "this backup"  // What is there does not open; it is kept all the same.
+                which = "this backup"  // The current vault does not open; it is kept anyway.
             }
-            try confirmation.ask("The vault in '\(folder)' will be replaced by \(which), and kept as a file.")
+            try confirmation.ask(
+                "The vault in '\(folder)' will be replaced by \(which). The current vault is kept as a file.")
         }
     }
 }
@@ -153,8 +186,8 @@ extension Keychainctl {
 extension VaultBackup {
     fileprivate var contentText: String {
         let counts = [
-            (damagedCount, "damaged"), (lockedCount, "locked and not looked at"),
-            (ofAnotherDeviceCount, "for another device alone"),
+            (damagedCount, "damaged"), (lockedCount, "locked and not checked"),
+            (ofAnotherDeviceCount, "bound to another device"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return (itemCount == 1 ? "1 item" : "\(itemCount) items")
             + (counts.isEmpty ? "" : " (" + counts.joined(separator: ", ") + ")")
@@ -166,8 +199,8 @@ extension VaultBackup {
         let here =
             switch opening {
             case .byItself: ""
-            case .unlockable: " Here it starts locked."
-            case .notHere: obstacle.map { " " + $0.message } ?? " Nothing that is here opens it."
+            case .unlockable: " It starts locked on this machine."
+            case .notHere: obstacle.map { " " + $0.message } ?? " Nothing on this machine opens it."
             }
         return "It opens with: \(names.joined(separator: ", "))." + here
     }
@@ -176,10 +209,10 @@ extension VaultBackup {
         var warnings: [String] = []
         if opensWithDeviceKeyAlone {
             warnings.append(
-                "only the device key opens it, which is not in it. Keep a copy of that file elsewhere, or run: "
-                    + "keychainctl protect add recovery-key; and make the backup again.")
+                "only the device key opens it, and the backup does not contain that key. Keep a copy of the device key "
+                    + "elsewhere, or run: keychainctl protect add recovery-key; then make the backup again.")
         }
-        if damagedCount > 0 { warnings.append("items are damaged in the vault, and so in its copy.") }
+        if damagedCount > 0 { warnings.append("the vault and the backup have damaged items. See: keychainctl doctor") }
         if isKeybagCopyDamaged { warnings.append("one of the two copies of the keybag is damaged.") }
         return warnings
     }
@@ -192,7 +225,7 @@ private struct BackupJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
-        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, accepted
+        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, replacedLog, accepted
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -211,6 +244,7 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.protectors.map(ProtectorJSON.init), forKey: .protectors)
         if let restoration {
             try object.encode(restoration.replaced, forKey: .replaced)
+            try object.encode(restoration.replacedLog, forKey: .replacedLog)
             try object.encode(isAccepted, forKey: .accepted)
         }
     }

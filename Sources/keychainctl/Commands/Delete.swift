@@ -14,10 +14,10 @@ extension Keychainctl {
                 keychainctl delete (--service <name> | --server <host>) --all [<options>]
                 """,
             discussion: """
-                One item has to match: if several do, none is removed and the exit code is 4, unless \
-                --all is given. Nothing is printed. With --all, damaged items under the same name and \
-                items for another device alone are set aside, so that the name is free again: see \
-                keychainctl quarantine.
+                Exactly one item must match: if several do, none is removed and the exit code is 4, \
+                unless --all is given. Nothing is printed. With --all, damaged items of the same name \
+                and items bound to another device are moved to the quarantine, so that the name can be \
+                used again: see keychainctl quarantine --help.
 
                 EXAMPLES
                   keychainctl delete -s example.com -a alice
@@ -26,13 +26,13 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only an item with this label.")
         var label: String?
 
-        @Flag(help: "Remove every item that matches; --account may then be left out.")
+        @Flag(help: "Remove every item that matches; --account is then optional.")
         var all = false
 
         func validate() throws {

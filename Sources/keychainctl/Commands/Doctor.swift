@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl doctor: what is wrong, how to mend it, and mending the index.
+// keychainctl doctor: problems of the vault, how to repair them, and repairing the index.
 
 import ArgumentParser
 import Foundation
@@ -11,20 +11,22 @@ import SecretMemory
 extension Keychainctl {
     struct Doctor: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look for what is wrong with the vault and its surroundings.",
+            abstract: "Check the vault and its environment for problems.",
             usage: "keychainctl doctor [--repair] [<options>]",
             discussion: """
-                Every item that is open now is opened, its value included, and every entry of the index \
-                is compared with its item. Values that ask for you are checked as far as nobody has to \
-                be asked. Items that are locked or of another device are counted and are no problem.
+                This opens every item that can be opened now, including its value, and compares every \
+                index entry with its item. Values that require authentication are checked as far as \
+                possible without a prompt. Items that are locked or bound to another device are counted; \
+                they are not problems.
 
-                Nothing is changed without --repair, and the vault may be locked, damaged, unreadable \
-                or missing. The exit code is 0 if there is no problem, and 1 if there is one, also after \
-                a repair; warnings do not count.
+                Without --repair nothing is changed, and the vault may be locked, damaged, unreadable or \
+                missing. The exit code is 0 if there is no problem, and 1 if there is one, also after a \
+                repair; warnings do not count.
 
-                With --repair the index is made again from the items that open, before the look. Items \
-                are neither changed nor removed, and what does not open keeps its entries. What else is not as \
-                it was left stays so: see accept.
+                With --repair, the index is rebuilt from the items that open before the vault is checked. \
+                Items are neither changed nor removed, and items that do not open keep their entries. \
+                Other differences from the last known state are not repaired: see \
+                keychainctl accept --help.
 
                 With --json: an object with the keys problems and warnings (counts) and findings, an \
                 array of objects with the keys check, severity (ok, warning, problem) and message; with \
@@ -37,29 +39,39 @@ extension Keychainctl {
                   keychainctl doctor --json | jq '.findings[] | select(.severity != "ok")'
                 """)
 
-        @Flag(help: "Make the index of items again from the items that open.")
+        @Flag(help: "Rebuild the index from the items that open.")
         var repair = false
 
         @Flag(help: "Print JSON, for programs.")
         var json = false
 
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         func run() throws {
             let environment = ProcessEnvironment.current
-            try unlockIfAsked()
+            let unlocking = try unlockIfAsked()
             let repair = repair ? Self.repairing() : nil
             let findings =
-                Surroundings.findings(environment) + (repair?.findings ?? []) + Self.vaultFindings(environment)
+                EnvironmentFindings.all(environment) + unlocking + (repair?.findings ?? [])
+                + Self.vaultFindings(environment)
             try Output.write(
                 json ? JSONOutput.line(DoctorJSON(repair: repair, findings: findings)) : Self.text(findings))
             guard findings.count(of: .problem) == 0 else { throw ExitCode(ExitStatus.failure.rawValue) }
         }
 
-        private func unlockIfAsked() throws(KeychainError) {
-            guard unlock.given != nil else { return }
-            try unlock.unlocking(try UserKeychain.existingVault()) { () throws(KeychainError) in }
+        /// - Returns: Why the secret was not tried, if the vault cannot be opened at all: that is to be examined.
+        /// - Throws: The failure of the secret.
+        private func unlockIfAsked() throws(KeychainError) -> [Finding] {
+            guard unlock.given != nil else { return [] }
+            let vault: Vault
+            do throws(KeychainError) {
+                vault = try UserKeychain.existingVault()
+            } catch {
+                return [Finding("unlocking", .problem, "The secret was not tried. " + error.message)]
+            }
+            try unlock.unlocking(vault) { () throws(KeychainError) in }
+            return []
         }
 
         private static func repairing() -> RepairReport {
@@ -74,7 +86,7 @@ extension Keychainctl {
             do throws(KeychainError) {
                 let location = try VaultLocation.fromEnvironment(environment)
                 var settings = VaultSettings()
-                // A wrong word is told with the surroundings.
+                // A wrong value is among the findings on the environment.
                 do throws(KeychainError) { settings = try .fromEnvironment(environment) } catch {}
                 return Vault.examine(location, settings)
             } catch {
@@ -102,14 +114,14 @@ private struct RepairReport {
     init(repair: IndexRepair) {
         self.repair = repair
         let done = [
-            (repair.addedCount, "entries added"), (repair.removedCount, "foreign entries removed"),
-            (repair.refiledCount, "items filed under their own key again"),
+            (repair.addedCount, "entries added"), (repair.removedCount, "wrong entries removed"),
+            (repair.refiledCount, "items indexed under their own key again"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let left = [
-            (repair.blockedCount, "items stay under another key, since another item has theirs"),
-            (repair.closedCount, "items do not open now, and keep the entries that they had"),
+            (repair.blockedCount, "items stay indexed under another key, because another item has theirs"),
+            (repair.closedCount, "items do not open now and keep their entries"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        let text = done.isEmpty ? ["nothing had to be changed"] : done
+        let text = done.isEmpty ? ["no changes were needed"] : done
         findings = [Finding("repair", .ok, "The index: " + (text + left).joined(separator: "; ") + ".")]
     }
 

@@ -15,9 +15,10 @@ extension Keychainctl {
                 keychainctl get --server <host> [--account <name>] [<options>]
                 """,
             discussion: """
-                Exactly the stored bytes are written; only on a terminal a newline follows. One item \
-                has to match: if several do, none is shown and the exit code is 4. Of one account's items the \
-                one without port, protocol and path is meant if none of these is given.
+                The stored bytes are written unchanged; on a terminal a newline is added. Exactly one \
+                item must match: if several do, none is shown and the exit code is 4. If you give \
+                --account without --port, --protocol and --path, an item that has none of these is \
+                preferred.
 
                 EXAMPLES
                   keychainctl get -s example.com -a alice
@@ -26,7 +27,7 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only an item with this label.")

@@ -8,15 +8,15 @@ import KeychainVault
 extension Keychainctl {
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make the vault, if there is none, and say what opens it.",
+            abstract: "Create the vault if there is none, and choose what opens it.",
             usage: "keychainctl init [<options>]",
             discussion: """
-                Without options the vault opens with a device key, a file of yours, without anybody \
-                being asked; the first `set` makes such a vault too. With --no-device-key it opens \
-                only with what was given besides, and starts locked.
+                Without options, a device key opens the vault without a prompt. The device key is a file \
+                of yours. The first `set` creates such a vault too. With --no-device-key, only the other \
+                secrets open the vault, and it starts locked.
 
-                The recovery key is written to standard output, once. If there is a vault already, \
-                nothing is changed; the exit code is 4 if it is not as the options say.
+                The recovery key is written to standard output, once. If there is already a vault, \
+                nothing is changed; the exit code is 4 if it does not match the options.
 
                 EXAMPLES
                   keychainctl init
@@ -24,16 +24,16 @@ extension Keychainctl {
                   keychainctl init --passphrase-fd 3 3< passphrase
                 """)
 
-        @Flag(help: "Ask for a passphrase to open the vault with.")
+        @Flag(help: "Ask for a passphrase that opens the vault.")
         var passphrase = false
 
         @Option(help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "number"))
         var passphraseFd: String?
 
-        @Flag(help: "Make a recovery key, for when the passphrase is forgotten.")
+        @Flag(help: "Create a recovery key, in case the passphrase is forgotten.")
         var recoveryKey = false
 
-        @Flag(help: "Let the device key not open the vault.")
+        @Flag(help: "Do not let the device key open the vault.")
         var noDeviceKey = false
 
         @OptionGroup var stray: StrayWords
@@ -50,7 +50,7 @@ extension Keychainctl {
         func run() throws {
             let vault = try UserKeychain().vault
             guard try vault.protectors.isEmpty else { return try checkPresent(vault) }
-            // Before anything is made: whoever breaks off here has made nothing.
+            // Asked first: if the user cancels here, nothing has been created.
             var secrets: [ProtectorSecret] = []
             if wantsPassphrase {
                 let text = try NewPassphrase.read(passphraseFd.flatMap(Descriptors.number))
@@ -86,14 +86,14 @@ extension Keychainctl {
                 (!wantsPassphrase || kinds.contains(.passphrase)) && (!recoveryKey || kinds.contains(.recoveryKey))
                 && (!noDeviceKey || !kinds.contains(.deviceKey))
             guard isAsAsked else { throw opensOtherwise(vault) }
-            Output.note("There is a vault already in '\(vault.location.folder)'; nothing was changed.")
+            Output.note("There is already a vault in '\(vault.location.folder)'; nothing was changed.")
         }
 
         private func opensOtherwise(_ vault: Vault) -> KeychainError {
             KeychainError(
                 .duplicateItem,
-                "There is a vault already in '\(vault.location.folder)', and it opens otherwise. Nothing was changed. "
-                    + "To change what opens it: keychainctl protect --help")
+                "There is already a vault in '\(vault.location.folder)', and what opens it does not match the options. "
+                    + "Nothing was changed. To change what opens it, see: keychainctl protect --help")
         }
     }
 }

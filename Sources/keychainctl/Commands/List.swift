@@ -8,19 +8,19 @@ import KeychainVault
 extension Keychainctl {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show which items there are, without their values.",
+            abstract: "List items, without their values.",
             usage: "keychainctl list [<options>] [--json]",
             discussion: """
                 Options narrow the list. If nothing matches, nothing is printed ([] with --json) and \
-                the exit code is 0. Names that are not text are shown as 0x and hexadecimal digits; in \
-                the table control characters are spelled out.
+                the exit code is 0. Names that are not text are shown as 0x and hexadecimal digits; the \
+                table escapes control characters.
 
-                Nobody is asked. Of an item that asks for the user or a password only the name is shown, \
-                and it is marked (requiresAuthentication with --json).
+                There is no authentication prompt. For an item that requires authentication, only the \
+                name is shown, and the item is marked (requiresAuthentication with --json).
 
                 With --json: an array of objects with the keys class, service, server, account, label, \
                 accessGroup, protocol, port, path, created, modified, synchronizable, \
-                accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; what an item does not have is null.
+                accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
 
                 EXAMPLES
                   keychainctl list
@@ -29,7 +29,7 @@ extension Keychainctl {
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         @Option(help: "Only items with this label.")
@@ -71,11 +71,11 @@ extension Keychainctl {
             let status = try keychain.vault.status()
             let closed = [
                 (status.damagedCount, "damaged item(s)"),
-                (status.ofAnotherDeviceCount, "item(s) for another device alone"),
+                (status.ofAnotherDeviceCount, "item(s) bound to another device"),
             ]
             for (count, words) in closed where count > 0 {
                 Output.complain(
-                    "\(count) \(words) cannot be shown. They were left as they are. See: keychainctl doctor")
+                    "\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
             }
         }
     }

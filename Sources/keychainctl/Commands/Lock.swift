@@ -12,19 +12,19 @@ extension Keychainctl {
             abstract: "Lock the vault, for all your processes.",
             discussion: """
                 Items of the classes "after first unlock" stay open until the system restarts, so that \
-                programs in the background go on working; with --all they are closed too.
+                background programs continue to work; --all closes them too.
 
-                A vault that the device key opens by itself cannot be locked: exit code 14. Where the \
-                kernel keeps no keys, each process keeps those that it has unlocked for itself, and none \
-                can be locked from outside: exit code 13. If a credential opens the vault, all others are \
-                locked, and the command says that the service with the credential goes on.
+                A vault that the device key opens cannot be locked: exit code 14. Where the kernel \
+                keyring is not used, each process keeps its own keys, and other processes cannot be \
+                locked: exit code 13. If a credential opens the vault, all other processes are locked, \
+                and the command reports that the service with the credential can still open it.
 
                 EXAMPLES
                   keychainctl lock
                   keychainctl lock --all
                 """)
 
-        @Flag(help: "Close as well what stays open after the first unlock.")
+        @Flag(help: "Also close items that stay open after the first unlock.")
         var all = false
 
         @OptionGroup var stray: StrayWords
@@ -34,13 +34,13 @@ extension Keychainctl {
             if vault.unlockCacheInUse == .process, try vault.openedBy != .deviceKey {
                 throw KeychainError(
                     .unavailable,
-                    "Nothing was locked. \(OwnKeys.reason(vault)): one that has unlocked the vault stays open until it locks it "
-                        + "itself or ends." + OwnKeys.advice(vault))
+                    "Nothing was locked. \(OwnKeys.reason(vault)). The vault stays open in a process that unlocked it until that "
+                        + "process locks it or ends." + OwnKeys.advice(vault))
             }
             guard try vault.lock(forgettingFirstUnlock: all) != nil else { return }
             Output.note(
                 "Locked for your other processes. This process still opens the vault with the credential in "
-                    + "'\(vault.settings.credentialsFolder ?? "")', and so does whatever runs in the same service.")
+                    + "'\(vault.settings.credentialsFolder ?? "")', and so does every process of the same service.")
         }
     }
 
@@ -49,14 +49,14 @@ extension Keychainctl {
             abstract: "Unlock the vault, for all your processes.",
             usage: "keychainctl unlock [<options>]",
             discussion: """
-                The passphrase is asked for on the terminal and not shown. A newline at the end of \
-                what comes through a descriptor does not count. The vault stays unlocked until it is \
-                locked, for as long as --timeout says after it was last used, or until the system \
-                restarts.
+                You enter the passphrase at a prompt; it is not shown. A newline at the end of a \
+                passphrase or recovery key on a descriptor is ignored. The vault stays unlocked until \
+                you lock it, until it has not been used for the time given with --timeout, or until the \
+                system restarts.
 
-                The kernel keeps the keys. Where it refuses, as in many containers, each process has \
-                to unlock for itself: give the options of this verb to `get`, `set`, `list` or \
-                `delete`; this one then ends with code 13.
+                The kernel keyring holds the keys. Where it is not available, as in many containers, \
+                each process must unlock the vault for itself, and this command ends with code 13. Give \
+                its options to `get`, `set`, `list` or `delete` instead.
 
                 EXAMPLES
                   keychainctl unlock
@@ -86,8 +86,8 @@ extension Keychainctl {
             Output.note(
                 kind == .credential
                     ? "This process opens the vault with the credential, so there is nothing to unlock. To unlock it for "
-                        + "processes outside the service give a secret, for example --passphrase-fd 3."
-                    : "This vault opens without asking anybody, so there is nothing to unlock.")
+                        + "processes outside the service, give a secret, for example --passphrase-fd 3."
+                    : "This vault opens without a prompt, so there is nothing to unlock.")
             return true
         }
 
@@ -95,8 +95,8 @@ extension Keychainctl {
             guard vault.unlockCacheInUse == .process else { return }
             throw KeychainError(
                 .unavailable,
-                "\(OwnKeys.reason(vault)), so unlocking here would end with this command. Give the secret to the command that needs it, for "
-                    + "example: keychainctl get --passphrase-fd 3 …")
+                "\(OwnKeys.reason(vault)), so an unlock would have no effect after this command. Give the secret to the command "
+                    + "that needs it, for example: keychainctl get --passphrase-fd 3 …")
         }
     }
 }
@@ -106,12 +106,13 @@ private enum OwnKeys {
     static func reason(_ vault: Vault) -> String {
         vault.settings.unlockCache == .process
             ? "KEYCHAIN_UNLOCK_CACHE=process keeps the keys in each process"
-            : "The kernel keeps no keys here, so each process keeps its own"
+            : "The kernel keyring is not available here, so each process keeps its own keys"
     }
 
     static func advice(_ vault: Vault) -> String {
         vault.settings.unlockCache == .process
-            ? " What is unlocked in the kernel's keyring stays open too. To lock that, leave the variable out." : ""
+            ? " Keys in the kernel keyring stay there too. To remove them, unset the variable and run the command again."
+            : ""
     }
 }
 

@@ -11,8 +11,9 @@ extension Keychainctl {
         static let configuration = CommandConfiguration(
             abstract: "Show and change what opens the vault.",
             discussion: """
-                Each protector opens the vault by itself, so it is as strong as the weakest. Changes \
-                take a secret that opens the vault now: it is asked for, or given with an option.
+                Each protector opens the vault on its own, so the vault is only as strong as its weakest \
+                protector. If a change requires a secret that opens the vault now, you are asked for it, \
+                or you give it with an option.
 
                 EXAMPLES
                   keychainctl protect
@@ -48,11 +49,11 @@ extension Keychainctl {
 
         struct Add: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Let one more secret open the vault.",
+                abstract: "Add a secret that opens the vault.",
                 usage: "keychainctl protect add <kind> [<options>]",
                 discussion: """
-                    A new passphrase is asked for twice. A recovery key is made and written to standard \
-                    output, once. The other options are for a secret that opens the vault now.
+                    You enter a new passphrase twice. A recovery key is generated and written to \
+                    standard output, once. The other options give a secret that opens the vault now.
 
                     EXAMPLES
                       keychainctl protect add passphrase
@@ -85,7 +86,7 @@ extension Keychainctl {
                 do throws(KeychainError) {
                     if try vault.opensByItself { advise(try vault.status()) }
                 } catch {
-                    Output.note("The protector was added. Looking at the vault after that failed: \(error.message)")
+                    Output.note("The protector was added. Checking the vault after that failed: \(error.message)")
                 }
             }
 
@@ -93,19 +94,21 @@ extension Keychainctl {
                 guard let machine = status.openedBy else { return }
                 Output.note(
                     name.kind == machine
-                        ? "From now on the vault opens here without asking anybody."
-                        : "The vault still opens with the \(machine.name), without asking anybody. To change that: "
+                        ? "The vault now opens on this machine without a prompt."
+                        : "The vault still opens with the \(machine.name), without a prompt. To change that: "
                             + "keychainctl protect remove \(machine.word)")
             }
         }
 
         struct Change: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Put another secret in the place of one.",
+                abstract: "Replace a secret that opens the vault.",
                 usage: "keychainctl protect change <protector> [<options>]",
                 discussion: """
-                    Copies that were made of the vault before still open with the older secret; after that \
-                    became known, `rotate` keeps what is stored from now on out of its reach.
+                    Older copies of the vault still open with the old secret. Someone who has such a copy and \
+                    the old secret can also open what is stored from now on, even after keychainctl rotate. \
+                    To prevent that for a key file or credential, remove the protector and add a new one. \
+                    For a passphrase or recovery key, create a new vault.
 
                     EXAMPLES
                       keychainctl protect change passphrase
@@ -134,15 +137,16 @@ extension Keychainctl {
 
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Let a secret open the vault no longer.",
+                abstract: "Remove a secret, so that it no longer opens the vault.",
                 usage: "keychainctl protect remove <protector> [<options>]",
                 discussion: """
-                    The last one cannot be removed. Items that nothing else could open would be lost with \
-                    the last passphrase or recovery key: they are erased with --erase-items only.
+                    The last protector cannot be removed. If some items open only with the last passphrase \
+                    or recovery key, that one is removed only with --erase-items, which erases these items.
 
-                    The vault gets new keys, so that the removed secret together with an older copy of the vault \
-                    opens nothing that is stored later. That takes the secrets of all other protectors: if one is \
-                    missing, nothing is removed, unless --keep-keys says that the keys may stay as they are.
+                    The vault gets new keys, so that the removed secret together with an older copy of the \
+                    vault opens nothing that is stored later. This requires the secrets of all other \
+                    protectors. If one is missing, nothing is removed, unless --keep-keys allows the keys \
+                    to stay unchanged.
 
                     EXAMPLES
                       keychainctl protect remove device-key
@@ -153,10 +157,10 @@ extension Keychainctl {
             @Argument(help: ArgumentHelp("Which: \(ProtectorName.help).", valueName: "protector"))
             var name: ProtectorName
 
-            @Flag(help: "Give up items that nothing else can open.")
+            @Flag(help: "Erase items that nothing else can open.")
             var eraseItems = false
 
-            @Flag(help: "Remove it also if a secret that new keys take is not here.")
+            @Flag(help: "Remove it even if a secret that new keys require is missing.")
             var keepKeys = false
 
             @OptionGroup(title: "Secret that opens the vault now") var options: UnlockOptions
@@ -173,14 +177,14 @@ extension Keychainctl {
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority)
                 if !isRenewed {
                     Output.note(
-                        "The vault keeps its keys: the removed secret together with an older copy of the vault still opens "
-                            + "the vault, also what is stored from now on.")
+                        "The vault keeps its keys. The removed secret together with an older copy of the vault still opens "
+                            + "the vault, including what is stored from now on.")
                 } else if slot.kind?.holder == .person,
                     try vault.protectors.contains(where: { $0.kind?.holder == .person })
                 {
                     Output.note(
-                        "The removed secret together with an older copy of the vault still opens the vault: a passphrase and "
-                            + "a recovery key hold the same key. To shut it out, make a new vault.")
+                        "The removed secret together with an older copy of the vault still opens the vault, because "
+                            + "passphrases and recovery keys hold the same key. To prevent that, create a new vault.")
                 }
             }
 
@@ -198,9 +202,9 @@ extension Keychainctl {
                 abstract: "Bind a vault from another machine to this one.",
                 usage: "keychainctl protect adopt [<options>]",
                 discussion: """
-                    For a vault that was copied here, or has lost its device key. Items that were for the \
-                    other device alone are kept and stay closed; they open again while that device key is in \
-                    its place. A device key is made if there is none; it opens the vault only after \
+                    Use this for a vault that was copied from another machine or has lost its device key. \
+                    Items bound to the other device are kept, but do not open until its device key is \
+                    restored. A device key is created if there is none; it opens the vault only after \
                     `protect add device-key`.
 
                     EXAMPLES
@@ -218,7 +222,7 @@ extension Keychainctl {
                     kept = try vault.adoptDevice(authority: secret)
                 }
                 if kept > 0 {
-                    Output.note("Items for another device alone, kept until its device key is back: \(kept).")
+                    Output.note("Items bound to another device, kept until its device key is restored: \(kept).")
                 }
             }
         }
@@ -227,7 +231,7 @@ extension Keychainctl {
 
 extension KeychainError {
     fileprivate static let unknownKind = KeychainError(
-        .unsupported, "This protector was made by a newer version of keychainctl. Use that to change it.")
+        .unsupported, "This protector was made by a newer version of keychainctl. Use that version to change it.")
 }
 
 /// The table of protectors for people.

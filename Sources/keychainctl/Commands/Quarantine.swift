@@ -10,11 +10,11 @@ import KeychainVault
 extension Keychainctl {
     struct Quarantine: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show, put back or erase items that did not open.",
+            abstract: "List, restore or erase quarantined items.",
             discussion: """
-                An item that does not open is moved out of the way, bytes and all, when its name is \
-                needed for another one or it is deleted. Here it can be put back once it opens again, \
-                or erased for good.
+                An item that does not open is moved to the quarantine, with all its bytes, when another \
+                item needs its name or when it is deleted. You can restore it once it opens again, or \
+                erase it permanently.
 
                 EXAMPLES
                   keychainctl quarantine list
@@ -25,12 +25,12 @@ extension Keychainctl {
 
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Show which items are in the quarantine, and why.",
+                abstract: "List quarantined items and their states.",
                 usage: "keychainctl quarantine list [<options>]",
                 discussion: """
-                    States: opens (can be restored), place-taken (opens, and another item has its \
-                    name), locked, other-device (bound to another device key), unknown-key (the \
-                    vault has no such key) and damaged. Names are shown of items that open.
+                    States: opens (can be restored), place-taken (opens, but another item has its \
+                    name), locked, other-device (bound to another device key), unknown-key (the vault \
+                    does not have its key) and damaged. Names are shown only for items that open.
 
                     With --json: an array of objects with the keys id, setAside, accessibility, \
                     generation, size, state, class, service, server, account and accessGroup; the last \
@@ -44,7 +44,7 @@ extension Keychainctl {
             @Flag(help: "Print JSON, for programs.")
             var json = false
 
-            @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+            @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
             @OptionGroup var stray: StrayWords
 
             func run() throws {
@@ -60,11 +60,11 @@ extension Keychainctl {
 
         struct Restore: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Put items back that open now.",
+                abstract: "Restore quarantined items that open now.",
                 usage: "keychainctl quarantine restore (<id> ... | --all) [<options>]",
                 discussion: """
-                    An item whose name another one has by now is not put back: delete or rename that \
-                    one first. The exit code is 0 only if all that was asked for is back.
+                    An item is not restored if another item has its name: delete or rename that item \
+                    first. The exit code is 0 only if every requested item was restored.
 
                     EXAMPLES
                       keychainctl quarantine restore 17
@@ -72,7 +72,7 @@ extension Keychainctl {
                     """)
 
             @OptionGroup var chosen: ChosenItems
-            @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+            @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
             func run() throws {
                 let vault = try UserKeychain.existingVault()
@@ -82,17 +82,17 @@ extension Keychainctl {
                 for item in found { Output.note("\(item.id): " + (item.isRestored ? "restored" : item.state.text)) }
                 guard let left = found.first(where: { !$0.isRestored }) else { return }
                 let count = found.filter { !$0.isRestored }.count
-                throw KeychainError(left.state.reason, "\(count) of \(found.count) could not be put back.")
+                throw KeychainError(left.state.reason, "\(count) of \(found.count) items could not be restored.")
             }
         }
 
         struct Purge: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Erase items in the quarantine for good.",
+                abstract: "Erase quarantined items permanently.",
                 usage: "keychainctl quarantine purge (<id> ... | --all) [--yes]",
                 discussion: """
-                    Their bytes are overwritten. On a terminal you are asked first; elsewhere --yes is \
-                    needed.
+                    Their bytes are overwritten. On a terminal you are asked first; without a terminal, \
+                    --yes is required.
 
                     EXAMPLES
                       keychainctl quarantine purge 17
@@ -105,7 +105,7 @@ extension Keychainctl {
             func run() throws {
                 let vault = try UserKeychain.existingVault()
                 let what = chosen.numbers.map { "\($0.count) of the quarantined items" } ?? "All quarantined items"
-                try confirmation.ask(what + " will be erased for good.")
+                try confirmation.ask(what + " will be erased permanently.")
                 Output.note("Erased: \(try vault.purgeQuarantined(chosen.numbers))")
             }
         }
@@ -114,7 +114,7 @@ extension Keychainctl {
 
 /// Which quarantined items are meant.
 struct ChosenItems: ParsableArguments {
-    @Argument(help: ArgumentHelp("Which: numbers as `quarantine list` shows them.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The ids of items, as `quarantine list` shows them.", valueName: "id"))
     var ids: [QuarantineNumber] = []
 
     @Flag(help: "All of them.")
@@ -209,10 +209,10 @@ extension QuarantinedItem.State {
     fileprivate var text: String {
         switch self {
         case .opens: "it opens"
-        case .placeTaken: "it opens, and another item has its name: delete or rename that one first"
-        case .locked: "it is locked: keychainctl unlock"
-        case .ofAnotherDevice: "it is bound to another device key: put that key back"
-        case .unknownKey: "the vault does not have its key, which a backup of the vault may have"
+        case .placeTaken: "it opens, but another item has its name: delete or rename that item first"
+        case .locked: "it is locked. To unlock it: keychainctl unlock"
+        case .ofAnotherDevice: "it is bound to another device key: restore that key"
+        case .unknownKey: "the vault does not have its key; a backup of the vault may have it"
         case .damaged: "it is damaged"
         }
     }

@@ -8,13 +8,13 @@ import KeychainVault
 extension Keychainctl {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal every item again under new keys, and destroy the old ones.",
+            abstract: "Encrypt every item again with new keys, and destroy the old keys.",
             usage: "keychainctl rotate [<options>]",
             discussion: """
-                Other programs go on reading and writing meanwhile. It may be interrupted at any \
-                moment: running it again goes on with it. Damaged items go into quarantine, and their \
-                keys stay. Items for this device alone need the device key that the vault is bound to; \
-                without it they stay as they are, and the exit code is 13.
+                Other programs can read and write during the rotation. You can interrupt it at any time; \
+                run it again to continue. Damaged items are moved to the quarantine, and their keys are \
+                kept. Items bound to this device require the device key that the vault is bound to; \
+                without it they are not changed, and the exit code is 13.
 
                 EXAMPLES
                   keychainctl rotate
@@ -33,7 +33,7 @@ extension Keychainctl {
                 Output.showProgress("\(count) items")
                 hasShown = true
             }
-            if kept > 0 { Output.note("Items for another device alone keep the keys of that device: \(kept).") }
+            if kept > 0 { Output.note("Items bound to another device, which keep the keys of that device: \(kept).") }
         }
     }
 }

@@ -14,7 +14,7 @@ extension Keychainctl {
                 keychainctl set --server <host> --account <name> [<options>]
                 """,
             discussion: """
-                On a terminal the value is asked for twice and not shown. Otherwise standard input is \
+                On a terminal you enter the value twice; it is not shown. Otherwise standard input is \
                 read to its end and stored byte for byte: a final newline is part of the value. Values \
                 may be up to 64 MiB long.
 
@@ -27,15 +27,15 @@ extension Keychainctl {
 
         @OptionGroup(title: "Item") var item: ItemOptions
         @OptionGroup(title: "Value") var input: ValueOptions
-        @OptionGroup(title: "Unlocking, for this command alone") var unlock: UnlockOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
-        @Option(help: "A name for people. An item that exists keeps its own unless this is given.")
+        @Option(help: "A name for people. An existing item keeps its label unless this is given.")
         var label: String?
 
         @Option(
             help: ArgumentHelp(
-                "When the item is open: \(AccessibilityName.help). Also Apple's names, such as ck.", valueName: "class")
+                "When the item opens: \(AccessibilityName.help). Or Apple's names, such as ck.", valueName: "class")
         )
         var accessibility: AccessibilityName?
 
@@ -57,7 +57,7 @@ extension Keychainctl {
         /// What comes through one descriptor cannot be both.
         private func checkSources() throws {
             guard let source = input.source, unlock.uses(source) else { return }
-            throw ValidationError("The value and the secret that unlocks come through the same descriptor.")
+            throw ValidationError("The value and the secret that opens the vault use the same descriptor. Use two.")
         }
 
         /// What the prompt calls the item.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl status: where the vault is and how it fares.
+// keychainctl status: where the vault is, and its state.
 
 import ArgumentParser
 import Foundation
@@ -11,19 +11,19 @@ import SecretMemory
 extension Keychainctl {
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show where the vault is, what protects it and whether it is whole.",
+            abstract: "Show where the vault is, what protects it and whether it is intact.",
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
                 readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
                 (a count for each class), damaged, misfiled, indexMissing, indexForeign, quarantined (counts), \
                 keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
-                protector), wrongCredential (the file of a credential that opens nothing, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
+                protector), wrongCredential (the file of a credential that does not open the vault, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts), differences (an array of sentences; \
                 null while the vault is locked), rollbackWatched (whether this machine remembers a state of the \
                 vault; null while it is locked) and memoryProtection (secretMemory, locked, swappable).
 
-                Values are not opened: doctor does that.
+                Values are not opened. To check them: keychainctl doctor
 
                 EXAMPLES
                   keychainctl status
@@ -46,7 +46,7 @@ extension Keychainctl {
 
 extension VaultStatus {
     fileprivate var text: String {
-        let absent = [("state", "not made yet; the first `set` makes it, or: keychainctl init")]
+        let absent = [("state", "not created yet. To create it: keychainctl init, or store an item")]
         let rows = places + (exists ? locking + condition + protectors : absent)
         return rows.map { title, value in
             title + String(repeating: " ", count: 14 - title.count) + value.escapingControls() + "\n"
@@ -60,7 +60,7 @@ extension VaultStatus {
     private var locking: [(String, String)] {
         [
             ("state", lockStateText),
-            ("strength", strength ?? "unknown: a newer version made all that opens it"),
+            ("strength", strength ?? "unknown: all protectors were made by a newer version"),
             ("unlock cache", unlockCacheText),
             ("this device", bindingText),
         ] + (wrongCredential.map { [("credential", "wrong: '\($0)' does not open this vault")] } ?? [])
@@ -73,21 +73,21 @@ extension VaultStatus {
             ("items", counts),
             (
                 "damaged",
-                damagedCount == 0 ? "none" : "\(damagedCount); they were left as they are. See: keychainctl doctor"
+                damagedCount == 0 ? "none" : "\(damagedCount), not changed. See: keychainctl doctor"
             ),
             ("index", indexText),
             (
                 "quarantined",
-                quarantinedCount == 0 ? "none" : "\(quarantinedCount) set aside. See: keychainctl quarantine list"
+                quarantinedCount == 0 ? "none" : "\(quarantinedCount). See: keychainctl quarantine list"
             ),
-            ("keybag copy", isKeybagCopyDamaged ? "one of two damaged; the next write mends it" : "both good"),
+            ("keybag copy", isKeybagCopyDamaged ? "one of two is damaged; the next write repairs it" : "both intact"),
             ("completeness", completeness),
             ("rollback", rollbackText),
             (
                 "removed data",
                 walHoldsRemovedData
-                    ? "still in the log: a process was reading there, or the disk was full; the next write removes it"
-                    : "gone"
+                    ? "still in the WAL: a process was reading it, or the disk was full; the next write erases it"
+                    : "erased"
             ),
             ("rotation", rotationText),
             ("key memory", SecretBytes.protection.text),
@@ -97,23 +97,26 @@ extension VaultStatus {
 
     private var indexText: String {
         let faults = [
-            (misfiledCount, "items under another key"), (missingIndexCount, "entries missing"),
-            (foreignIndexCount, "foreign entries"),
+            (misfiledCount, "items indexed under another key"), (missingIndexCount, "entries missing"),
+            (foreignIndexCount, "wrong entries"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return faults.isEmpty ? "fits" : faults.joined(separator: ", ") + ". Run: keychainctl doctor --repair"
+        return faults.isEmpty ? "consistent" : faults.joined(separator: ", ") + ". Run: keychainctl doctor --repair"
     }
 
     private var completeness: String {
         guard let headFindings else { return "unknown until the vault is unlocked" }
         return headFindings.isEmpty
-            ? "as it was left" : headFindings.sentence + "; nothing can be written: see keychainctl accept --help"
+            ? "matches the last known state"
+            : headFindings.sentence + "; the vault cannot be changed: see keychainctl accept --help"
     }
 
     private var rollbackText: String {
         switch isRollbackWatched {
-        case true?: "an older state put back is noticed"
+        case true?: "detected: this machine has a record of the newest state"
         case false?:
-            "not noticed: this machine does not remember this state; the next write does, if '\(location.stateFolder)' can be written"
+            "not detected: this machine has no record of the current state; "
+                + (rollbackObstacle.map { "the record cannot be written: " + $0.message }
+                    ?? "the next write makes one, if '\(location.stateFolder)' can be written")
         case nil: "unknown until the vault is unlocked"
         }
     }
@@ -123,7 +126,7 @@ extension VaultStatus {
             itemCounts[itemClass].map { "\(itemClass.name) \($0)" }
         }
         if lockedCount > 0 { counts.append("\(lockedCount) locked") }
-        if ofAnotherDeviceCount > 0 { counts.append("\(ofAnotherDeviceCount) for another device alone") }
+        if ofAnotherDeviceCount > 0 { counts.append("\(ofAnotherDeviceCount) bound to another device") }
         return counts.isEmpty ? "none" : counts.joined(separator: ", ")
     }
 

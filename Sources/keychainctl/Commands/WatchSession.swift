@@ -9,13 +9,14 @@ extension Keychainctl {
     struct WatchSession: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "watch-session",
-            abstract: "Lock the vault with your session, and before the system sleeps.",
+            abstract: "Lock the vault when your session is locked, and before the system sleeps.",
             discussion: """
-                Waits for systemd-logind to say that one of your sessions is locked or that the system \
-                is about to sleep, and locks the vault as `lock` does; the system sleeps only after \
-                that. It runs until it is ended, and ends by itself if the system bus goes away.
+                This waits until systemd-logind reports that one of your sessions is locked or that the \
+                system is about to sleep. Then it locks the vault as `lock` does; the system sleeps only \
+                after that. It runs until you stop it or the connection to the system bus is lost.
 
-                As ~/.config/systemd/user/keychain-lock.service, with your path to the tool:
+                To run it as a service, write ~/.config/systemd/user/keychain-lock.service, with your \
+                path to the tool:
 
                   [Unit]
                   Description=Lock the keychain with the session
@@ -30,7 +31,7 @@ extension Keychainctl {
                   systemctl --user enable --now keychain-lock.service
                 """)
 
-        @Flag(help: "Close as well what stays open after the first unlock.")
+        @Flag(help: "Also close items that stay open after the first unlock.")
         var all = false
 
         @OptionGroup var stray: StrayWords
@@ -41,7 +42,8 @@ extension Keychainctl {
             let watch = try LoginSessionWatch()
             if !watch.delaySleep() {
                 Output.note(
-                    "The system does not wait for this when it goes to sleep; the vault is locked all the same.")
+                    "Warning: the system does not wait for this command before it sleeps, so the vault may be locked only "
+                        + "after it wakes up.")
             }
             Output.note("Waiting for a session to be locked, or the system to sleep.")
             while true { try handle(watch.next(), vault, watch) }
@@ -63,7 +65,7 @@ extension Keychainctl {
                 let stillOpens = try vault.lock(forgettingFirstUnlock: all)
                 try Vault.closeAll()
                 Output.note(
-                    "Locked, since \(why)."
+                    "Locked because \(why)."
                         + (stillOpens == nil ? "" : " This service still opens it with its credential."))
             } catch {
                 Output.complain(error.message)
@@ -72,7 +74,7 @@ extension Keychainctl {
 
         private static let useless = KeychainError(
             .unavailable,
-            "Here each process keeps the keys that it has unlocked for itself, so there is nothing to lock from outside."
-        )
+            "The kernel keyring is not used here. Each process keeps its own keys, so this command cannot lock the vault. "
+                + "To see why, run: keychainctl doctor")
     }
 }

@@ -17,6 +17,9 @@ long test_join_new_session_keyring(void);
 /// Takes a key out of the user's keyring, as `keyctl unlink` does.
 long test_unlink_from_user_keyring(int serial);
 
+/// Ends a key as `keyctl revoke` does. Only who possesses it may.
+long test_revoke_key(int serial);
+
 /// The most bytes that a core dump of this process may have; -1 if it cannot be told.
 long long test_core_dump_limit(void);
 

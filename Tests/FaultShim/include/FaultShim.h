@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands between a program and the system calls that change files: counts them, fails them, kills at them, records them.
+// Intercepts the system calls that change files. It counts them, makes them fail, kills the process at them, and records them.
 //
-// The program that links this target has its own open, write, fsync and so on. The dynamic linker prefers them to those of
-// the C library, also for SQLite and Foundation. Nothing happens until a plan is armed.
+// A program that links this target has its own open, write, fsync and so on. The dynamic linker prefers them to the functions
+// of the C library, also for calls from SQLite and Foundation. The shim does nothing until a plan is armed.
 
 #ifndef FAULT_SHIM_H
 #define FAULT_SHIM_H
@@ -20,51 +20,51 @@ enum {
     FAULT_LOCK = 1 << 8,      // flock
     FAULT_MODE = 1 << 9,      // chmod, fchmod
     FAULT_READ = 1 << 10,     // read, pread
-    FAULT_RANGE = 1 << 11,    // fcntl that locks a range, or unlocks it
+    FAULT_RANGE = 1 << 11,    // fcntl that locks or unlocks a range
 };
 
-/// What happens at the call.
+/// The action at the call.
 enum {
     FAULT_NONE = 0,
     FAULT_KILL = 1,   // the process is killed
     FAULT_FAIL = 2,   // the call fails
-    FAULT_SHORT = 3,  // a write takes half of the bytes, at least one
-    FAULT_STOP = 4,   // the process stops itself, as SIGSTOP from outside would
-    FAULT_CALL = 5,   // the callback runs, then the call
-    FAULT_CLOCK = 6,  // the clock of the day jumps
+    FAULT_SHORT = 3,  // a write writes half of the bytes, at least one
+    FAULT_STOP = 4,   // the process stops itself, as by SIGSTOP from another process
+    FAULT_CALL = 5,   // the callback runs before the call
+    FAULT_CLOCK = 6,  // the real-time clock jumps
 };
 
 typedef struct {
-    /// Only calls on paths that begin with this count.
+    /// Only calls with paths that begin with this prefix are counted.
     const char *root;
-    /// The kinds of calls that can be hit; all kinds are counted.
+    /// The kinds of calls that the action applies to; all kinds are counted.
     unsigned kinds;
-    /// The call that is hit, counted from 1; 0 counts only.
+    /// The number of the call that the action applies to, counted from 1. 0: only count.
     long at;
     int action;
     int error;
-    /// Whether all later calls are hit, too.
+    /// Whether the action also applies to all later calls.
     int is_sticky;
     long long clock_jump;
     void (*callback)(void);
-    /// Gets a line for each counted call; -1 for none.
+    /// A descriptor that gets a line for each counted call; -1 for none.
     int trace;
-    /// Gets a record of each change of a file; -1 for none.
+    /// A descriptor that gets a record of each change of a file; -1 for none.
     int record;
 } fault_plan;
 
-/// Follows the plan from the next call on; the strings have to stay.
+/// Applies the plan from the next call on. The plan's strings must stay valid until it ends.
 void fault_arm(const fault_plan *plan);
 
-/// Ends it.
+/// Ends the plan.
 ///
-/// Returns how many calls were hit.
+/// Returns how many calls the action applied to.
 long fault_disarm(void);
 
-/// Notes in the record that a step was acknowledged.
+/// Records that a step was acknowledged.
 void fault_record_acknowledgement(void);
 
-/// Records begin with this, then the path (for a rename both, with a zero byte between) and the data.
+/// The header of a record. The path follows (for a rename both paths, with a zero byte between), and then the data.
 typedef struct {
     unsigned operation;
     unsigned path_length;

@@ -3,6 +3,7 @@
 
 import Crypto
 import Foundation
+import KeychainTestSupport
 import Testing
 
 /// What happens when some text appears on the screen.
@@ -52,7 +53,8 @@ struct Conversation {
             }
         }
         let input: [String: Any] = [
-            "steps": spelled, "words": [Self.exerciser] + arguments, "place": place, "environment": environment,
+            "steps": spelled, "words": [Exerciser.path, "ask"] + arguments, "place": place,
+            "environment": environment,
         ]
         let script = String(decoding: try JSONSerialization.data(withJSONObject: input), as: UTF8.self)
         let output = try run("/usr/bin/env", ["python3", "-c", Self.driver, script])
@@ -75,10 +77,6 @@ struct Conversation {
         #expect(signalsAreKept, sourceLocation: location)
         for secret in secrets { #expect(!screen.contains(secret), sourceLocation: location) }
     }
-
-    /// SwiftPM puts executables and the test bundle into one folder.
-    private static let exerciser = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0])
-        .deletingLastPathComponent().appendingPathComponent("authenticator-exerciser").path
 
     /// Between the terminal and the exerciser stands what a shell is: it puts its job in front, and lets it go on when it
     /// stops. Waits for output, never for time; the limit only ends a test that would hang.
@@ -165,9 +163,9 @@ private func run(_ path: String, _ arguments: [String]) throws -> Data {
     let output = Pipe()
     process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    try process.run(limitedTo: .testLimit)
+    let data = try output.fileHandleForReading.readAll()
+    try process.waitForEnd()
     return data
 }
 
@@ -175,23 +173,18 @@ private func succeeds(_ path: String, _ arguments: [String]) -> Bool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
-    do { try process.run() } catch { return false }
+    do { try process.run(limitedTo: .testLimit) } catch { return false }
     process.waitUntilExit()
     return process.terminationStatus == 0
 }
 
 /// A folder for scripts, which goes away with this object.
 final class Scripts {
-    let folder: URL
+    private let temporary: TemporaryFolder
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("authenticators-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { temporary = try TemporaryFolder("authenticators") }
 
-    deinit {
-        do { try FileManager.default.removeItem(at: folder) } catch { print("left behind: \(folder.path)") }
-    }
+    var folder: URL { temporary.url }
 
     /// Writes a shell script and says where it is.
     ///

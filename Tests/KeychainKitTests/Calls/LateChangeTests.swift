@@ -3,8 +3,8 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
-import VaultUnderTest
 
 @testable import KeychainKit
 
@@ -17,11 +17,11 @@ enum LateChange: String, CaseIterable, Sendable {
         case .save: try await store.save("late", for: "alice")
         case .create: try await store.create("late", for: "bob")
         case .update: try await store.update(String.self, for: "alice") { $0 = "late" }
-        case .remove: try await store.remove("alice")
+        case .remove: try await store.remove(for: "alice")
         case .removeAll: try await store.removeAll()
         case .transaction:
             try await store.transaction { transaction in
-                guard try await transaction.contains("alice") else { return }
+                guard try await transaction.contains(for: "alice") else { return }
                 try transaction.save("late", for: "alice")
                 try transaction.save("late", for: "bob")
             }
@@ -34,7 +34,7 @@ enum LateChange: String, CaseIterable, Sendable {
         case .save: try store.save("late", for: "alice")
         case .create: try store.create("late", for: "bob")
         case .update: try store.update(String.self, for: "alice") { $0 = "late" }
-        case .remove: try store.remove("alice")
+        case .remove: try store.remove(for: "alice")
         case .removeAll: try store.removeAll()
         case .transaction:
             try store.transaction { transaction in
@@ -46,7 +46,7 @@ enum LateChange: String, CaseIterable, Sendable {
     }
 }
 
-@Suite("Late changes")
+@Suite("Late changes", .timeLimit(.minutes(10)))
 struct LateChangeTests {
     private let held: HeldVault
     private let store: SecretStore
@@ -70,7 +70,7 @@ struct LateChangeTests {
     @Test(arguments: LateChange.allCases)
     func change_thatTimedOut_neverHappens(_ change: LateChange) async throws {
         var hurried = store
-        hurried.deadline = Deadline(silent: .milliseconds(100))
+        hurried.timeout = Timeout(operation: .milliseconds(100))
         let result = await reason { [hurried] in try await change.run(hurried) }
         #expect(result == .timedOut)
         try expectNothingHappened()
@@ -79,7 +79,7 @@ struct LateChangeTests {
     @Test(arguments: LateChange.allCases)
     func synchronousChange_thatTimedOut_neverHappens(_ change: LateChange) throws {
         var hurried = store
-        hurried.deadline = Deadline(silent: .milliseconds(100))
+        hurried.timeout = Timeout(operation: .milliseconds(100))
         #expect(reason { try change.runOnThisThread(hurried) } == .timedOut)
         try expectNothingHappened()
     }
@@ -87,7 +87,7 @@ struct LateChangeTests {
     @Test(arguments: LateChange.allCases)
     func change_thatWasCancelled_neverHappens(_ change: LateChange) async throws {
         var patient = store
-        patient.deadline = Deadline(silent: .seconds(600))
+        patient.timeout = Timeout(operation: .seconds(600))
         let task = Task { [patient] in await reason { try await change.run(patient) } }
         #expect(await waitForChange())
         task.cancel()

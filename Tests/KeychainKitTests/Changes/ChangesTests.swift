@@ -39,9 +39,9 @@ struct ChangesTests {
         #expect(await changes.next(1) == ["added alice"])
         try await store.save("2", for: "alice")
         #expect(await changes.next(1) == ["updated alice"])
-        try await store.save("2", for: "alice", ItemAttributes(label: "l"))
+        try await store.save("2", for: "alice", attributes: ItemAttributes(label: "l"))
         #expect(await changes.next(1) == ["updated alice"])
-        try await store.remove("alice")
+        try await store.remove(for: "alice")
         #expect(await changes.next(1) == ["removed alice"])
     }
 
@@ -51,7 +51,7 @@ struct ChangesTests {
         try await store.save("1", for: "alice")
         try await store.save("1", for: "bob")
         let changes = try await store.changes()
-        try await store.remove("alice")
+        try await store.remove(for: "alice")
         try await store.save("2", for: "bob")
         #expect(await changes.next(2).sorted() == ["removed alice", "updated bob"])
     }
@@ -72,7 +72,7 @@ struct ChangesTests {
         let changes = try await place.store(group: "mine").changes()
         try await place.store("other", group: "mine").save("1", for: "a")
         try await place.store(group: "yours").save("1", for: "b")
-        try await SecretStore(server: "s", accessGroup: "mine", store: place.items).save("1", for: "c")
+        try await SecretStore(server: .init("s"), accessGroup: "mine", store: place.items).save("1", for: "c")
         var synchronizable = place.store(group: "mine")
         synchronizable.synchronizable = true
         try await synchronizable.save("1", for: "d")
@@ -85,8 +85,8 @@ struct ChangesTests {
         try await place.store("there").save("1", for: "before")
         let changes = try await KeychainCatalog(store: place.items).changes()
         try await place.store("one").save("1", for: "a")
-        try await SecretStore(server: "two", synchronizable: true, store: place.items).save("1", for: "b")
-        try await place.store("there").remove("before")
+        try await SecretStore(server: .init("two"), synchronizable: true, store: place.items).save("1", for: "b")
+        try await place.store("there").remove(for: "before")
         #expect(await changes.next(3).sorted() == ["added a", "added b", "removed before"])
     }
 
@@ -94,14 +94,14 @@ struct ChangesTests {
         let place = try Place(kind)
         let changes = try await KeychainCatalog(store: place.items).changes([.internetPassword])
         try await place.store("one").save("1", for: "a")
-        try await SecretStore(server: "two", store: place.items).save("1", for: "b")
+        try await SecretStore(server: .init("two"), store: place.items).save("1", for: "b")
         #expect(await changes.next(1) == ["added b"])
     }
 
     @Test(arguments: Kind.allCases) func changesOfAProgram_areOfItsOwnGroups(_ kind: Kind) async throws {
         let place = try Place(kind)
-        let caller = Caller(groups: ["mine"])
-        let changes = try await KeychainCatalog(store: place.items, caller: caller).changes()
+        let accessGroups = AccessGroups(["mine"])
+        let changes = try await KeychainCatalog(store: place.items, accessGroups: accessGroups).changes()
         try await place.store(group: "yours").save("1", for: "a")
         try await place.store(group: "mine").save("1", for: "b")
         #expect(await changes.next(1) == ["added b"])
@@ -113,7 +113,7 @@ struct ChangesTests {
         try await store.save("1", for: "alice")
         let changes = try await store.changes()
         let (query, changed) = (Query(.genericPassword, [.service: .string("s")]), Changes([.account: .string("bob")]))
-        try Engine(store: place.items).update(query, with: changed, caller: .unrestricted)
+        try Engine(store: place.items).update(query, with: changed, accessGroups: .unrestricted)
         #expect(await changes.next(2) == ["removed alice", "added bob"])
     }
 
@@ -127,13 +127,13 @@ struct ChangesTests {
         try engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
             for (old, new) in [("alice", "nobody"), ("bob", "alice"), ("nobody", "bob")] {
                 let query = Query(.genericPassword, [.service: .string("s"), .account: .string(old)])
-                _ = try requests.update(query, with: Changes([.account: .string(new)]), caller: .unrestricted)
+                _ = try requests.update(query, with: Changes([.account: .string(new)]), accessGroups: .unrestricted)
             }
         }
         #expect(await changes.next(2).sorted() == ["updated alice", "updated bob"])
     }
 
-    @Test(arguments: Kind.allCases) func itemThatAsksForTheUser_comesWithItsNameAndAsksNobody(
+    @Test(arguments: Kind.allCases) func item_thatAsksForTheUser_comesWithItsNameAndAsksNobody(
         _ kind: Kind
     ) async throws {
         let place = try Place(kind)
@@ -145,7 +145,7 @@ struct ChangesTests {
             return nil
         }
         let changes = try await store.changes()
-        try await store.save("1", for: "alice", ItemAttributes(label: "l"))
+        try await store.save("1", for: "alice", attributes: ItemAttributes(label: "l"))
         for await change in changes {
             #expect(change.words == "added alice" && change.item?.label == nil && change.item?.service == "s")
             break
@@ -193,13 +193,13 @@ struct ChangesTests {
         #expect(await changes.next(1) == ["added alice"])
     }
 
-    @Test func storeThatNoticesNothing_isUnsupported() throws {
-        let store = SecretStore(service: "s", store: SilentStore())
+    @Test func store_thatNoticesNothing_isUnsupported() throws {
+        let store = SecretStore(service: "s", store: ForgetfulStore())
         #expect(reason { try store.changes() } == .unsupported)
         #expect(reason { try store.values(String.self, for: "alice") } == .unsupported)
     }
 
-    @Test func lookThatFails_isMadeAgain() async throws {
+    @Test func look_thatFails_isMadeAgain() async throws {
         let counted = CountedStore()
         let store = SecretStore(service: "s", store: counted)
         let changes = try await store.changes()

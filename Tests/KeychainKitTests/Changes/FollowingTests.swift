@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import Synchronization
 import Testing
 
@@ -21,7 +22,7 @@ struct FollowingTests {
         let (steps, store) = (200, vault.store)
         let program = try vault.start(["burst", "\(steps)", "1"])
         // Anywhere in the midst of it.
-        while try await store.read(String.self, for: "item-0") == nil { await Task.yield() }
+        try await yieldUntil("The first value") { try await store.read(String.self, for: "item-0") != nil }
         let changes = try await store.changes(for: "item-0")
         var value = try await store.read(String.self, for: "item-0")
         var iterator = changes.makeAsyncIterator()
@@ -29,7 +30,7 @@ struct FollowingTests {
             value = try await store.read(String.self, for: "item-0")
         }
         #expect(value == "value-\(steps - 1)")
-        #expect(program.finish().lines.count == steps)
+        #expect(try program.finish().lines.count == steps)
     }
 
     @Test func cancelledTask_endsWaitingAndObserving() async throws {
@@ -54,6 +55,7 @@ struct FollowingTests {
             #expect(await changes.next(1) == ["added alice"])
             #expect(counted.observations == 1)
         }
+        await counted.untilNotObserved()
         #expect(counted.observations == 0)
     }
 
@@ -83,7 +85,7 @@ struct FollowingTests {
             text += "\(change) \(String(reflecting: change))"
             break
         }
-        dump(Secret<String>("the-account", in: store), to: &text)
+        dump(Secret<String>(for: "the-account", in: store), to: &text)
         #expect(!text.contains("the-") && text.contains("added"), "\(text)")
     }
 
@@ -96,7 +98,7 @@ struct FollowingTests {
         #expect(try await values.next() == "1")
         try await store.save("2", for: "alice")
         #expect(try await values.next() == "2")
-        try await store.remove("alice")
+        try await store.remove(for: "alice")
         #expect(try await values.next() == .some(nil))
         try await store.save("3", for: "alice")
         #expect(try await values.next() == "3")
@@ -142,7 +144,7 @@ struct FollowingTests {
         let seen = Mutex<[String?]>([])
         let values = try await store.values(String.self, for: "alice")
         let following = Task { for try await value in values { seen.withLock { $0.append(value) } } }
-        while seen.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await yieldUntil("The first value") { !seen.withLock { $0.isEmpty } }
         let changes = try await store.changes()
         for state in [LockState.locked, .unlocked] {
             memory.lockState = state
@@ -150,7 +152,7 @@ struct FollowingTests {
             for _ in 0..<100 { await Task.yield() }
         }
         try await store.save("2", for: "alice")
-        while seen.withLock({ $0.last != "2" }) { await Task.yield() }
+        try await yieldUntil("The second value") { seen.withLock { $0.last == "2" } }
         following.cancel()
         #expect(seen.withLock { $0 } == ["1", "2"])
     }
@@ -173,7 +175,7 @@ struct FollowingTests {
             for try await value in values { seen.append(value) }
             return seen
         }
-        while counted.observations == 0 { await Task.yield() }
+        try await yieldUntil("An observation") { counted.observations > 0 }
         following.cancel()
         #expect(try await following.value.count <= 1)
         #expect(counted.observations == 0)

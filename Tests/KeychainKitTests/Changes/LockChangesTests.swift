@@ -5,6 +5,7 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -13,18 +14,13 @@ import Testing
 extension SharedVault {
     /// What the exercisers unlock with.
     var passphrase: ProtectorSecret {
-        ProtectorSecret(PassphraseProtector.kind, Self.secret("the old passphrase"))
-    }
-
-    private static func secret(_ text: String) -> SecretBytes {
-        SecretBytes(count: text.utf8.count) { $0.copyBytes(from: text.utf8) }
+        ProtectorSecret(PassphraseProtector.kind, SecretBytes(text: "the old passphrase"))
     }
 
     /// With that passphrase, and locked.
     static func locked() throws -> SharedVault {
         var settings = VaultSettings()
-        settings.scryptCost = ScryptCost(
-            floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
+        settings.scryptCost = .cheap
         let shared = try SharedVault(settings)
         try shared.vault.create()
         try shared.vault.addProtector(shared.passphrase)
@@ -52,11 +48,11 @@ struct LockChangesTests {
     @Test func lockAndUnlock_byAnotherProcess_areChanges() async throws {
         let shared = try SharedVault.locked()
         let changes = try await shared.store.changes()
-        #expect(try await shared.lines("unlock", "old", of: "vault-exerciser") == ["done"])
+        #expect(try await shared.lines("unlock", "old") == ["done"])
         #expect(await changes.next(1) == ["unlocked"])
         try await shared.store.save("1", for: "alice")
         #expect(await changes.next(1) == ["added alice"])
-        #expect(try await shared.lines("lock", "all", of: "vault-exerciser") == ["done"])
+        #expect(try await shared.lines("lock", "all") == ["done"])
         #expect(await changes.next(1) == ["locked"])
     }
 
@@ -70,7 +66,7 @@ struct LockChangesTests {
         try shared.vault.lock(forgettingFirstUnlock: true)
         #expect(await changes.next(1) == ["locked"])
         // Deleting works while the vault is locked, and does not need to be opened to be seen.
-        #expect(try await shared.lines("delete", "bob", of: "vault-exerciser") == ["done"])
+        #expect(try await shared.lines("delete", "bob") == ["done"])
         #expect(await changes.next(1) == ["removed bob"])
         // Another process has the keys for itself alone.
         let other = Vault(shared.location, shared.vault.settings)
@@ -90,7 +86,7 @@ struct LockChangesTests {
         memory.lockState = .unlocked
         #expect(await changes.next(1) == ["unlocked"])
         try await store.save("2", for: "alice")
-        try await store.remove("bob")
+        try await store.remove(for: "bob")
         #expect(await changes.next(2).sorted() == ["removed bob", "updated alice"])
     }
 

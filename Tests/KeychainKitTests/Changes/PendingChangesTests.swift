@@ -41,7 +41,7 @@ import Testing
         #expect(Self.taken(changes.map { Self.change($0, $1) }) == ["updated a", "added b", "locked", "removed c"])
     }
 
-    @Test func itemsThatComeAndGo_takeNoRoom() {
+    @Test func items_thatComeAndGo_takeNoRoom() {
         var pending = PendingChanges()
         pending.add(Self.change("added", "b"))
         for _ in 0..<100_000 {

@@ -51,13 +51,13 @@ struct ArticleExamples: KeychainExamples {
     @Test func list_inGettingStarted_losesWhatIsOld() throws {
         let lastYear = Date.now
         var past = store
-        past.clock = KeychainClock(now: { .distantPast }, elapsed: { .zero }, sleep: { _ in })
+        past.now = { .distantPast }
         try past.save("s3cret", for: "alice")
         var future = store
-        future.clock = KeychainClock(now: { .distantFuture }, elapsed: { .zero }, sleep: { _ in })
+        future.now = { .distantFuture }
         try future.save("s3cret", for: "bob")
         for item in try store.items() where item.modified < lastYear {
-            try store.remove(item.account ?? "")
+            try store.remove(for: item.account ?? "")
         }
         #expect(try store.items().map(\.account) == ["bob"])
     }
@@ -77,14 +77,14 @@ struct ArticleExamples: KeychainExamples {
         try self.store.save("s3cret", for: "alice")
         let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
         try store.move(to: store)
-        #expect(try store.item("alice")?.accessibility == .afterFirstUnlock)
+        #expect(try store.item(for: "alice")?.accessibility == .afterFirstUnlock)
     }
 
     @Test func accessControl_inItsArticle_asksForTheUser() throws {
         var store = SecretStore(service: "com.example.app", accessControl: .userPresence)
         store.prompt = "sign the release"
         try store.save("s3cret", for: "signing-key")
-        store.mayAsk = false
+        store.allowsInteraction = false
         let error = #expect(throws: KeychainError.self) { try store.read(String.self, for: "signing-key") }
         #expect(error?.reason == .interactionNotAllowed)
     }
@@ -92,14 +92,14 @@ struct ArticleExamples: KeychainExamples {
     @Test func group_inItsArticle_isTheItems() throws {
         let shared = SecretStore(service: "com.example.app", accessGroup: "TEAM.com.example.shared")
         try shared.save("s3cret", for: "alice")
-        #expect(try store.item("alice")?.accessGroup == "TEAM.com.example.shared")
+        #expect(try store.item(for: "alice")?.accessGroup == "TEAM.com.example.shared")
     }
 
     @Test func caller_inItsArticle_seesNoOtherGroup() throws {
         try self.store.save("s3cret", for: "alice")
-        let widget = Caller(groups: ["TEAM.com.example.shared"])
-        let store = SecretStore(service: "com.example.app", caller: widget)
-        #expect(try !store.contains("alice"))
+        let widget = AccessGroups(["TEAM.com.example.shared"])
+        let store = SecretStore(service: "com.example.app", accessGroups: widget)
+        #expect(try !store.contains(for: "alice"))
     }
 
     // MARK: - Tests
@@ -122,7 +122,7 @@ struct ArticleExamples: KeychainExamples {
     @Test func passphrase_inTheArticleOnTests_letsItemsAskForTheUser() throws {
         let memory = MemoryStore(passphrase: "several words")
         var store = SecretStore(service: "com.example.app", accessControl: .userPresence, store: memory)
-        store.mayAsk = false
+        store.allowsInteraction = false
         try store.save("s3cret", for: "token")
         #expect(throws: KeychainError.self) { try store.read(String.self, for: "token") }
     }
@@ -137,9 +137,15 @@ struct ArticleExamples: KeychainExamples {
         #expect(try await !signIn())
     }
 
-    @Test func deadline_inItsArticle_leavesTimeToRead() async throws {
+    @Test func synchronousCall_inAsynchronousCode_isMadeInAClosure() async throws {
+        let store = store
+        let token = try { try store.read(String.self, for: "token") }()
+        #expect(token == nil)
+    }
+
+    @Test func timeout_inItsArticle_leavesTimeToRead() async throws {
         var store = store
-        store.deadline = Deadline(silent: .seconds(2), asking: .seconds(120))
+        store.timeout = Timeout(operation: .seconds(2), userInteraction: .seconds(120))
         #expect(try await store.read(String.self, for: "token") == nil)
     }
 
@@ -147,7 +153,7 @@ struct ArticleExamples: KeychainExamples {
         var store = store
         store.accessControl = .userPresence
         try store.save("s3cret", for: "token")
-        store.mayAsk = false
+        store.allowsInteraction = false
         let error = #expect(throws: KeychainError.self) { try store.read(String.self, for: "token") }
         #expect(error?.reason == .interactionNotAllowed)
     }
@@ -187,9 +193,9 @@ struct ArticleExamples: KeychainExamples {
 
     @Test func item_inTheArticleOnSecItem_hasItsAttributes() throws {
         let store = SecretStore(service: "com.example.app", accessibility: .afterFirstUnlock)
-        try store.save(Data("s3cret".utf8), for: "alice", ItemAttributes(label: "Example account"))
-        #expect(try store.item("alice")?.accessibility == .afterFirstUnlock)
-        #expect(try store.item("alice")?.label == "Example account")
+        try store.save(Data("s3cret".utf8), for: "alice", attributes: ItemAttributes(label: "Example account"))
+        #expect(try store.item(for: "alice")?.accessibility == .afterFirstUnlock)
+        #expect(try store.item(for: "alice")?.label == "Example account")
     }
 
     @Test func jsonText_inTheArticleOnWrappers_becomesText() throws {

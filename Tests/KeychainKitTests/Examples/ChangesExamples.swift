@@ -5,7 +5,7 @@ import Foundation
 import KeychainKit
 import Testing
 
-@Suite("Examples on changes")
+@Suite("Examples on changes", .timeLimit(.minutes(10)))
 struct ChangesExamples: KeychainExamples {
     let memory = MemoryStore()
 
@@ -100,7 +100,7 @@ struct ChangesExamples: KeychainExamples {
         struct Session {
             @Secret var token: String?
 
-            init(_ store: SecretStore) { _token = Secret("token", in: store) }
+            init(_ store: SecretStore) { _token = Secret(for: "token", in: store) }
         }
 
         let session = Session(SecretStore(service: "com.example.app"))

@@ -9,7 +9,7 @@ import Testing
 struct CommentExamples: KeychainExamples {
     let memory = MemoryStore()
 
-    private var store: KeychainKit.SecretStore { SecretStore(service: "com.example.app") }
+    var store: KeychainKit.SecretStore { SecretStore(service: "com.example.app") }
 
     // MARK: - Store
 
@@ -29,14 +29,20 @@ struct CommentExamples: KeychainExamples {
     }
 
     @Test func server_inItsExample_savesAnInternetPassword() throws {
-        let logins = SecretStore(server: "git.example.com", protocol: .https)
+        let logins = SecretStore(server: .init("git.example.com", protocol: .https))
         try logins.save("t0ken", for: "alice")
         #expect(try KeychainCatalog().items([.internetPassword]).map(\.protocol) == [.https])
     }
 
+    @Test func server_inTheExampleOfItsType_hasAPort() throws {
+        let logins = SecretStore(server: .init("git.example.com", protocol: .https, port: 8443))
+        try logins.save("t0ken", for: "alice")
+        #expect(try KeychainCatalog().items([.internetPassword]).map(\.port) == [8443])
+    }
+
     @Test func save_inItsExample_writesTheLabel() throws {
-        try store.save("s3cret", for: "alice", ItemAttributes(label: "Example account"))
-        #expect(try store.item("alice")?.label == "Example account")
+        try store.save("s3cret", for: "alice", attributes: ItemAttributes(label: "Example account"))
+        #expect(try store.item(for: "alice")?.label == "Example account")
     }
 
     @Test func create_inItsExample_adds() throws {
@@ -51,20 +57,20 @@ struct CommentExamples: KeychainExamples {
 
     @Test func remove_inItsExample_removes() throws {
         try store.save("s3cret", for: "alice")
-        try store.remove("alice")
-        #expect(try !store.contains("alice"))
+        try store.remove(for: "alice")
+        #expect(try !store.contains(for: "alice"))
     }
 
     @Test func contains_inItsExample_isFalseWithoutAnItem() throws {
         var isSignedIn = false
         func signIn() { isSignedIn = true }
-        if try !store.contains("alice") { signIn() }
+        if try !store.contains(for: "alice") { signIn() }
         #expect(isSignedIn)
     }
 
     @Test func item_inItsExample_hasTheTimeOfItsChange() throws {
         try store.save("s3cret", for: "alice")
-        let changed = try store.item("alice")?.modified
+        let changed = try store.item(for: "alice")?.modified
         #expect(changed.map { $0 > .distantPast } == true)
     }
 
@@ -101,7 +107,7 @@ struct CommentExamples: KeychainExamples {
         try store.transaction { transaction in
             guard let secret = try transaction.read(SecretValue.self, for: "old name") else { return }
             try transaction.save(secret, for: "new name")
-            transaction.remove("old name")
+            transaction.remove(for: "old name")
         }
         #expect(try store.items().compactMap(\.account) == ["new name"])
     }
@@ -117,7 +123,7 @@ struct CommentExamples: KeychainExamples {
     // MARK: - Items
 
     @Test func filter_inItsExample_findsByAttribute() throws {
-        try store.save("", for: "alice", ItemAttributes(isNegative: true))
+        try store.save("", for: "alice", attributes: ItemAttributes(isNegative: true))
         try store.save("s3cret", for: "bob")
         let negatives = try store.items(matching: ItemFilter(attributes: ItemAttributes(isNegative: true)))
         #expect(negatives.map(\.account) == ["alice"])
@@ -127,7 +133,7 @@ struct CommentExamples: KeychainExamples {
         var store = store
         for (age, name) in ["alice", "bob"].enumerated() {
             let date = Date(timeIntervalSince1970: TimeInterval(age))
-            store.clock = KeychainClock(now: { date }, elapsed: { .zero }, sleep: { _ in })
+            store.now = { date }
             try store.save("s3cret", for: name)
         }
         let oldest = try store.items().min { $0.modified < $1.modified }?.account
@@ -135,7 +141,7 @@ struct CommentExamples: KeychainExamples {
     }
 
     @Test func catalog_inItsExample_findsTheItemsOfAServer() throws {
-        try SecretStore(server: "git.example.com", port: 8443).save("t0ken", for: "alice")
+        try SecretStore(server: .init("git.example.com", port: 8443)).save("t0ken", for: "alice")
         let catalog = KeychainCatalog()
         let logins = try catalog.items(matching: ItemFilter(server: "git.example.com"))
         #expect(logins.map(\.port) == [8443])
@@ -159,8 +165,8 @@ struct CommentExamples: KeychainExamples {
     }
 
     @Test func removal_inTheExampleOfTheCatalog_leavesOtherServers() throws {
-        try SecretStore(server: "git.example.com").save("t0ken", for: "alice")
-        try SecretStore(server: "example.com").save("t0ken", for: "bob")
+        try SecretStore(server: .init("git.example.com")).save("t0ken", for: "alice")
+        try SecretStore(server: .init("example.com")).save("t0ken", for: "bob")
         let catalog = KeychainCatalog()
         try catalog.removeAll(matching: ItemFilter(server: "git.example.com"))
         #expect(try catalog.items().map(\.account) == ["bob"])
@@ -168,7 +174,7 @@ struct CommentExamples: KeychainExamples {
 
     @Test func text_inItsExample_isTheAccount() throws {
         try store.save("s3cret", for: "alice")
-        let item = try #require(try store.item("alice"))
+        let item = try #require(try store.item(for: "alice"))
         let name = item.displayText(of: .account) ?? "-"
         #expect(name == "alice")
     }
@@ -198,71 +204,16 @@ struct CommentExamples: KeychainExamples {
 
     // MARK: - Time
 
-    @Test func deadline_inItsExample_isTheStores() throws {
+    @Test func timeout_inItsExample_isTheStores() throws {
         var store = SecretStore(service: "com.example.app")
-        store.deadline = Deadline(silent: .seconds(1), asking: .seconds(60))
+        store.timeout = Timeout(operation: .seconds(1), userInteraction: .seconds(60))
         #expect(try store.read(String.self, for: "alice") == nil)
     }
 
-    @Test func clock_inItsExample_datesItems() throws {
-        let (date, elapsed) = (Date(timeIntervalSinceReferenceDate: 1), Duration.zero)
+    @Test func now_inItsExample_datesItems() throws {
         var store = store
-        store.clock = KeychainClock(now: { date }, elapsed: { elapsed }, sleep: { try await Task.sleep(for: $0) })
+        store.now = { Date(timeIntervalSinceReferenceDate: 1) }
         try store.save("s3cret", for: "alice")
-        #expect(try store.item("alice")?.created == date)
-    }
-
-    // MARK: - Migration
-
-    @Test(arguments: ["s3cret", #"{"user":"alice","password":"s3cret","version":1}"#])
-    func migration_inItsExamples_readsOlderValues(saved: String) throws {
-        struct OldLogin: Codable {
-            var user: String
-            var password: String
-            var version: Int
-        }
-        struct Login: Codable {
-            var user: String
-            var password: String
-            var isCurrent = true
-        }
-        try store.save(saved, for: "alice")
-        let migration = SecretMigration(to: Login.self)
-            .from(OldLogin.self) { Login(user: $0.user, password: $0.password) }
-            .from(String.self) { Login(user: "alice", password: $0) }
-        let login = try store.read(migration, for: "alice")
-        #expect(login?.user == "alice" && login?.password == "s3cret")
-        #expect(try store.read(Login.self, for: "alice")?.isCurrent == true)
-    }
-
-    @Test func items_inTheirExample_move() throws {
-        try store.save("s3cret", for: "alice")
-        let shared = SecretStore(service: "com.example.app", accessGroup: "com.example.shared")
-        try store.move(to: shared)
-        #expect(try shared.read(for: "alice") == "s3cret")
-    }
-
-    @Test func defaults_inTheirExample_areTakenIn() throws {
-        try store.adopt(["apiToken": "alice"], from: UserDefaults.standard)
-        #expect(try store.read(for: "alice") == "s3cret")
-    }
-
-    @Test func file_inItsExample_losesWhatIsTakenIn() throws {
-        let url = FileManager.default.temporaryDirectory.appending(component: "\(UUID()).plist")
-        defer { unlink(url.path) }
-        try PropertyListEncoder().encode(["apiToken": "s3cret"]).write(to: url)
-        try store.adopt(["apiToken": "alice"], from: PropertyListFile(url))
-        #expect(try store.read(for: "alice") == "s3cret")
-        #expect(try PropertyListFile(url).propertyListValue(forKey: "apiToken") == nil)
-    }
-}
-
-/// Stands for the user's.
-private enum UserDefaults {
-    static let standard = Settings()
-
-    struct Settings: PlaintextSource {
-        func propertyListValue(forKey key: String) -> Any? { key == "apiToken" ? "s3cret" : nil }
-        func removeValues(forKeys keys: [String]) {}
+        #expect(try store.item(for: "alice")?.created == Date(timeIntervalSinceReferenceDate: 1))
     }
 }

@@ -13,17 +13,15 @@ extension KeychainExamples {
     func SecretStore(
         service: String, accessGroup: String? = nil, accessibility: Accessibility? = nil,
         accessControl: AccessControl.Flags? = nil, synchronizable: Bool = false, coder: any SecretCoder = .json,
-        store: (any ItemStore)? = nil, caller: Caller? = nil
+        store: (any ItemStore)? = nil, accessGroups: AccessGroups? = nil
     ) -> KeychainKit.SecretStore {
         KeychainKit.SecretStore(
             service: service, accessGroup: accessGroup, accessibility: accessibility, accessControl: accessControl,
-            synchronizable: synchronizable, coder: coder, store: store ?? memory, caller: caller)
+            synchronizable: synchronizable, coder: coder, store: store ?? memory, accessGroups: accessGroups)
     }
 
-    func SecretStore(
-        server: String, protocol: InternetProtocol? = nil, port: Int? = nil
-    ) -> KeychainKit.SecretStore {
-        KeychainKit.SecretStore(server: server, protocol: `protocol`, port: port, store: memory)
+    func SecretStore(server: KeychainKit.SecretStore.Server) -> KeychainKit.SecretStore {
+        KeychainKit.SecretStore(server: server, store: memory)
     }
 
     func KeychainCatalog() -> KeychainKit.KeychainCatalog { KeychainKit.KeychainCatalog(store: memory) }

@@ -26,7 +26,7 @@ struct AdoptionTests {
         #expect(keys == ["raw", "token"])
         #expect(try store.read(String.self, for: "alice") == "t0ken")
         #expect(try store.read(Data.self, for: "raw") == Data([0, 255]))
-        #expect(try !store.contains("absent"))
+        #expect(try !store.contains(for: "absent"))
         #expect(try file.propertyListValue(forKey: "token") == nil)
         #expect(try file.propertyListValue(forKey: "other") as? String == "stays")
     }
@@ -84,7 +84,7 @@ struct AdoptionTests {
         #expect(try store.read(UInt64.self, for: "big") == .max)
     }
 
-    @Test(arguments: [false, true]) func valueThatChangesMeanwhile_staysInTheSource(isAsync: Bool) async throws {
+    @Test(arguments: [false, true]) func value_thatChangesMeanwhile_staysInTheSource(isAsync: Bool) async throws {
         let source = ChangingSource()
         let result =
             isAsync
@@ -104,7 +104,7 @@ struct AdoptionTests {
         try store.save("another", for: "alice")
         let result = reason { try store.adopt(["raw": "raw", "token": "alice"], from: file) }
         #expect(result == .duplicateItem)
-        #expect(try !store.contains("raw"))
+        #expect(try !store.contains(for: "raw"))
         #expect(try file.propertyListValue(forKey: "raw") as? Data == Data([0, 255]))
     }
 
@@ -114,7 +114,7 @@ struct AdoptionTests {
         #expect(try file.propertyListValue(forKey: "token") == nil)
     }
 
-    @Test func keychainThatForgets_keepsTheOriginals() throws {
+    @Test func keychain_thatForgets_keepsTheOriginals() throws {
         let forgetful = SecretStore(service: "app", store: ForgetfulStore())
         let result = reason { try forgetful.adopt(["token": "alice"], from: file) }
         #expect(result == .inputOutput)

@@ -34,9 +34,9 @@ struct MigrationTests {
 
     @Test func valueOfTheNewestType_read_isLeftAsItIs() throws {
         try store.save(Login(user: "alice", password: "x"), for: "alice")
-        let before = try store.item("alice")
+        let before = try store.item(for: "alice")
         #expect(try store.read(migration, for: "alice") == Login(user: "alice", password: "x"))
-        #expect(try store.item("alice") == before)
+        #expect(try store.item(for: "alice") == before)
     }
 
     @Test func valueOfAnOlderType_read_isSavedAsTheNewest() throws {
@@ -80,13 +80,13 @@ struct MigrationTests {
     // MARK: - Places
 
     @Test func items_moved_haveTheNewServiceAndAllElseOfTheOld() throws {
-        try store.save("1", for: "alice", ItemAttributes(label: "A"))
+        try store.save("1", for: "alice", attributes: ItemAttributes(label: "A"))
         try store.save("2", for: "bob")
-        let before = try #require(try store.item("alice"))
+        let before = try #require(try store.item(for: "alice"))
         let other = SecretStore(service: "new", store: memory)
         #expect(try store.move(to: other) == 2)
         #expect(try store.items().isEmpty)
-        let after = try #require(try other.item("alice"))
+        let after = try #require(try other.item(for: "alice"))
         #expect(after.id == before.id && after.label == "A" && after.created == before.created)
         #expect(try other.read(String.self, for: "bob") == "2")
     }
@@ -107,7 +107,7 @@ struct MigrationTests {
         var other = store
         other.accessibility = .afterFirstUnlock
         try store.move(to: other)
-        #expect(try store.item("alice")?.accessibility == .afterFirstUnlock)
+        #expect(try store.item(for: "alice")?.accessibility == .afterFirstUnlock)
     }
 
     @Test func items_movedToAnotherGroup_areThere() throws {
@@ -115,7 +115,7 @@ struct MigrationTests {
         var other = store
         other.accessGroup = "shared"
         try store.move(to: other)
-        #expect(try other.item("alice")?.accessGroup == "shared")
+        #expect(try other.item(for: "alice")?.accessGroup == "shared")
     }
 
     @Test func items_movedToAnotherKeychain_areNot() throws {

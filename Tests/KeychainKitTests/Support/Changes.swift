@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
 import Synchronization
 
 @testable import KeychainVault
@@ -27,26 +28,27 @@ extension SecretChanges {
 
 extension SharedVault {
     /// What an exerciser prints, waited for on a thread that no other test needs.
-    func lines(_ command: String..., of exerciser: String = "kit-exerciser") async throws -> [String] {
-        let arguments = [location.folder, location.deviceKeyFile] + command
-        return try await withCheckedThrowingContinuation { waiting in
+    func lines(_ command: String...) async throws -> [String] {
+        try await withCheckedThrowingContinuation { waiting in
             Thread.detachNewThread {
-                waiting.resume(
-                    with: Result {
-                        try RunningProgram(RunningProgram.built(exerciser), arguments).finish().lines
-                    })
+                waiting.resume(with: Result { try self.start(command).finish().lines })
             }
         }
     }
 }
 
 /// A store in memory that counts who observes it, and fails to compare as often as it is told.
-final class CountedStore: ItemStore {
+final class CountedStore: StoreOverMemory {
     let memory = MemoryStore(passphrase: "p")
     private let count = Mutex(0)
     let failures = Mutex(0)
 
     var observations: Int { count.withLock { $0 } }
+
+    /// A notification that is in progress holds its observer until it has ended.
+    func untilNotObserved() async {
+        while observations > 0, !Task.isCancelled { await Task.yield() }
+    }
 
     func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
         count.withLock { $0 += 1 }
@@ -63,26 +65,6 @@ final class CountedStore: ItemStore {
         }
         if fails { throw KeychainError(.inputOutput, "It fails as it was told to.") }
         return memory.differences(selections, from: known)
-    }
-
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainError) -> SelectedItems {
-        try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
-    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try memory.insert(item, authorization)
-    }
-
-    func update(
-        _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
-    ) throws(KeychainError) -> SelectedItems {
-        try memory.update(selection, authorization, change)
-    }
-
-    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
-        try memory.delete(selection, authorization)
     }
 
     var userVerifier: (any UserVerifier)? { memory.userVerifier }

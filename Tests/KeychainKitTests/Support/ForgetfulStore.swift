@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store that takes everything and keeps nothing.
+// A store that takes everything, keeps nothing and notices no changes.
 
 import Foundation
 import KeychainEngine
 
-struct ForgetfulStore: ItemStore {
-    let hasTransactions = true
-
+struct ForgetfulStore: TransactionalStore {
     func transaction<Result>(
         _: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {

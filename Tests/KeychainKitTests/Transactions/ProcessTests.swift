@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainKit
+import KeychainTestSupport
 import Testing
 
 @Suite("Several processes")
@@ -11,7 +12,7 @@ struct ProcessTests {
         let vault = try SharedVault()
         let programs = try (0..<8).map { _ in try vault.start(["increment", "counter", "500"]) }
         for program in programs {
-            let result = program.finish()
+            let result = try program.finish()
             #expect(result.lines == (0..<500).map(String.init), "\(result.lines.filter { $0.hasPrefix("failed") })")
         }
         #expect(try vault.store.read(Int.self, for: "counter") == 4000)
@@ -24,9 +25,9 @@ struct TransactionKillTests {
     private static let calls = ["pwrite64", "fdatasync", "ftruncate", "unlink", "openat", "flock"]
     private static let (steps, size) = (3, 50)
 
-    @Test(.enabled(if: RunningProgram.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
     func transactionOfFiftyItems_killedAtAnyWriteCall_isWholeOrNothing() throws {
-        guard let strace = RunningProgram.installed("strace") else { return }
+        guard let strace = Programs.installed("strace") else { return }
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
         var points = 0
         for call in Self.calls {

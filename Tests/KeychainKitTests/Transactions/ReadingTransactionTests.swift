@@ -4,15 +4,18 @@
 import Foundation
 import KeychainEngine
 import KeychainKit
+import KeychainTestSupport
+import KeychainTesting
 import KeychainVault
 import Testing
-import VaultUnderTest
 
 @Suite("Transactions that only read")
 struct ReadingTransactionTests {
     @Test func reading_ofAKeychainThatCannotBeWritten_works() throws {
-        let keychain = ReadOnlyStore()
-        let writing = SecretStore(service: "app", store: keychain.memory)
+        let memory = MemoryStore()
+        let keychain = ScriptedStore(over: memory)
+        keychain.fail(.readOnly, .every, on: [.insert, .update, .delete, .transaction])
+        let writing = SecretStore(service: "app", store: memory)
         for account in ["alice", "bob"] { try writing.save(account, for: account) }
         let read = try SecretStore(service: "app", store: keychain).transaction { transaction in
             try [transaction.read(String.self, for: "alice"), transaction.read(String.self, for: "bob")]
@@ -23,7 +26,7 @@ struct ReadingTransactionTests {
     @Test func reading_withoutAVault_makesNone() throws {
         let vault = try SharedVault()
         let found = try vault.store.transaction { transaction in
-            try ["alice", "bob"].filter { try transaction.contains($0) }
+            try ["alice", "bob"].filter { try transaction.contains(for: $0) }
         }
         #expect(found.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: vault.location.folder))
@@ -44,30 +47,4 @@ struct ReadingTransactionTests {
         }
         #expect(read == [1, 1])
     }
-}
-
-/// As a vault on a medium that cannot be written.
-private final class ReadOnlyStore: ItemStore {
-    let memory = MemoryStore()
-    let hasTransactions = true
-
-    private static let refusal = KeychainError(.readOnly, "It cannot be written.")
-
-    func transaction<Result>(
-        _: Authorization, _: (any ItemOperations) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result { throw Self.refusal }
-
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainError) -> SelectedItems {
-        try memory.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
-    func insert(_: Item, _: Authorization) throws(KeychainError) -> StoredItem { throw Self.refusal }
-
-    func update(
-        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
-    ) throws(KeychainError) -> SelectedItems { throw Self.refusal }
-
-    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw Self.refusal }
 }

@@ -104,7 +104,7 @@ struct SecretValueTests {
     @Test func none_saved_isRefused() throws {
         let reason = reason { try store.save(nil as String?, for: "alice") }
         #expect(reason == .invalidParameter)
-        #expect(try !store.contains("alice"))
+        #expect(try !store.contains(for: "alice"))
     }
 
     @Test func optional_savedWithAValueInIt_isRefusedWhateverItsType() throws {
@@ -150,12 +150,22 @@ struct SecretValueTests {
 
 @Suite("Errors")
 struct ErrorTests {
-    @Test(arguments: KeychainError.Reason.allCases)
+    @Test(arguments: KeychainError.Reason.known)
     func error_ofEveryReason_bridgesWithItsStatus(reason: KeychainError.Reason) {
         let error = KeychainError(reason, "What to do.")
         let bridged = error as NSError
         #expect(bridged.domain == "NSOSStatusErrorDomain" && bridged.code == Int(error.status))
         #expect(bridged.localizedDescription == "What to do.")
+    }
+
+    @Test(arguments: KeychainError.Reason.known)
+    func reason_byItsName_isTheSame(reason: KeychainError.Reason) {
+        #expect(KeychainError.Reason(rawValue: reason.rawValue) == reason)
+        #expect("\(reason)" == reason.rawValue)
+    }
+
+    @Test func reason_ofAnUnknownName_isNone() {
+        #expect(KeychainError.Reason(rawValue: "outOfPaper") == nil)
     }
 
     @Test func status_thatTheSystemGave_isKept() {

@@ -5,7 +5,7 @@ import KeychainEngine
 import KeychainKit
 import KeychainSecItem
 import KeychainServices
-import SecretMemory
+import KeychainTestSupport
 import Testing
 
 @Suite("Examples of the comments on SecItemStore")
@@ -36,16 +36,8 @@ struct CommentExamples {
     /// Secrets that ask for the user, with somebody there who answers.
     private func secrets(in store: any ItemStore) -> SecretStore {
         var secrets = SecretStore(service: "com.example.app", accessControl: .userPresence, store: store)
-        secrets.context = AuthenticationContext { Person() }
+        secrets.context = AuthenticationContext { Person(passphrase: "several words") }
         return secrets
-    }
-}
-
-private struct Person: Authenticator {
-    let methods: Set<AuthenticationMethod> = [.passphrase]
-
-    func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
-        .secret(Array("several words".utf8).withUnsafeBytes { SecretBytes(copying: $0) })
     }
 }
 

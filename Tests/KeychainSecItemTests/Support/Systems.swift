@@ -9,16 +9,16 @@ import Synchronization
 
 extension SecItemStore {
     /// A store over our own Keychain Services, over another store.
-    convenience init(over base: any ItemStore, caller: Caller = .unrestricted) {
-        self.init(.services(over: base, caller: caller))
+    convenience init(over base: any ItemStore, accessGroups: AccessGroups = .unrestricted) {
+        self.init(.services(over: base, accessGroups: accessGroups))
     }
 }
 
 extension SecItemFunctions {
     static func services(
-        over base: any ItemStore, caller: Caller = .unrestricted, dialect: Engine.Dialect = .lenient
+        over base: any ItemStore, accessGroups: AccessGroups = .unrestricted, dialect: Engine.Dialect = .lenient
     ) -> SecItemFunctions {
-        let services = Services(engine: Engine(store: base, dialect: dialect), caller: caller)
+        let services = Services(engine: Engine(store: base, dialect: dialect), accessGroups: accessGroups)
         return SecItemFunctions(
             add: { services.add($0, $1) }, copyMatching: { services.copyMatching($0, $1) },
             update: { services.update($0, $1) }, delete: { services.delete($0) })

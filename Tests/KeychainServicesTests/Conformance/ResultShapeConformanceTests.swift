@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("Conformance: result shapes")

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Synchronization
 import Testing
 
@@ -24,8 +25,8 @@ struct EvaluationEndingTests {
             break
         }
         #expect(await context.outcome() == .invalidContext)
-        #expect(context.obstacle() == .invalidContext)
-        #expect(context.obstacle(.deviceOwnerAuthenticationWithBiometrics) == .invalidContext)
+        #expect(context.refusal() == .invalidContext)
+        #expect(context.refusal(.deviceOwnerAuthenticationWithBiometrics) == .invalidContext)
     }
 
     @Test func invalidate_afterAnEvaluation_forgetsIt() async throws {
@@ -65,7 +66,7 @@ struct EvaluationEndingTests {
         await person.wasAsked()
         task.cancel()
         await person.wasAsked()
-        person.answer()
+        person.answer(Person.passphrase)
         let outcomes = await task.value
         #expect(outcomes.0 == .appCancel)
         #expect(outcomes.1 == nil)
@@ -93,7 +94,7 @@ struct EvaluationEndingTests {
             isSame.withLock { $0 = ObjectIdentifier(Thread.current) == caller }
             replied.signal()
         }
-        replied.wait()
+        #expect(replied.wait(timeout: .now() + 600) == .success)
         #expect(!isSame.withLock { $0 })
     }
 
@@ -103,7 +104,7 @@ struct EvaluationEndingTests {
         let tasks = (1...100).map { _ in Task { await keychain.context().outcome() } }
         await person.wasAsked(times: 100)
         #expect(await Task.detached { true }.value)
-        person.answer()
+        person.answer(Person.passphrase)
         for task in tasks { #expect(await task.value == nil) }
     }
 }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("LocalAuthentication: evaluations")
@@ -20,7 +21,7 @@ struct EvaluationTests {
         kind: StoreKind, row: (policy: LAPolicy, error: LAError.Code?)
     ) async throws {
         let keychain = try ProtectedKeychain(kind)
-        #expect(keychain.context().obstacle(row.policy) == row.error)
+        #expect(keychain.context().refusal(row.policy) == row.error)
         #expect(keychain.questions.isEmpty)
         #expect(await keychain.context().outcome(row.policy) == row.error)
         #expect(keychain.questions.map(\.method) == (row.error == nil ? [.passphrase] : []))
@@ -30,19 +31,19 @@ struct EvaluationTests {
     func policy_whereNoPassphraseIsSet_isPasscodeNotSet(kind: StoreKind) async throws {
         let keychain = try ProtectedKeychain(kind)
         try keychain.store.setPassphrase(nil)
-        #expect(keychain.context().obstacle() == .passcodeNotSet)
+        #expect(keychain.context().refusal() == .passcodeNotSet)
         #expect(await keychain.context().outcome() == .passcodeNotSet)
-        #expect(keychain.context().obstacle(.deviceOwnerAuthenticationWithBiometrics) == .biometryNotAvailable)
+        #expect(keychain.context().refusal(.deviceOwnerAuthenticationWithBiometrics) == .biometryNotAvailable)
     }
 
     @Test(arguments: StoreKind.allCases)
     func policy_whereNobodyCanBeAsked_isNotInteractive(kind: StoreKind) async throws {
         let keychain = try ProtectedKeychain(kind, nil)
-        #expect(keychain.context().obstacle() == .notInteractive)
+        #expect(keychain.context().refusal() == .notInteractive)
         #expect(await keychain.context().outcome() == .notInteractive)
         let context = keychain.context(Person())
         context.interactionNotAllowed = true
-        #expect(context.obstacle() == .notInteractive)
+        #expect(context.refusal() == .notInteractive)
         #expect(await context.outcome() == .notInteractive)
     }
 
@@ -84,7 +85,7 @@ struct EvaluationTests {
         #expect(await context.outcome() == nil)
         #expect(keychain.services.find(genp(["r_Data": true, "u_AuthCtx": context])).data == secret)
         context.interactionNotAllowed = true
-        #expect(context.obstacle() == nil)
+        #expect(context.refusal() == nil)
         #expect(await context.outcome() == nil)
         #expect(keychain.questions.count == 1)
     }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("Rules: access groups")
@@ -17,7 +18,7 @@ struct AccessGroupTests {
 
     @Test(arguments: StoreKind.allCases)
     func item_addedByAnUnrestrictedCaller_getsTheSharedGroup(kind: StoreKind) throws {
-        let services = Services(engine: try kind.services().engine, caller: .unrestricted)
+        let services = Services(engine: try kind.services().engine, accessGroups: .unrestricted)
         services.add(genp())
         services.add(genp(["agrp": "any"]))
         #expect(try services.attributes(genp(["agrp": "default"]))["agrp"] as? String == "default")

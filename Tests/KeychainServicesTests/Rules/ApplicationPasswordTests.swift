@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 /// What does not depend on the store is tested on the one in memory alone: the vault takes a second for each password.

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("Rules: items that ask for the user")
@@ -66,7 +67,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func itemWithoutConstraints_asksNobody(kind: StoreKind) throws {
+    func item_withoutConstraints_asksNobody(kind: StoreKind) throws {
         let keychain = try ProtectedKeychain(kind)
         for flags: SecAccessControlCreateFlags in [[], .privateKeyUsage, .or] {
             try keychain.add(flags)

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 /// An attribute of each kind, with the class that it is tried on.

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 struct DroppedKeyTests {
@@ -34,7 +35,7 @@ struct DroppedKeyTests {
         var query = Query(.genericPassword)
         query.limit = .atMost(-1)
         let failure = #expect(throws: KeychainError.self) {
-            try services.engine.copyMatching(query, caller: services.caller)
+            try services.engine.copyMatching(query, accessGroups: services.accessGroups)
         }
         #expect(failure?.reason == .invalidParameter)
     }

@@ -4,22 +4,23 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
 
 @Suite("Entitlements files")
 struct EntitlementsFileTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
     private let list: Data
 
     init() throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder("keychain-entitlements")
         list = try propertyList(["keychain-access-groups": ["$(AppIdentifierPrefix)a", "b"]])
     }
 
-    private func caller(_ environment: [String: String] = [:]) throws -> Caller {
-        try Caller.ofEnvironment(environment, executable: folder.program)
+    private func accessGroups(_ environment: [String: String] = [:]) throws -> AccessGroups {
+        try AccessGroups.ofEnvironment(environment, executable: folder.program)
     }
 
     /// A binary list may name an entry twice, of which Foundation takes now one and now the other.
@@ -44,19 +45,19 @@ struct EntitlementsFileTests {
     // MARK: Where they lie
 
     @Test func program_withoutAFile_isUnrestricted() throws {
-        #expect(try caller() == .unrestricted)
+        #expect(try accessGroups() == .unrestricted)
     }
 
     @Test func file_besideTheProgram_isUsed() throws {
         try folder.write(list)
-        #expect(try caller(["KEYCHAIN_TEAM_ID": "T"]).groups == ["T.a", "b"])
+        #expect(try accessGroups(["KEYCHAIN_TEAM_ID": "T"]).names == ["T.a", "b"])
     }
 
     @Test func file_thatTheEnvironmentNames_isUsedInsteadOfTheOneBesideTheProgram() throws {
         try folder.write(Data("broken".utf8))
         try folder.write(list, to: "other")
         let environment = ["KEYCHAIN_TEAM_ID": "T", "KEYCHAIN_ENTITLEMENTS": folder.path + "/other"]
-        #expect(try caller(environment).groups == ["T.a", "b"])
+        #expect(try accessGroups(environment).names == ["T.a", "b"])
     }
 
     @Test(arguments: ["", "other", "./other", "/missing\0", "/missing/\(UUID().uuidString)"])
@@ -71,7 +72,7 @@ struct EntitlementsFileTests {
         try folder.write(try propertyList(["application-identifier": "x"]), to: "other")
         try FileManager.default.createSymbolicLink(
             atPath: folder.entitlements, withDestinationPath: folder.path + "/other")
-        #expect(try caller().groups == ["x"])
+        #expect(try accessGroups().names == ["x"])
     }
 
     // MARK: What cannot be used
@@ -120,7 +121,7 @@ struct EntitlementsFileTests {
 
     @Test func name_thatIsTooLong_isRefused() {
         let program = folder.path + "/" + String(repeating: "a", count: 250)
-        #expect(throws: KeychainError.self) { try Caller.ofEnvironment([:], executable: program) }
+        #expect(throws: KeychainError.self) { try AccessGroups.ofEnvironment([:], executable: program) }
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read every file"))
@@ -144,7 +145,7 @@ struct EntitlementsFileTests {
         try folder.write(Data("broken".utf8))
         let environment = ["KEYCHAIN_VAULT": folder.path + "/vault", "KEYCHAIN_DEVICE_KEY": folder.path + "/key"]
         let keychain = DefaultKeychain.ofEnvironment(environment, executable: folder.program)
-        let services = Services(engine: Engine(store: keychain.store), caller: keychain.caller)
+        let services = Services(engine: Engine(store: keychain.store), accessGroups: keychain.accessGroups)
         for entries in [genp(), genp(["agrp": "b"]), genp(["agrp": "default"])] {
             #expect(call.status(services, entries) == errSecNotAvailable)
         }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 /// An attribute, the value stored and the value asked for.

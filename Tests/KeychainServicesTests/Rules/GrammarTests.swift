@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 @Suite("Rules: grammar of dictionaries")
@@ -59,7 +60,7 @@ struct GrammarTests {
     }
 
     @Test(arguments: StoreKind.allCases, ["u_Keychain", "acls"])
-    func keyOfTheOlderKeychain_isDroppedOnMacOSAndRefusedOnIOS(kind: StoreKind, name: String) throws {
+    func key_ofTheOlderKeychain_isDroppedOnMacOSAndRefusedOnIOS(kind: StoreKind, name: String) throws {
         let refusal = name == "acls" ? errSecNoSuchAttr : errSecParam
         for call in Call.allCases {
             #expect(try call.status(kind, genp([name: NSObject()])) == errSecSuccess, "\(call)")
@@ -92,7 +93,6 @@ struct GrammarTests {
         Row("none", ["acct": "a"], errSecParam), Row("not a string", ["class": 5], errSecParam),
         Row("null", ["class": NSNull()], errSecParam), Row("unknown", ["class": "zzzz"], errSecNoSuchClass),
         Row("empty", ["class": ""], errSecNoSuchClass), Row("AppleShare", ["class": "apls"], errSecNoSuchClass),
-        Row("identity", ["class": "idnt"], errSecUnimplemented),
     ]
 
     @Test(arguments: StoreKind.allCases, classes)

@@ -4,6 +4,8 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
+import KeychainTesting
 import Testing
 
 /// The statuses of one situation: add, find, update, delete.
@@ -102,29 +104,13 @@ struct StatusBySituationTests {
 
     @Test(arguments: reasons)
     func reasonOfFailure_fromAStore_hasItsStatus(reason: KeychainError.Reason, status: OSStatus) {
-        let store = FailingStore(failure: KeychainError(reason, "test"))
-        let services = Services(engine: Engine(store: store), caller: .unrestricted)
+        let store = ScriptedStore()
+        store.fail(.failure(KeychainError(reason, "test")), .every)
+        let services = Services(engine: Engine(store: store), accessGroups: .unrestricted)
         for call in Call.allCases { #expect(call.status(services, genp()) == status, "\(call)") }
     }
 
     @Test func everyReasonOfFailure_hasAStatus() {
-        #expect(Set(Self.reasons.map(\.0)) == Set(KeychainError.Reason.allCases))
+        #expect(Set(Self.reasons.map(\.0)) == Set(KeychainError.Reason.known))
     }
-}
-
-/// A store on which every call fails in the same way.
-private struct FailingStore: ItemStore {
-    let failure: KeychainError
-
-    func select(
-        _: Selection, limit _: Int?, includingValues _: Bool, _: Authorization
-    ) throws(KeychainError) -> SelectedItems { throw failure }
-
-    func insert(_: Item, _: Authorization) throws(KeychainError) -> StoredItem { throw failure }
-
-    func update(
-        _: Selection, _: Authorization, _: (StoredItem) throws(KeychainError) -> Item
-    ) throws(KeychainError) -> SelectedItems { throw failure }
-
-    func delete(_: Selection, _: Authorization) throws(KeychainError) -> Int { throw failure }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property lists of entitlements, folders to put them in, and services for a program that has them.
+// Property lists of entitlements, what lies in the folder of a program, and services for a program that has them.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import KeychainVault
 
 /// Entitlements, spelled with Apple's own keys.
@@ -25,20 +26,8 @@ extension StoreKind {
     }
 }
 
-/// A folder for one test, closed to others; it goes away with this object.
-final class TestFolder {
-    let path = NSTemporaryDirectory() + "keychain-entitlements-" + UUID().uuidString
-
-    init() throws {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path)") }
-    }
-
-    /// What `Caller.ofEnvironment` takes for the program; nothing has to be there.
+extension TemporaryFolder {
+    /// What `AccessGroups.ofEnvironment` takes for the program; nothing has to be there.
     var program: String { path + "/app" }
     /// Where entitlements lie beside it.
     var entitlements: String { program + ".entitlements" }
@@ -50,7 +39,7 @@ final class TestFolder {
     /// Why a program here is refused; `nil` if it is not.
     func refusal(_ environment: [String: String] = [:]) -> KeychainError? {
         do throws(KeychainError) {
-            _ = try Caller.ofEnvironment(environment, executable: program)
+            _ = try AccessGroups.ofEnvironment(environment, executable: program)
             return nil
         } catch {
             return error

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 /// A request, spelled with the texts that the constants hold, as the rules spell it too (`ConstantTests` ties the two).

@@ -32,8 +32,8 @@ extension LAContext {
         }
     }
 
-    /// What keeps a policy from being evaluated.
-    func obstacle(_ policy: LAPolicy = .deviceOwnerAuthentication) -> LAError.Code? {
+    /// Why a policy cannot be evaluated; `nil` if it can.
+    func refusal(_ policy: LAPolicy = .deviceOwnerAuthentication) -> LAError.Code? {
         var error: NSError?
         if canEvaluatePolicy(policy, error: &error) { return nil }
         return (error as? LAError)?.code

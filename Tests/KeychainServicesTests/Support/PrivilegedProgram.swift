@@ -2,6 +2,7 @@
 // A built program with rights that its caller has not, and a caller who chooses its environment.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 /// How a program gets rights that its caller has not.
@@ -31,7 +32,7 @@ enum ExtraRights: String, CaseIterable, CustomStringConvertible {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", script, file]
         process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return false }
+        do { try process.run(limitedTo: .testLimit) } catch { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }
@@ -47,7 +48,7 @@ final class PrivilegedProgram {
     var callersFolder: String { folder + "/caller" }
 
     init() throws {
-        folder = NSTemporaryDirectory() + "keychain-rights-" + UUID().uuidString
+        folder = OtherUsers.temporaryFolder + "keychain-rights-" + UUID().uuidString
         for (path, mode) in [(folder, mode_t(0o755)), (callersFolder, 0o1777)] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             // Whatever the umask is.
@@ -61,9 +62,8 @@ final class PrivilegedProgram {
 
     /// A copy of a built program, or of one of the system with a full path.
     func install(_ name: String, _ rights: ExtraRights?) throws -> String {
-        let built = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let path = folder + "/" + UUID().uuidString
-        let source = name.hasPrefix("/") ? name : built.appendingPathComponent(name).path
+        let source = name.hasPrefix("/") ? name : Programs.built(name)
         try FileManager.default.copyItem(atPath: source, toPath: path)
         try #require(chmod(path, 0o755) == 0)
         if let rights { try #require(rights.give(to: path, owner: Self.owner)) }
@@ -87,9 +87,11 @@ final class PrivilegedProgram {
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        // The caller may not be able to enter that of the tests.
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        try process.run(limitedTo: .testLimit)
+        let bytes = try output.fileHandleForReading.readAll()
+        try process.waitForEnd()
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -109,7 +111,7 @@ final class PrivilegedProgram {
         do {
             let programs = try PrivilegedProgram()
             guard try programs.run([try programs.install("entitled-app", nil), "delete"], environment: [:]) != "" else {
-                print("Another user cannot run what was built, in \(NSTemporaryDirectory()).")
+                print("Another user cannot run what was built, in \(programs.folder).")
                 return []
             }
             return try ExtraRights.allCases.filter { try programs.works($0) }

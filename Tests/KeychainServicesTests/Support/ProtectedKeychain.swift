@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainServices
+import KeychainTestSupport
 import Testing
 
 /// Services over a fresh store with the passphrase `Person.passphrase`.
@@ -18,7 +19,7 @@ struct ProtectedKeychain: Sendable {
         self.store = store
         self.person = person
         let engine = Engine(store: store, dialect: dialect, authenticator: { person })
-        services = Services(engine: engine, caller: Caller(groups: ["test"]))
+        services = Services(engine: engine, accessGroups: AccessGroups(["test"]))
     }
 
     /// What the person was asked.

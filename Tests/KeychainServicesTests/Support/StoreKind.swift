@@ -1,52 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stores that every rule is held against, and fresh services over each.
+// Fresh services over each of the stores that every rule is held against.
 
 import Foundation
 import KeychainEngine
 import KeychainServices
-import KeychainVault
+import KeychainTestSupport
 
-/// A store to run the same tests on.
-enum StoreKind: String, CaseIterable, Sendable {
-    case memory, vault
-
+extension StoreKind {
     /// Services over a fresh, empty store; the caller may use the groups `test` and `test2` unless told otherwise.
     func services(
         dialect: Engine.Dialect = .lenient, groups: [String] = ["test", "test2"],
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws -> Services {
-        let engine = Engine(store: try emptyStore(), dialect: dialect, now: now)
-        return Services(engine: engine, caller: Caller(groups: groups))
-    }
-
-    private func emptyStore() throws -> any ItemStore {
-        switch self {
-        case .memory: MemoryStore()
-        case .vault: try TemporaryVault()
-        }
+        let engine = Engine(store: try empty(), dialect: dialect, now: now)
+        return Services(engine: engine, accessGroups: AccessGroups(groups))
     }
 
     /// A fresh, empty store that knows a passphrase.
     func store(passphrase: String) throws -> any LockableStore {
-        switch self {
-        case .memory:
-            return MemoryStore(passphrase: passphrase)
-        case .vault:
-            let vault = try TemporaryVault()
-            try vault.setPassphrase(passphrase)
-            return vault
+        guard let store = try empty(passphrase: passphrase) as? any LockableStore else {
+            throw CocoaError(.featureUnsupported)
         }
+        return store
     }
 }
 
 extension Services {
     /// The same store, asked by a program with other access groups.
     func with(groups: [String]) -> Services {
-        Services(engine: engine, caller: Caller(groups: groups))
+        Services(engine: engine, accessGroups: AccessGroups(groups))
     }
 
     /// The same store, asked in another dialect.
     func with(dialect: Engine.Dialect) -> Services {
-        Services(engine: Engine(store: engine.store, dialect: dialect), caller: caller)
+        Services(engine: Engine(store: engine.store, dialect: dialect), accessGroups: accessGroups)
     }
 }

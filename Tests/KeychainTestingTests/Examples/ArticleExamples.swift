@@ -28,7 +28,7 @@ struct ArticleExamples {
         scripted.fail(.neverAnswers)
         let time = TestClock()
         var store = SecretStore(service: "com.example.app", store: scripted)
-        store.clock = time.clock
+        store.clock = time
         let call = Task { [store] in try await store.read(String.self, for: "token") }
         await time.untilSleeping()
         time.advance(by: .seconds(10))
@@ -41,10 +41,10 @@ struct ArticleExamples {
     @Test func date_inTheArticle_isTheTests() throws {
         let time = TestClock()
         var store = SecretStore(service: "com.example.app", store: MemoryStore())
-        store.clock = time.clock
+        store.now = { time.date }
         try store.save("s3cret", for: "token")
         time.advance(by: .seconds(3600))
-        let changed = try store.item("token")?.modified
-        #expect(changed == time.now - 3600)
+        let changed = try store.item(for: "token")?.modified
+        #expect(changed == time.date - 3600)
     }
 }

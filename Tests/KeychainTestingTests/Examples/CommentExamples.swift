@@ -31,7 +31,7 @@ struct CommentExamples {
         silent.fail(.neverAnswers, .every)
         let time = TestClock()
         var store = SecretStore(service: "com.example.app", store: silent)  // which never answers
-        store.clock = time.clock
+        store.clock = time
         let call = Task { [store] in try await store.read(String.self, for: "alice") }
         await time.untilSleeping()
         time.advance(by: .seconds(60))  // the read ends as `timedOut`

@@ -6,14 +6,14 @@ import KeychainEngine
 import Synchronization
 
 /// A store in memory with one defect.
-final class BrokenStore: ItemStore {
+final class BrokenStore: TransactionalStore {
     enum Defect: String, CaseIterable, Sendable {
         case duplicates, duplicatesReplace, deletesAndAdds, losesUpdates, keepsVersion, keepsDigest, ignoresGroups
         case returnsValues, losesValues, emptyIsNone, ignoresLimit, lockedIsAbsent, lockedIsEmptyUpdate, halfUpdates
         case swallowsThrownChange, normalises, ignoresConditions, ignoresHost, deletesOne, countsWrong, ignoresReference
         case showsProtected, skipsNothing, transactionsStay, transactionsSeeNothing, saysUnsupported
         case tellsNobody, tellsForEver, losesLabel, readsAndWritesApart, truncates, bytesOfTypesDiffer
-        case missesUpdates, missesRemovals, missesRenamed
+        case missesUpdates, missesRemovals, missesRenamed, ignoresOrder
     }
 
     let base = MemoryStore()
@@ -35,6 +35,7 @@ final class BrokenStore: ItemStore {
                 selection, limit: defect == .ignoresLimit ? nil : limit,
                 includingValues: includingValues || defect == .returnsValues, authorization)
             found.items = found.items.map(broken)
+            if defect == .ignoresOrder { found.items.reverse() }
             return found
         } catch {
             guard defect == .lockedIsAbsent, error.reason == .locked else { throw error }
@@ -93,7 +94,7 @@ final class BrokenStore: ItemStore {
         return try base.delete(selection, authorization) + (defect == .countsWrong ? 1 : 0)
     }
 
-    var hasTransactions: Bool { defect != .saysUnsupported }
+    var transactional: (any TransactionalStore)? { defect == .saysUnsupported ? nil : self }
 
     func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result

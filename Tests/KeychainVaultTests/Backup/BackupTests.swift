@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -64,7 +65,7 @@ struct BackupTests {
         #expect(backup.itemCount == Self.items && backup.opening == .notHere)
     }
 
-    @Test func fileThatIsThere_isKeptUnlessItIsABackupToBeReplaced() throws {
+    @Test func file_thatIsThere_isKeptUnlessItIsABackupToBeReplaced() throws {
         let test = try Self.vault()
         let file = test.root + "/backup"
         try test.place(Data("mine".utf8), at: file)
@@ -78,7 +79,7 @@ struct BackupTests {
         #expect(try test.vault.backup(to: file, replacing: true).itemCount == Self.items + 1)
     }
 
-    @Test func fileInTheVaultsFolder_isRefusedAlsoByWayOfALink() throws {
+    @Test func file_inTheVaultsFolder_isRefusedAlsoByWayOfALink() throws {
         let test = try Self.vault()
         try FileManager.default.createSymbolicLink(
             atPath: test.root + "/link", withDestinationPath: test.location.folder)
@@ -91,12 +92,12 @@ struct BackupTests {
     }
 
     @Test(arguments: ["", "/", "..", "/tmp/..", "nowhere/at/all"])
-    func pathThatIsNone_isRefused(_ path: String) throws {
+    func path_thatIsNone_isRefused(_ path: String) throws {
         let test = try Self.vault()
         #expect([.unsafeLocation, .unavailable].contains(reason { try test.vault.backup(to: path) }))
     }
 
-    @Test func vaultThatIsNotThere_hasNoBackup() throws {
+    @Test func vault_thatIsNotThere_hasNoBackup() throws {
         let test = try TestVault()
         #expect(reason { try test.vault.backup(to: test.root + "/backup") } == .unavailable)
         #expect(!FileManager.default.fileExists(atPath: test.root + "/backup"))
@@ -113,14 +114,14 @@ struct BackupTests {
         #expect(try test.vault.examineBackup(file).itemCount == Self.items + 1)
     }
 
-    @Test func residueOfABackupThatWasCutShort_isReplaced() throws {
+    @Test func residue_ofABackupThatWasCutShort_isReplaced() throws {
         let test = try Self.vault()
         try test.place(Data("half".utf8), at: test.root + "/.backup.unfinished-backup")
         #expect(try test.vault.backup(to: test.root + "/backup").itemCount == Self.items)
         #expect(!FileManager.default.fileExists(atPath: test.root + "/.backup.unfinished-backup"))
     }
 
-    @Test func secondBackupToTheSameFile_isBusyWhileTheFirstIsWritten() throws {
+    @Test func secondBackup_toTheSameFile_isBusyWhileTheFirstIsWritten() throws {
         let test = try Self.vault()
         let first = try UnfinishedFile(test.root + "/.backup.unfinished-backup")
         #expect(reason { try test.vault.backup(to: test.root + "/backup") } == .busy)
@@ -137,7 +138,7 @@ struct BackupTests {
         #expect(try Self.state(of: file, test).count == Self.items)
     }
 
-    @Test func itemDamagedInTheVault_isToldOfInItsBackup() throws {
+    @Test func item_damagedInTheVault_isToldOfInItsBackup() throws {
         let test = try Self.vault()
         try test.vault.close()
         try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = zeroblob(152) WHERE id = 1")
@@ -180,11 +181,11 @@ struct BackupTests {
 
     @Test func backup_underWriters_isOfOneMoment() throws {
         let test = try TestVault()
-        let writers = try (0..<2).map { try RunningChild(test, "add-until-told", "writer\($0)") }
+        let writers = try (0..<2).map { try test.running("add-until-told", "writer\($0)") }
         for writer in writers { for _ in 0..<5 { _ = writer.line() } }
         let file = test.root + "/backup"
         for _ in 0..<5 { try test.vault.backup(to: file, replacing: true) }
-        for writer in writers { _ = writer.finish() }
+        for writer in writers { _ = try writer.finish() }
         let found = try Self.state(of: file, test)
         #expect(found.count >= 10)
         for writer in 0..<2 {
@@ -196,9 +197,9 @@ struct BackupTests {
     }
 
     /// `KEYCHAIN_FAULTS=all` tries each occurrence of each call, otherwise some.
-    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
     func backup_killedOrFailingAtAnyWriteCall_leavesTheOldFileOrTheNew() throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
         let test = try Self.vault()
         let file = test.root + "/backup"

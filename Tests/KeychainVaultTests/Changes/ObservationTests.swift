@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -58,7 +59,7 @@ import Testing
     @Test func writer_killedInTheMidstOfAChange_isTold() throws {
         let test = try Self.vaultWithItem()
         let watcher = try Watcher(test.vault) {}
-        let writer = try RunningChild(test, "add-and-wait", "bob")
+        let writer = try test.running("add-and-wait", "bob")
         #expect(writer.line() == "inside")
         #expect(watcher.calls == 0)
         writer.kill()
@@ -96,7 +97,7 @@ import Testing
         let watcher = try Watcher(test.vault) {
             try engine.add(.genericPassword("observer", UUID().uuidString, value: "v"))
             let all = Query(.genericPassword, [.service: .string("observer")]).returning(.attributes, limit: .all)
-            guard case .many(let found) = try engine.copyMatching(all, caller: .unrestricted) else { return 0 }
+            guard case .many(let found) = try engine.copyMatching(all, accessGroups: .unrestricted) else { return 0 }
             return found.count
         }
         try engine.update(.genericPassword("exerciser", "alice"), value: "new")
@@ -118,7 +119,7 @@ import Testing
         let test = try Self.vaultWithItem()
         let (engine, gate) = (test.engine, DispatchSemaphore(value: 0))
         let watcher = try Watcher(test.vault) {
-            gate.wait()
+            guard gate.wait(timeout: .now() + 600) == .success else { throw CocoaError(.fileReadUnknown) }
             gate.signal()
             return try engine.text(.genericPassword("exerciser", "alice"))
         }

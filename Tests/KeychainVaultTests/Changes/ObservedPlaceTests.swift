@@ -22,7 +22,7 @@ import Testing
         // As another process does it, with nothing kept open.
         let other = Vault(vault.location)
         let query = Query.genericPassword("exerciser", "alice", value: text)
-        try other.engine.requests.save(query, caller: .unrestricted)
+        try other.engine.requests.save(query, accessGroups: .unrestricted)
         try other.close()
     }
 

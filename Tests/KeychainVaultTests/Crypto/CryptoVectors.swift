@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainCrypto
+import KeychainTestSupport
 import SecretMemory
 
 @testable import KeychainVault
@@ -45,10 +46,6 @@ extension FormatVector {
 }
 
 extension SecretBytes {
-    convenience init(text: String) {
-        self.init(bytes: Array(text.utf8))
-    }
-
     convenience init(bytes: [UInt8]) {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainCrypto
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -30,16 +31,17 @@ struct LeftoverTests {
     private static func memory(after work: String, environment: [String: String] = [:]) throws -> ProcessMemory {
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: ChildProcess.built("vault-exerciser"))
-        process.arguments = ["/nonexistent/vault", "/nonexistent/key", "leftovers", work]
+        process.executableURL = URL(fileURLWithPath: Exerciser.path)
+        process.arguments = ["leftovers", work]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        try process.run(limitedTo: .testLimit)
         defer {
             input.fileHandleForWriting.closeFile()
             process.waitUntilExit()
         }
-        try #require(output.fileHandleForReading.availableData == Data("ready\n".utf8))
+        let ready = try output.fileHandleForReading.readSome()
+        try #require(ready == Data("ready\n".utf8))
         return try ProcessMemory(of: process.processIdentifier)
     }
 

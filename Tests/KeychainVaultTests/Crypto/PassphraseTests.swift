@@ -2,6 +2,7 @@
 // Keys from a passphrase; the vectors of `passphrase` hold for what is derived.
 
 import Foundation
+import KeychainTestSupport
 import SecretMemory
 import Synchronization
 import Testing
@@ -97,8 +98,8 @@ struct PassphraseTests {
     }
 
     @Test func derivation_withoutTheMemory_fails() throws {
-        let script = "ulimit -v 600000 && exec \"$0\" /nonexistent/vault /nonexistent/key derive \(1 << 19)"
-        let result = try ChildProcess.run("/bin/bash", ["-c", script, ChildProcess.built("vault-exerciser")])
+        let script = "ulimit -v 600000 && exec \"$0\" derive \(1 << 19)"
+        let result = try ChildProcess.run("/bin/bash", ["-c", script, Exerciser.path])
         #expect(result.output == "failed outOfMemory\n", "\(result.errors)")
     }
 

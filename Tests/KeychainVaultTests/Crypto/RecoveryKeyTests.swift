@@ -2,6 +2,7 @@
 // The recovery key's text; the vectors of `recovery-key` hold for single texts.
 
 import KeychainCrypto
+import KeychainTestSupport
 import SecretMemory
 import Testing
 

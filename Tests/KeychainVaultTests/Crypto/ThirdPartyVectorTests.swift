@@ -2,6 +2,7 @@
 // Vectors of others (Wycheproof, RFCs) through the code that seals, opens and derives here.
 
 import Foundation
+import KeychainTestSupport
 import SecretMemory
 import Testing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index entries that are missing, foreign or wrong: found by looking, and mended from the items.
+// Index entries that are missing or wrong: found by an examination, and rebuilt from the items.
 
 import Foundation
 import GRDB
@@ -108,7 +108,7 @@ struct IndexTests {
         }
     }
 
-    @Test func entriesOfARowThatDoesNotOpen_areLeftAloneByARepair() throws {
+    @Test func entries_ofARowThatDoesNotOpen_areLeftAloneByARepair() throws {
         let test = try vault()
         try spoil(test, "UPDATE item SET metadata = zeroblob(284) WHERE id = 1")
         #expect(try test.vault.status().foreignIndexCount == 0)
@@ -144,7 +144,7 @@ struct IndexTests {
         #expect(try problems(test).sorted() == ["head", "index", "items"])
     }
 
-    @Test func rowsThatAreLockedOrOfAnotherDevice_areNoDamage() throws {
+    @Test func rows_thatAreLockedOrOfAnotherDevice_areNoDamage() throws {
         let test = try TestVault.locked()
         defer { do { try test.forget() } catch { Issue.record(error) } }
         let settings = VaultSettings.cheap
@@ -155,7 +155,7 @@ struct IndexTests {
         defer { do { try vault.lock(forgettingFirstUnlock: true) } catch { Issue.record(error) } }
         let findings = Vault.examine(test.location, settings)
         #expect(findings.filter { $0.severity == .problem } == [])
-        #expect(findings.contains { $0.check == "items" && $0.message.contains("3 are for another device alone") })
+        #expect(findings.contains { $0.check == "items" && $0.message.contains("3 are bound to another device") })
     }
 
     @Test(arguments: ["value", "metadata"])

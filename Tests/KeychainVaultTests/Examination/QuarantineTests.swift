@@ -48,7 +48,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: ["metadata", "value"])
-    func itemThatIsDamaged_isToldAndNotPutBack(_ column: String) throws {
+    func item_thatIsDamaged_isToldAndNotPutBack(_ column: String) throws {
         let (test, _) = try vault(spoiling: column)
         let found = try #require(try test.vault.quarantinedItems().first)
         #expect(found.state == .damaged && found.item == nil && found.size > 0 && found.generation == 1)
@@ -58,7 +58,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: ["metadata", "value", "scope"])
-    func itemThatOpensAgain_isPutBackWithItsIndex(_ column: String) throws {
+    func item_thatOpensAgain_isPutBackWithItsIndex(_ column: String) throws {
         let (test, original) = try vault(spoiling: column)
         if column != "scope" { try heal(test, column, original) }
         let found = try #require(try test.vault.quarantinedItems().first)
@@ -72,7 +72,7 @@ struct QuarantineTests {
         #expect(Vault.examine(test.location).filter { $0.severity == .problem } == [])
     }
 
-    @Test func itemWhosePlaceIsTaken_staysInTheQuarantine() throws {
+    @Test func item_whosePlaceIsTaken_staysInTheQuarantine() throws {
         let (test, original) = try vault(spoiling: "value")
         try test.engine.add(.genericPassword("s", "a", value: "newer"))
         try heal(test, "value", original)
@@ -99,7 +99,7 @@ struct QuarantineTests {
         #expect(try test.reopened().text(.genericPassword("s", "a")) == "second")
     }
 
-    @Test func itemOfAnotherDevice_isToldAsThatAndPutBackWithTheRightKey() throws {
+    @Test func item_ofAnotherDevice_isToldAsThatAndPutBackWithTheRightKey() throws {
         let test = try TestVault.locked()
         defer { do { try test.forget() } catch { Issue.record(error) } }
         let kept = test.root + "/kept.key"
@@ -124,7 +124,7 @@ struct QuarantineTests {
         #expect(try with.restoreQuarantined().map(\.state) == [.opens])
     }
 
-    @Test func itemThatIsNotThere_isAnErrorAndChangesNothing() throws {
+    @Test func item_thatIsNotThere_isAnErrorAndChangesNothing() throws {
         let (test, original) = try vault(spoiling: "value")
         try heal(test, "value", original)
         let id = try #require(try test.vault.quarantinedItems().first).id
@@ -149,7 +149,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: ["9e999", "-1e300", "1e300"])
-    func dateThatIsNone_doesNotTrap(_ date: String) throws {
+    func date_thatIsNone_doesNotTrap(_ date: String) throws {
         let (test, _) = try vault(spoiling: "value")
         try test.vault.close()
         try DatabaseQueueForTests(test.databaseFile).run("UPDATE quarantine SET set_aside = \(date)")

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -62,8 +63,7 @@ struct FormatFixture2Tests {
         var settings = settings ?? VaultSettings()
         settings.unlockCache = .process
         // The slot of the fixture is cheap, and unlocking would make it anew.
-        settings.scryptCost = ScryptCost(
-            floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
+        settings.scryptCost = .cheap
         return Copy(test: test, vault: Vault(test.location, settings))
     }
 

@@ -16,9 +16,7 @@ struct FormatFixture3Tests {
 
     @Test func frozenVault_opened_hasTheItemsOfThen() throws {
         let test = try Self.copy()
-        let sealer = try #require(try test.vault.openSession()).keyState.sealer()
-        let items = try test.vault.select(Selection(itemClass: nil), limit: nil, includingValues: true).items
-        #expect(try items.map { $0.printed(row: sealer.rowID(of: $0.id)) } == Self.expectedItems())
+        #expect(try test.itemsByRow() == Self.expectedItems())
     }
 
     @Test func frozenVault_opened_isAsItsHeadSays() throws {

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -18,11 +19,7 @@ struct FormatFixtureTests {
 
     private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
 
-    private static func items(_ test: TestVault) throws -> [JSON] {
-        let sealer = try #require(try test.vault.openSession()).keyState.sealer()
-        return try test.vault.select(Selection(itemClass: nil), limit: nil, includingValues: true).items
-            .map { $0.printed(row: sealer.rowID(of: $0.id)) }
-    }
+    private static func items(_ test: TestVault) throws -> [JSON] { try test.itemsByRow() }
 
     @Test func frozenVault_opened_hasTheItemsOfThen() throws {
         let test = try Self.copy()
@@ -67,8 +64,7 @@ struct FormatFixtureTests {
     func frozenVault_givenAPassphrase_hasAKeybagOfFormat2ThatTheReaderOpensByIt() throws {
         let test = try Self.copy()
         var settings = VaultSettings()
-        settings.scryptCost = ScryptCost(
-            floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
+        settings.scryptCost = .cheap
         let vault = Vault(test.location, settings)
         let passphrase = Data("passphrase".utf8).withUnsafeBytes { SecretBytes(copying: $0) }
         try vault.addProtector(ProtectorSecret(PassphraseProtector.kind, passphrase))
@@ -94,6 +90,14 @@ struct FormatFixtureTests {
 }
 
 extension TestVault {
+    /// All items as the reader lists them: in the order of their rows.
+    func itemsByRow() throws -> [JSON] {
+        let sealer = try #require(try vault.openSession()).keyState.sealer()
+        return try vault.select(Selection(itemClass: nil), limit: nil, includingValues: true).items
+            .map { (row: sealer.rowID(of: $0.id), item: $0) }.sorted { $0.row < $1.row }
+            .map { $0.item.printed(row: $0.row) }
+    }
+
     /// A copy of a frozen vault and its device key.
     convenience init(copying folder: String) throws {
         try self.init()

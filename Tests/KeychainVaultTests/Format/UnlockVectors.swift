@@ -46,12 +46,12 @@ extension FormatVector {
 
     private static func protector(_ input: VectorInput) throws -> any Protector {
         let kind = ProtectorKind(number: try input.number("kind"))
-        let surroundings = Surroundings(
+        let environment = ProtectorEnvironment(
             location: try VaultLocation(folder: "/nowhere/vault", deviceKeyFile: "/nowhere/device.key"),
             deviceKey: nil, settings: VaultSettings())
         // A credential is found and not given, so there is no other way to say which.
         if kind == CredentialProtector.kind { return CredentialProtector(secret: try input.secret("secret")) }
-        guard let kind, let made = try Protectors.type(kind)?.make(input.secret("secret"), surroundings) else {
+        guard let kind, let made = try Protectors.type(kind)?.make(input.secret("secret"), environment) else {
             throw BadVector(what: "kind")
         }
         return made

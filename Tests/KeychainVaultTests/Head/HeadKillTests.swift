@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -22,7 +23,7 @@ struct HeadKillTests {
 
     /// These runs are about the order of steps, not about disks.
     private static func vaultInMemory() throws -> TestVault {
-        FileManager.default.isWritableFile(atPath: "/dev/shm") ? try TestVault(under: "/dev/shm/") : try TestVault()
+        try TestVault(in: TemporaryFolder.inMemory("keychain-test"))
     }
 
     @Test func vault_lookedAtWhileOthersWrite_isAlwaysAsItWasLeft() throws {
@@ -30,7 +31,7 @@ struct HeadKillTests {
         try test.engine.add(.genericPassword("exerciser", "first", value: "v"))
         let writers = try (1...3).map { worker in
             try ChildProcess(
-                ChildProcess.built("vault-exerciser"), test.exerciserArguments(["swarm", "\(worker)", "300"])
+                Exerciser.path, test.exerciserArguments(["swarm", "\(worker)", "300"])
             ).start()
         }
         let finished = Finished()

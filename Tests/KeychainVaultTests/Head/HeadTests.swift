@@ -9,13 +9,13 @@ import Testing
 @testable import KeychainVault
 
 struct HeadTests {
-    private static func head(_ test: TestVault) throws -> Head? {
+    static func head(_ test: TestVault) throws -> Head? {
         let session = try test.another().currentSession()
         let keys = try session.headKeys()
         return try session.reader.read { try HeadTable($0).read() }.flatMap { Head(sealed: $0, keys) }
     }
 
-    private static func expectWhole(_ test: TestVault) throws {
+    static func expectWhole(_ test: TestVault) throws {
         #expect(try test.another().headFindings(wholeVault: true) == [])
     }
 
@@ -90,98 +90,6 @@ struct HeadTests {
         try test.vault.accept()
         #expect(try test.vault.repairIndex().addedCount > 0)
         try Self.expectWhole(test)
-    }
-
-    @Test func vaultOpenElsewhere_writesAfterARestoration() throws {
-        let test = try TestVault()
-        try test.engine.add(.genericPassword("s", "first", value: "v"))
-        let file = test.root + "/backup"
-        try test.vault.backup(to: file)
-        try test.engine.add(.genericPassword("s", "later", value: "v"))
-        let (elsewhere, before) = (test.another(), try Self.head(test))
-        try elsewhere.engine.add(.genericPassword("s", "elsewhere", value: "v"))
-        #expect(try test.another().restore(from: file).isAccepted)
-        try elsewhere.engine.add(.genericPassword("s", "elsewhere", value: "v"))
-        #expect(try Self.head(test)?.epoch == before.map { $0.epoch + 1 })
-        try Self.expectWhole(test)
-    }
-
-    @Test func backupThatLacksARow_isRestoredOnlyByForce() throws {
-        let test = try TestVault()
-        try test.engine.add(.genericPassword("s", "first", value: "v"))
-        let file = test.root + "/backup"
-        try test.vault.backup(to: file)
-        try DatabaseQueueForTests(file).run("DELETE FROM item")
-        #expect(reason { try test.another().restore(from: file) } == .corrupt)
-        #expect(try test.another().restore(from: file, force: true).isAccepted)
-        try test.reopened().add(.genericPassword("s", "new", value: "v"))
-        try Self.expectWhole(test)
-    }
-
-    @Test func lockedVault_restored_isAcceptedOnceItIsUnlocked() throws {
-        let test = try TestVault.locked()
-        defer { try? test.forget() }
-        let file = test.root + "/backup"
-        try test.another().backup(to: file)
-        try test.another().addProtector(.keyFile(), authority: .old)
-        try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
-        let done = try test.another().restore(from: file, force: true)
-        #expect(!done.isAccepted && done.obstacle?.reason == .locked)
-        let vault = test.another()
-        try vault.unlock(.old)
-        #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
-        try vault.accept()
-        try vault.engine.add(.genericPassword("s", "new", value: "v"))
-    }
-
-    /// What a user was shown is not what would be taken.
-    @Test func vaultChangedAfterTheReport_isNotAccepted() throws {
-        let test = try TestVault()
-        for name in ["a", "b", "c"] { try test.engine.add(.genericPassword("s", name, value: "v")) }
-        let vault = test.another()
-        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM item WHERE id = 1")
-        let report = try vault.headReport()
-        #expect(report.findings.contains(.missing(.items, 1)))
-        try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = x'00' WHERE id = 2")
-        #expect(reason { try vault.accept(report) } == .busy)
-        #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
-        try vault.accept(vault.headReport())
-        try vault.engine.add(.genericPassword("s", "new", value: "v"))
-    }
-
-    @Test func vaultThatNoAnchorIsKeptOf_isNotWatched() throws {
-        var settings = VaultSettings.cheap
-        settings.anchors = []
-        let test = try TestVault(settings)
-        try test.engine.add(.genericPassword("s", "a", value: "v"))
-        #expect(try test.vault.status().isRollbackWatched == false)
-        #expect(Vault.examine(test.location, settings).contains { $0.check == "rollback" && $0.severity == .warning })
-        try test.another().engine.add(.genericPassword("s", "b", value: "v"))
-        #expect(try test.another().status().isRollbackWatched == true)
-        #expect(!Vault.examine(test.location).contains { $0.check == "rollback" })
-    }
-
-    /// What is remembered would be put back together with the vault.
-    @Test func vaultWhoseStateFolderLiesInIt_isNotWatched() throws {
-        let test = try TestVault()
-        let location = try VaultLocation(
-            folder: test.location.folder, deviceKeyFile: test.location.deviceKeyFile,
-            stateFolder: test.location.folder + "/state")
-        let vault = Vault(location, .cheap)
-        try vault.engine.add(.genericPassword("s", "a", value: "v"))
-        #expect(try vault.status().isRollbackWatched == false)
-    }
-
-    /// The older record would let all that came after it be put back unnoticed.
-    @Test func vaultWhoseNewestStateWasNotRemembered_isNotWatched() throws {
-        let test = try TestVault(.cheap)
-        try test.engine.add(.genericPassword("s", "a", value: "v"))
-        #expect(try test.another().status().isRollbackWatched == true)
-        var forgetful = VaultSettings.cheap
-        forgetful.anchors = []
-        try test.another(forgetful).engine.add(.genericPassword("s", "b", value: "v"))
-        #expect(try test.another().status().isRollbackWatched == false)
-        #expect(Vault.examine(test.location).contains { $0.check == "rollback" })
     }
 
     @Test func lastPassphrase_removedWithItsItems_keepsTheHead() throws {

@@ -90,7 +90,7 @@ struct NeedleRow: Sendable {
             "unlock-credential", .says("done", [.closed, .credential]),
             error: .says("authenticationFailed", [.closed, .wrongCredential]), timedOut: .waitsForNobody),
         NeedleRow(
-            "unlock-device-key", .says("done", [.closed, .opensByItself]), error: .says("itemNotFound", [.closed]),
+            "unlock-device-key", .says("done", [.closed, .opensByItself]), error: .closedRefused,
             timedOut: .waitsForNobody),
         NeedleRow(
             "lock", .closed, error: .says("unsupported", [.closed, .opensByItself]), timedOut: .waitsForNobody),

@@ -2,6 +2,7 @@
 // The exerciser at work on a vault full of known secrets.
 
 import Foundation
+import KeychainTestSupport
 
 @testable import KeychainVault
 
@@ -17,13 +18,13 @@ final class NeedleChild {
     init(_ vault: NeedleVault, _ entry: NeedleCase) throws {
         errorFile = vault.test.root + "/errors"
         try Data().write(to: URL(fileURLWithPath: errorFile))
-        process.executableURL = URL(fileURLWithPath: ChildProcess.built("vault-exerciser"))
+        process.executableURL = URL(fileURLWithPath: Exerciser.path)
         let state = entry.preparations.contains(.closed) ? "closed" : "open"
         process.arguments = vault.test.exerciserArguments(["needles", entry.operation, entry.outcome.rawValue, state])
         process.environment = ProcessInfo.processInfo.environment.merging(Self.environment(vault, entry)) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errorFile))
-        try process.run()
+        try process.run(limitedTo: .testLimit)
         output.fileHandleForWriting.closeFile()
     }
 
@@ -41,9 +42,9 @@ final class NeedleChild {
         return variables
     }
 
-    /// Reads its output up to a line; `false` if it ends before, or takes a minute.
+    /// Reads its output up to a line; `false` if it ends before, or takes too long.
     func waits(for line: String) -> Bool {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testLimit
         while !lines.contains(line) {
             guard ContinuousClock.now < deadline, let more = read(), !more.isEmpty else { return false }
             printed += more
@@ -51,11 +52,11 @@ final class NeedleChild {
         return true
     }
 
-    /// What there is to be read within a minute; `nil` if there is nothing.
+    /// What there is to be read, waited for; `nil` if there is nothing for too long.
     private func read() -> Data? {
         let handle = output.fileHandleForReading
         var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, 60_000) > 0 ? handle.availableData : nil
+        return poll(&waiting, 1, 600_000) > 0 ? handle.availableData : nil
     }
 
     var lines: [String] { String(decoding: printed, as: UTF8.self).split(separator: "\n").map(String.init) }

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -66,7 +67,7 @@ struct NeedleTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let script = #"cd "$0" && ulimit -c unlimited && exec "$@""#
         let command = vault.test.exerciserArguments(["hold-open", secretMemory])
-        let words = [ChildProcess.built("vault-exerciser")] + command
+        let words = [Exerciser.path] + command
         let environment = ["KEYCHAIN_UNLOCK_CACHE": "process", "LD_BIND_NOW": "1"]
         let child = try ChildProcess("/bin/bash", ["-c", script, folder] + words, environment: environment)
         #expect(try child.start().finish().output == "ready\n")

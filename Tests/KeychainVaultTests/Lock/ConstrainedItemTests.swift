@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 

@@ -12,7 +12,7 @@ import Testing
 private enum KernelTime {
     static let isShown = access("/proc/keys", R_OK) == 0
 
-    /// Whether the key has so little time left that the kernel counts it in seconds; that is less than two minutes.
+    /// Whether the key has so little time left that the kernel counts it in seconds; that is less than one minute.
     static func isShort(_ key: KernelKeyring.Key) throws -> Bool {
         let serial = String(format: "%08x", UInt32(bitPattern: key.serial))
         // "2a6f8c1b I--Q---     1  29s 3f010000  1000  1000 user      description: 297"
@@ -31,7 +31,7 @@ private enum KernelTime {
 
 @Suite(.enabled(if: KernelTime.isShown && KernelUnlockCache.isUsable, "the kernel shows no keys to this process"))
 struct IdleTimeoutTests {
-    /// Unlocked for an hour without use, of which all but twenty seconds are over.
+    /// Unlocked for an hour without use, of which all but fifty seconds are over.
     private struct Almost {
         let test: TestVault
         let key: KernelKeyring.Key
@@ -40,15 +40,19 @@ struct IdleTimeoutTests {
             test = try TestVault.locked()
             let vault = test.another()
             try vault.unlock(.old, idleTimeout: .seconds(3600))
-            let found = try #require(try vault.session().keyState.find(.unlocked))
-            guard case .kernel(let key) = found.token else { throw KeychainError(.unavailable, "not in the kernel") }
-            self.key = key
+            key = try IdleTimeoutTests.key(vault)
             try letTimePass()
         }
 
-        func letTimePass() throws { try KernelKeyring.setTimeout(.seconds(20), of: key) }
+        func letTimePass() throws { try KernelKeyring.setTimeout(.seconds(50), of: key) }
 
         var isStillAlmostOver: Bool { get throws { try KernelTime.isShort(key) } }
+    }
+
+    private static func key(_ vault: Vault) throws -> KernelKeyring.Key {
+        let found = try #require(try vault.session().keyState.find(.unlocked))
+        guard case .kernel(let key) = found.token else { throw KeychainError(.unavailable, "not in the kernel") }
+        return key
     }
 
     /// As `keychainctl status` and `doctor` do, and a program that watches.
@@ -100,6 +104,19 @@ struct IdleTimeoutTests {
         try almost.test.another().engine.update(.find(.whenUnlocked), value: "another")
         #expect(try !almost.isStillAlmostOver)
         try almost.test.forget()
+    }
+
+    /// Who has seen the entry of before must not renew it by the time of before.
+    @Test func idleTimeout_madeShorter_holdsForWhoHasReadTheLongerOne() throws {
+        let test = try TestVault.locked()
+        let (vault, reading) = (test.another(), test.another())
+        try vault.unlock(.old, idleTimeout: .seconds(3600))
+        // A look and no use: the first use, which follows, renews in any case.
+        #expect(try reading.lockState == .unlocked)
+        try vault.unlock(.old, idleTimeout: .seconds(50))
+        #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
+        #expect(try KernelTime.isShort(Self.key(vault)))
+        try test.forget()
     }
 
     /// Looking first must not make a use that follows count as renewed already.

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -21,15 +22,15 @@ struct LockedMemoryTests {
         process.arguments =
             [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=memfd_secret", "-e", "inject=memfd_secret:error=ENOSYS",
-                ChildProcess.built("vault-exerciser"),
+                Exerciser.path,
             ] + test.exerciserArguments(["hold", "ak"])
         (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        try process.run(limitedTo: .testLimit)
         defer {
             input.fileHandleForWriting.closeFile()
             process.waitUntilExit()
         }
-        let ready = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let ready = String(decoding: try output.fileHandleForReading.readSome(), as: UTF8.self)
         try #require(ready == "ready 5\n", "\(ready)")
         return try ProcessMemory(of: child(of: process.processIdentifier))
     }
@@ -56,15 +57,15 @@ struct LockedMemoryTests {
         return keys
     }
 
-    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
     func keysAndPassphrase_afterLocking_areGone() throws {
         let test = try TestVault.locked()
-        let memory = try Self.memory(test, try #require(ChildProcess.installed("strace")))
+        let memory = try Self.memory(test, try #require(Programs.installed("strace")))
         let keys = try Self.keys(test)
         #expect(keys.count == 17)
         for key in keys { #expect(memory.findings(of: key.bytes) == [], "\(key.name)") }
         // The exerciser's own code spells it out.
         let passphrase = memory.findings(of: Array("the old passphrase".utf8))
-        #expect(passphrase.filter { !$0.contains("/vault-exerciser ") } == [])
+        #expect(passphrase.filter { !$0.contains("/\(Exerciser.name) ") } == [])
     }
 }

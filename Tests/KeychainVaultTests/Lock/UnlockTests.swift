@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -77,10 +78,8 @@ import Testing
         settings.unlockCache = cache
         let vault = test.another(settings)
         try vault.unlock(.old, idleTimeout: .seconds(1))
-        #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
         // No use meanwhile, as the timeout is one of idleness; asking for the state is none.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try vault.session().keyState.isUnlockedByCache, .now < deadline { sched_yield() }
+        try waitUntil("The end of the unlocking") { try !vault.session().keyState.isUnlockedByCache }
         #expect(try vault.lockState == .locked)
         #expect(try vault.engine.text(.find(.afterFirstUnlock)) == "value")
         try vault.lock(forgettingFirstUnlock: true)
@@ -100,15 +99,15 @@ import Testing
         try vault.lock(forgettingFirstUnlock: true)
     }
 
-    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"))
-    func kernelThatRefusesKeyrings_unlocksForTheProcess() throws {
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    func kernel_thatRefusesKeyrings_unlocksForTheProcess() throws {
         let test = try TestVault.locked()
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         let child = try ChildProcess.run(
             strace,
             [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=keyctl,add_key:error=EPERM",
-                ChildProcess.built("vault-exerciser"),
+                Exerciser.path,
             ] + test.exerciserArguments(["unlock-and-read", "old", "ak"]))
         #expect(child.lines == ["value", "done"], "\(child.output) \(child.errors)")
         #expect(try test.another().lockState == .beforeFirstUnlock)
@@ -120,9 +119,12 @@ import Testing
         #expect(try test.another().lockState == .beforeFirstUnlock)
     }
 
-    @Test func protector_thatTheVaultDoesNotHave_isNotFound() throws {
+    /// Whoever unlocks to read an item would take `itemNotFound` for the item.
+    @Test func protector_thatTheVaultDoesNotHave_failsAuthentication() throws {
         let test = try TestVault.locked()
-        #expect(reason { try test.another().unlock(.keyFile()) } == .itemNotFound)
+        let failure = #expect(throws: KeychainError.self) { try test.another().unlock(.keyFile()) }
+        #expect(failure?.reason == .authenticationFailed)
+        #expect(failure?.message.contains("No key file opens the vault in '\(test.location.folder)'") == true)
     }
 
     @Test func vault_thatDoesNotExist_cannotBeUnlocked() throws {

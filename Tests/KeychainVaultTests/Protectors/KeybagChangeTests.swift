@@ -52,7 +52,7 @@ import Testing
         #expect(keybag.isAuthentic(try test.another().authority(.old).wrappingKeys))
     }
 
-    @Test func damagedCopy_ofAVaultUnlockedByAPassphrase_isMendedByTheNextWrite() throws {
+    @Test func damagedCopy_ofAVaultUnlockedByAPassphrase_isRepairedByTheNextWrite() throws {
         let test = try TestVault.locked()
         try DatabaseQueueForTests(test.databaseFile).run("UPDATE keybag SET bytes = zeroblob(100)")
         let vault = test.another()

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import Testing
 
 @testable import KeychainVault
@@ -41,9 +42,9 @@ struct KeybagKillTests {
         return test
     }
 
-    @Test(.enabled(if: ChildProcess.installed("strace") != nil, "strace is not installed"), arguments: changes)
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"), arguments: changes)
     func change_killedAtAnyWriteCall_leavesTheOldSecretOrTheNewAndEveryItem(_ change: Change) throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         let template = try Self.template()
         var points = 0
         for call in Self.calls {

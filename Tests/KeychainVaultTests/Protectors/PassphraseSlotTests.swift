@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -15,8 +16,8 @@ import Testing
 
     private func protector(_ text: String, _ settings: VaultSettings = .cheap) throws -> any Protector {
         let location = try VaultLocation(folder: "/nowhere/vault", deviceKeyFile: "/nowhere/key/device.key")
-        let surroundings = Surroundings(location: location, deviceKey: nil, settings: settings)
-        return try #require(try PassphraseProtector.make(SecretBytes(text: text), surroundings))
+        let environment = ProtectorEnvironment(location: location, deviceKey: nil, settings: settings)
+        return try #require(try PassphraseProtector.make(SecretBytes(text: text), environment))
     }
 
     private func slot() throws -> Keybag.Slot {
@@ -39,9 +40,9 @@ import Testing
     @Test(arguments: [[], Array(repeating: UInt8(97), count: 1025), [0xFF, 0xFE]] as [[UInt8]])
     func passphrase_thatIsNone_isRefused(bytes: [UInt8]) throws {
         let location = try VaultLocation(folder: "/nowhere/vault", deviceKeyFile: "/nowhere/key/device.key")
-        let surroundings = Surroundings(location: location, deviceKey: nil, settings: .cheap)
+        let environment = ProtectorEnvironment(location: location, deviceKey: nil, settings: .cheap)
         #expect(
-            reason { _ = try PassphraseProtector.make(SecretBytes(bytes: bytes), surroundings) } == .invalidParameter)
+            reason { _ = try PassphraseProtector.make(SecretBytes(bytes: bytes), environment) } == .invalidParameter)
     }
 
     /// The right passphrase and a damaged slot are not a wrong passphrase.

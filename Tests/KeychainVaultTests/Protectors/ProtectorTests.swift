@@ -183,12 +183,12 @@ import Testing
         #expect(reason { try vault.engine.update(.find(.whenUnlockedThisDeviceOnly), value: "x") } == .ofAnotherDevice)
         var item = Query.item(.whenUnlockedThisDeviceOnly)
         item.attributes[.accessible] = .string(Accessibility.whenUnlocked.rawValue)
-        #expect(reason { try vault.engine.save(item, caller: .unrestricted) } == .ofAnotherDevice)
+        #expect(reason { try vault.engine.save(item, accessGroups: .unrestricted) } == .ofAnotherDevice)
         try test.forget()
     }
 
     /// `doctor` says that such items are kept.
-    @Test func item_ofAnotherDevice_deleted_isSetAsideAndCanBePutBack() throws {
+    @Test func item_ofAnotherDeviceDeleted_isSetAsideAndCanBePutBack() throws {
         let test = try TestVault.locked()
         let kept = test.root + "/kept.key"
         try FileManager.default.moveItem(atPath: test.location.deviceKeyFile, toPath: kept)

@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
 
     /// The slot is gone with the first transaction; all else may come later.
     @Test func keyFile_removedAndKilledAnywhere_opensNothingThatIsStoredLater() throws {
-        let strace = try #require(ChildProcess.installed("strace"))
+        let strace = try #require(Programs.installed("strace"))
         var points = 0
         for occurrence in 1...12 {
             let test = try TestVault(.cheap)
@@ -147,7 +148,7 @@ import Testing
         let slot = try vault.slot(DeviceKeyProtector.kind)
         let outcome = failure { try vault.removeProtector(slot, authority: .old) }
         #expect(outcome?.reason == .unavailable)
-        #expect(outcome?.message.contains("the credential is not here") == true)
+        #expect(outcome?.message.contains("the credential is missing") == true)
         #expect(try test.another(settings).removeProtector(slot, authority: .old))
     }
 
@@ -158,7 +159,7 @@ import Testing
         let slot = try elsewhere.slot(KeyFileProtector.kind)
         let outcome = failure { try elsewhere.removeProtector(slot, authority: .old) }
         #expect(outcome?.reason == .unavailable)
-        #expect(outcome?.message.contains("the device key that the vault is bound to is not here") == true)
+        #expect(outcome?.message.contains("the device key that the vault is bound to is missing") == true)
     }
 
     /// A key of another device is wrapped under the root key of before, and could not be wrapped again.
@@ -170,7 +171,7 @@ import Testing
         let slot = try elsewhere.slot(KeyFileProtector.kind)
         let outcome = failure { try elsewhere.removeProtector(slot, authority: .old) }
         #expect(outcome?.reason == .unavailable)
-        #expect(outcome?.message.contains("that 3 items are for") == true, "\(outcome?.message ?? "")")
+        #expect(outcome?.message.contains("which 3 items need") == true, "\(outcome?.message ?? "")")
         for accessibility in Accessibility.allCases
         where accessibility.isThisDeviceOnly && accessibility != .whenPasscodeSetThisDeviceOnly {
             try elsewhere.engine.delete(.find(accessibility))
@@ -198,7 +199,7 @@ import Testing
         let test = try Self.vault()
         let vault = test.another()
         try vault.engine.add(.item(.whenPasscodeSetThisDeviceOnly))
-        try vault.writeAnything { _, transaction in try transaction.items.setAside(22, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.setAside(22, at: Date()) }
         let slot = try vault.slot(PassphraseProtector.kind)
         #expect(reason { try vault.removeProtector(slot) } == .unsupported)
         try vault.removeProtector(slot, erasingItems: true)

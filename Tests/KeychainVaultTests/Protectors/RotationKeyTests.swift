@@ -67,7 +67,7 @@ import Testing
         let elsewhere = try test.withoutDeviceKey()
         let outcome = failure { try elsewhere.rotate(authority: .old) }
         #expect(outcome?.reason == .unavailable)
-        #expect(outcome?.message.contains("1 item for its device alone") == true, "\(outcome?.message ?? "")")
+        #expect(outcome?.message.contains("1 item bound to that device") == true, "\(outcome?.message ?? "")")
         #expect(try Self.generations(test.another(), of: 6) == [2])
         #expect(try Self.generations(test.another(), of: 9) == [1])
         #expect(try Self.hasAll(test.another()))
@@ -133,7 +133,7 @@ import Testing
     @Test func quarantinedRow_afterRotations_stillOpens() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.writeAnything { _, transaction in try transaction.items.setAside(3, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.setAside(3, at: Date()) }
         try vault.rotate()
         try vault.rotate()
         #expect(try !vault.status().isRotating)
@@ -150,7 +150,7 @@ import Testing
     @Test func keyOfAQuarantinedRow_afterTheRowHasGone_isDroppedByTheNextRotation() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.writeAnything { _, transaction in try transaction.items.setAside(3, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.setAside(3, at: Date()) }
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6) == [1, 2])
         try vault.close()

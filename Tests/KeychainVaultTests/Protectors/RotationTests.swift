@@ -77,7 +77,7 @@ import Testing
         #expect(try Self.generations(vault) == [2])
     }
 
-    @Test func rowThatDoesNotOpen_isSetAsideByRotation() throws {
+    @Test func row_thatDoesNotOpen_isSetAsideByRotation() throws {
         let test = try Self.vault(items: 3)
         try test.vault.close()
         try DatabaseQueueForTests(test.databaseFile).run(

@@ -2,6 +2,7 @@
 // Other programs, run to their end.
 
 import Foundation
+import KeychainTestSupport
 
 @testable import KeychainVault
 
@@ -20,17 +21,23 @@ struct ChildProcess {
     private let process = Process()
     private let output = Pipe()
     private let errorFile: URL
+    private let limit: Duration
 
     /// - Parameters:
     ///   - environment: Added to that of the tests.
     ///   - input: At most what a pipe holds.
+    ///   - folder: In which it runs; else that of the tests.
+    ///   - limit: When it is killed.
     init(
-        _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: Data? = nil
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], input: Data? = nil,
+        folder: String? = nil, limit: Duration = .testLimit
     ) throws {
+        self.limit = limit
         errorFile = URL(fileURLWithPath: NSTemporaryDirectory() + "child-\(UUID().uuidString).err")
         try Data().write(to: errorFile)
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = arguments
+        if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errorFile)
@@ -45,13 +52,13 @@ struct ChildProcess {
     }
 
     func start() throws -> ChildProcess {
-        try process.run()
+        try process.run(limitedTo: limit)
         return self
     }
 
     func finish() throws -> ChildResult {
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        let text = try output.fileHandleForReading.readAll(limitedTo: limit + .seconds(60))
+        try process.waitForEnd()
         let errors = try Data(contentsOf: errorFile)
         try FileManager.default.removeItem(at: errorFile)
         return ChildResult(
@@ -59,19 +66,16 @@ struct ChildProcess {
             status: process.terminationStatus, wasSignalled: process.terminationReason == .uncaughtSignal)
     }
 
-    static func run(_ executable: String, _ arguments: [String], input: Data? = nil) throws -> ChildResult {
-        try ChildProcess(executable, arguments, input: input).start().finish()
-    }
-
-    /// The path of a program that the build put beside the tests.
-    static func built(_ name: String) -> String {
-        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent(name).path
+    static func run(
+        _ executable: String, _ arguments: [String], input: Data? = nil, folder: String? = nil,
+        limit: Duration = .testLimit
+    ) throws -> ChildResult {
+        try ChildProcess(executable, arguments, input: input, folder: folder, limit: limit).start().finish()
     }
 
     /// Runs a built program as a user who owns a test's vault, and as whom nothing is left of root's rights: as the one who runs
-    /// the tests, or in root's place as `nobody`. That one may not be able to enter the folder in which the program was built, so
-    /// it is copied.
+    /// the tests, or in root's place as `nobody`. That one may not be able to enter the folder in which the program was built, nor
+    /// that of the checkout, so it is copied and runs in another one.
     ///
     /// - Parameter words: What is run in place of the program, which becomes `$0` of a shell script, with its arguments.
     static func runAsOwner(
@@ -79,17 +83,17 @@ struct ChildProcess {
     ) throws -> ChildResult {
         let shell = ["sh", "-c", script]
         guard geteuid() == 0 else {
-            let words = shell + [built("vault-exerciser")] + test.exerciserArguments(command)
+            let words = shell + [Exerciser.path] + test.exerciserArguments(command)
             return try run("/usr/bin/env", words)
         }
-        let folder = NSTemporaryDirectory() + "exerciser-" + UUID().uuidString
+        let folder = OtherUsers.temporaryFolder + "exerciser-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") } }
-        let copy = folder + "/vault-exerciser"
-        try FileManager.default.copyItem(atPath: built("vault-exerciser"), toPath: copy)
-        for path in [folder, copy] { chmod(path, 0o755) }
-        let words = ["setpriv", "--reuid=65534", "--clear-groups"] + shell + [copy] + test.exerciserArguments(command)
-        return try run("/usr/bin/env", words)
+        try OtherUsers.install(Exerciser.path, into: folder)
+        chmod(folder, 0o755)
+        let program = shell + [folder + "/" + Exerciser.name]
+        let words = ["setpriv", "--reuid=65534", "--clear-groups"] + program + test.exerciserArguments(command)
+        return try run("/usr/bin/env", words, folder: folder)
     }
 
     /// Whether ``runAsOwner(of:script:_:)`` works: whether the other user can run programs that lie in the folder for temporary
@@ -98,17 +102,14 @@ struct ChildProcess {
         do {
             let test = try TestVault()
             try test.giveAway()
-            return try runAsOwner(of: test, ["state"]).output != ""
+            let child = try runAsOwner(of: test, ["state"])
+            if child.output == "" { print("Another user cannot run what was built: \(child.errors)") }
+            return child.output != ""
         } catch {
+            print("Another user cannot run what was built: \(error)")
             return false
         }
     }()
-
-    /// The path of an installed program; `nil` if there is none.
-    static func installed(_ name: String) -> String? {
-        let folders = ["/usr/bin", "/bin", "/usr/local/bin", "/sbin", "/usr/sbin"]
-        return folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }
 }
 
 extension TestVault {
@@ -122,11 +123,16 @@ extension TestVault {
 
     /// The arguments that point an exerciser at this vault.
     func exerciserArguments(_ command: [String]) -> [String] {
-        [location.folder, location.deviceKeyFile] + command
+        Exerciser.words(command, on: location)
+    }
+
+    /// An exerciser that is talked to while it runs.
+    func running(_ command: String..., under wrapper: [String] = []) throws -> RunningExerciser {
+        try RunningExerciser(exerciserArguments(command), under: wrapper)
     }
 
     func exercise(_ command: String...) throws -> ChildResult {
-        try ChildProcess.run(ChildProcess.built("vault-exerciser"), exerciserArguments(command))
+        try ChildProcess.run(Exerciser.path, exerciserArguments(command))
     }
 
     /// The same under `strace`, which kills or fails it at a chosen system call.
@@ -137,6 +143,6 @@ extension TestVault {
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(injection.prefix { $0 != ":" })", "-e",
                 "inject=\(injection)",
             ]
-                + [ChildProcess.built("vault-exerciser")] + exerciserArguments(command))
+                + [Exerciser.path] + exerciserArguments(command))
     }
 }

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 
 @testable import KeychainVault
@@ -12,8 +13,7 @@ extension VaultSettings {
     /// A tenth of a second for a passphrase: these tests are not about guessing.
     static var cheap: VaultSettings {
         var settings = VaultSettings()
-        settings.scryptCost = ScryptCost(
-            floor: ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1), target: nil)
+        settings.scryptCost = .cheap
         settings.rotationBatch = 8
         return settings
     }

@@ -3,34 +3,27 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 
 @testable import KeychainVault
 
 /// A vault that lives as long as one test.
 final class TestVault: Sendable {
-    let root: String
+    private let folder: TemporaryFolder
     let location: VaultLocation
     let vault: Vault
 
     init(
-        _ settings: VaultSettings = VaultSettings(), keyFolder: String = "config",
-        under parent: String = NSTemporaryDirectory()
+        _ settings: VaultSettings = VaultSettings(), keyFolder: String = "config", in folder: TemporaryFolder? = nil
     ) throws {
-        root = parent + "keychain-test-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        location = try VaultLocation(folder: root + "/vault", deviceKeyFile: "\(root)/\(keyFolder)/device.key")
+        let folder = try folder ?? TemporaryFolder("keychain-test")
+        self.folder = folder
+        let path = folder.path
+        location = try VaultLocation(folder: path + "/vault", deviceKeyFile: "\(path)/\(keyFolder)/device.key")
         vault = Vault(location, settings)
     }
 
-    deinit {
-        do {
-            try FileManager.default.removeItem(atPath: root)
-        } catch {
-            print("left behind: \(root)")
-        }
-    }
-
+    var root: String { folder.path }
     var engine: Engine { Engine(store: vault) }
 
     /// The same vault as another process would see it: nothing cached, opened anew.
@@ -69,13 +62,11 @@ extension Query {
 }
 
 extension Engine {
-    func add(_ query: Query) throws(KeychainError) { _ = try add(query, caller: .unrestricted) }
+    func add(_ query: Query) throws(KeychainError) { _ = try add(query, accessGroups: .unrestricted) }
 
     func value(_ query: Query) throws(KeychainError) -> Data? {
-        guard case .one(.value(let value)) = try copyMatching(query.returning(.value), caller: .unrestricted) else {
-            return nil
-        }
-        return value
+        let outcome = try copyMatching(query.returning(.value), accessGroups: .unrestricted)
+        return if case .one(.value(let value)) = outcome { value } else { nil }
     }
 
     func text(_ query: Query) throws(KeychainError) -> String? {
@@ -83,10 +74,10 @@ extension Engine {
     }
 
     func update(_ query: Query, value: String) throws(KeychainError) {
-        try update(query, with: Changes(value: Data(value.utf8)), caller: .unrestricted)
+        try update(query, with: Changes(value: Data(value.utf8)), accessGroups: .unrestricted)
     }
 
-    func delete(_ query: Query) throws(KeychainError) { try delete(query, caller: .unrestricted) }
+    func delete(_ query: Query) throws(KeychainError) { try delete(query, accessGroups: .unrestricted) }
 }
 
 /// The reason of the failure that `body` ends with; `nil` if it succeeds.

@@ -17,12 +17,14 @@ final class Watcher<Seen: Sendable>: @unchecked Sendable {
         }
     }
 
+    var all: [Seen] { condition.withLock { seen } }
+
     var calls: Int { condition.withLock { seen.count } }
 
     func end() { observation = nil }
 
     /// Whether what was seen last is at some time like this.
-    func sees(within seconds: TimeInterval = 20, _ isWanted: (Seen) -> Bool) -> Bool {
+    func sees(within seconds: TimeInterval = 600, _ isWanted: (Seen) -> Bool) -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         return condition.withLock {
             while !(seen.last.map(isWanted) ?? false) {
@@ -33,7 +35,7 @@ final class Watcher<Seen: Sendable>: @unchecked Sendable {
     }
 
     /// Whether there is at some time one call more than these.
-    func isCalled(beyond calls: Int, within seconds: TimeInterval = 20) -> Bool {
+    func isCalled(beyond calls: Int, within seconds: TimeInterval = 600) -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         return condition.withLock {
             while seen.count <= calls {

@@ -2,11 +2,12 @@
 // The built tool, run as a process in a home folder of its own.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 /// One home folder, and runs of the tool in it. The folder goes away with this object.
 final class Tool {
-    let home: URL
+    private let folder: TemporaryFolder
 
     /// What a run left behind.
     struct Run {
@@ -19,20 +20,11 @@ final class Tool {
         var everything: String { text + errors }
     }
 
-    /// SwiftPM puts executables and the test bundle into one folder.
-    static let executable = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0])
-        .deletingLastPathComponent().appendingPathComponent("keychainctl").path
+    static let executable = Programs.built("keychainctl")
 
-    init() throws {
-        home = FileManager.default.temporaryDirectory.appendingPathComponent("keychainctl-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
+    init() throws { folder = try TemporaryFolder("keychainctl") }
 
-    deinit {
-        do { try FileManager.default.removeItem(at: home) } catch { print("left behind: \(home.path)") }
-    }
-
+    var home: URL { folder.url }
     var vaultFolder: URL { home.appendingPathComponent(".local/share/swift-keychain") }
     var database: URL { vaultFolder.appendingPathComponent("vault.db") }
     var deviceKey: URL { home.appendingPathComponent(".config/swift-keychain/device.key") }
@@ -101,8 +93,8 @@ final class Tool {
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
-        try process.run()
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        try process.waitForEnd()
         // As a shell counts: 128 and the signal.
         let signal = process.terminationReason == .uncaughtSignal ? Int32(128) : 0
         return Run(

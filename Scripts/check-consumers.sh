@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs packages that depend on this project as users' packages do: by URL and version, with their own target named
+# `Valet`, and on the wrappers in a separate repository, with each trait alone and with all traits.
+#
+#   Scripts/check-consumers.sh [--release]     a release build instead of a debug build
+#
+# It checks the last commit. Nothing is fetched from the URLs: git is configured to use local copies instead.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+case "${1-}" in
+    '') configuration=debug ;;
+    --release) configuration=release ;;
+    *) echo "usage: $0 [--release]" >&2; exit 64 ;;
+esac
+readonly configuration
+readonly version=0.1.0 core=https://example.invalid/swift-keychain wrappers=https://example.invalid/swift-keychain-wrappers
+readonly not_built='The connection to the TV is not part of this build. Depend on the package with .package(url: …, from: …, traits: ["LGTVControl"]).'
+
+project=$PWD
+scratch=$(mktemp -d)
+readonly project scratch
+trap 'rm -rf -- "$scratch"' EXIT
+
+main() {
+    publish
+    # The user's git configuration is not changed. Warnings are not errors here: users cannot fix them in a dependency.
+    export GIT_CONFIG_COUNT=2
+    export GIT_CONFIG_KEY_0="url.$scratch/core.git.insteadOf" GIT_CONFIG_VALUE_0=$core
+    export GIT_CONFIG_KEY_1="url.$scratch/wrappers.git.insteadOf" GIT_CONFIG_VALUE_1=$wrappers
+    unset KEYCHAIN_CHECK
+
+    check_own_names
+    check_configuration
+    check_wrappers "no trait" '' "$not_built"
+    check_wrappers "the trait IssueReporting" '"IssueReporting"' "$not_built"
+    check_wrappers "the trait LGTVControl" '"LGTVControl"' 'carol'
+    check_wrappers "all traits" '"LGTVControl", "IssueReporting"' 'carol'
+}
+
+# Makes both repositories as they would be published with this version.
+publish() {
+    git clone --quiet --no-local --bare -- "$project" "$scratch/core.git"
+    git -C "$scratch/core.git" tag "$version" HEAD
+    git clone --quiet --no-local -- "$project" "$scratch/clone"
+    # The user may not have configured a name and an email address for git.
+    git -C "$scratch/clone" config user.name check-consumers
+    git -C "$scratch/clone" config user.email check-consumers@example.invalid
+    "$scratch/clone/Scripts/split-wrappers.sh" "$core" "$version"
+    git clone --quiet --bare --branch wrappers -- "$scratch/clone" "$scratch/wrappers.git"
+    git -C "$scratch/wrappers.git" tag "$version" wrappers
+}
+
+# SwiftPM does not allow two targets with the same name in a graph. A program's own target names must not conflict with KeychainKit.
+check_own_names() {
+    begin "with its own target Valet"
+    mkdir -p "$scratch/app/Sources/Valet"
+    echo 'public func ownValet() -> String { "own" }' >"$scratch/app/Sources/Valet/Valet.swift"
+    write_package ".package(url: \"$core\", from: \"$version\", traits: [])" \
+        '"Valet", .product(name: "KeychainKit", package: "swift-keychain"), .product(name: "Security", package: "swift-keychain")' \
+        '.target(name: "Valet"),'
+    write_program <<'END'
+import Foundation
+import KeychainKit
+import Security
+import Valet
+
+let store = SecretStore(service: "com.example.app")
+try store.save("s3cret", for: "alice")
+var result: AnyObject?
+let query = [
+    kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.app", kSecAttrAccount: "alice", kSecReturnData: true,
+] as [CFString: Any]
+let status = SecItemCopyMatching(query as CFDictionary, &result)
+print(ownValet(), status, (result as? Data)?.count ?? -1)
+END
+    expect "own 0 6"
+}
+
+check_configuration() {
+    begin "the trait Configuration"
+    write_package ".package(url: \"$core\", from: \"$version\", traits: [\"Configuration\"])" \
+        '.product(name: "KeychainConfiguration", package: "swift-keychain"), .product(name: "KeychainKit", package: "swift-keychain")'
+    write_program <<'END'
+import KeychainConfiguration
+import KeychainKit
+
+let provider = KeychainConfigProvider(SecretStore(service: "com.example.app"))
+print(provider.providerName)
+END
+    expect "KeychainConfigProvider"
+}
+
+check_wrappers() { # name of the check, traits, expected output
+    begin "the wrappers by URL, with $1"
+    write_package ".package(url: \"$wrappers\", from: \"$version\", traits: [$2])" \
+        "$(printf '.product(name: "%s", package: "swift-keychain-wrappers"), ' JSKeychain Keychain KeychainClient LGTVControl SecureStorage Valet)"
+    # Without the trait, connecting fails with an error that says so. With the trait it would wait for a TV.
+    local then='print(text)'
+    if [[ $3 == "$not_built" ]]; then
+        then='do { _ = try await LGTVControlManager.shared.connect(ip: "192.0.2.1", mac: "02:00:5E:10:00:01") } catch { print(error.localizedDescription) }'
+    fi
+    write_program <<END
+import Foundation
+import JSKeychain
+import Keychain
+import KeychainClient
+import LGTVControl
+import SecureStorage
+import Valet
+
+func check() async throws {
+    let keychain = JSKeychain()
+    try await keychain.save("carol", service: "com.example.app", account: "carol")
+    let text: String = try await keychain.read(service: "com.example.app", account: "carol")
+    guard text == "carol" else { return }
+    $then
+}
+try await check()
+END
+    expect "$3"
+}
+
+begin() {
+    printf '== %s (%s)\n' "$1" "$configuration"
+    rm -rf -- "$scratch/app/Sources" "$scratch/app/Package.resolved"
+    mkdir -p "$scratch/app/Sources/App" "$scratch/home"
+}
+
+write_package() { # dependency, dependencies of App, further targets
+    cat >"$scratch/app/Package.swift" <<END
+// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+    name: "App", platforms: [.macOS(.v15)], dependencies: [$1],
+    targets: [${3-} .executableTarget(name: "App", dependencies: [$2])])
+END
+}
+
+write_program() { cat >"$scratch/app/Sources/App/main.swift"; }
+
+# All builds use one folder, so that shared modules are built once. The caches are separate: the user's caches may contain another
+# commit under this version.
+expect() { # expected output of the program
+    local output program
+    local build=(
+        swift build --package-path "$scratch/app" --scratch-path "$scratch/build" --cache-path "$scratch/cache"
+        --security-path "$scratch/security" --configuration "$configuration")
+    "${build[@]}" --product App >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log" >&2; exit 1; }
+    program=$("${build[@]}" --show-bin-path)/App
+    output=$(
+        unset XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
+        HOME="$scratch/home" KEYCHAIN_ANCHORS=file "$program"
+    )
+    echo "$output"
+    [[ $output == "$1" ]] || { echo "expected: $1" >&2; exit 1; }
+}
+
+main

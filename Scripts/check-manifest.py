@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the package manifests, as far as possible without building for another platform:
+
+- the core package has no target or product with a name that programs are likely to use, and no dependency that only the wrappers need;
+- both manifests are the same on every host: platform differences are conditions or in the sources;
+- warnings are errors only with KEYCHAIN_CHECK.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Target names that other packages also use; see Docs/Decisions/0020.
+WRAPPERS = {"JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet"}
+OF_THE_WRAPPERS = {"swift-nio", "swift-nio-ssl", "xctest-dynamic-overlay"}
+APPLES_NAMES = {"Security", "LocalAuthentication", "KeychainServices"}
+# The target behind the modules with Apple's names, on platforms where Apple does not ship them.
+ONLY_FOR_LINUX = {"KeychainServices"}
+
+
+def main():
+    core, wrappers = manifest(".", checked=False), manifest("Wrappers", checked=False)
+    problems = [
+        *of_core(core),
+        *of_wrappers(wrappers),
+        *differences_by_host("Package.swift"),
+        *differences_by_host("Wrappers/Package.swift"),
+        *warnings(core, manifest(".", checked=True)),
+    ]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        sys.exit(f"{len(problems)} problem(s) in the package manifests.")
+    print("The package manifests are correct.")
+
+
+def manifest(folder, checked):
+    """The manifest as SwiftPM reads it. A cached manifest would ignore a changed environment."""
+    environment = {name: value for name, value in os.environ.items() if name != "KEYCHAIN_CHECK"}
+    if checked:
+        environment["KEYCHAIN_CHECK"] = "1"
+    command = ["swift", "package", "--manifest-cache", "none", "--package-path", str(ROOT / folder), "dump-package"]
+    return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+
+
+def of_core(package):
+    targets = {target["name"]: target for target in package["targets"]}
+    products = {product["name"] for product in package["products"]}
+    for name in sorted(WRAPPERS & (targets.keys() | products)):
+        yield f"Package.swift: '{name}' is a name that programs are likely to use"
+    for name in sorted(OF_THE_WRAPPERS & set(dependencies(package))):
+        yield f"Package.swift: depends on {name}, which only the wrappers need"
+    for name in sorted(APPLES_NAMES - products):
+        yield f"Package.swift: the product '{name}' is missing"
+    for name in sorted(ONLY_FOR_LINUX):
+        for dependency in targets[name]["dependencies"]:
+            _, condition = next(iter(dependency.values()))
+            if not condition or condition.get("platformNames") != ["linux"]:
+                yield f"Package.swift: a dependency of '{name}' is not restricted to Linux"
+
+
+def of_wrappers(package):
+    missing = WRAPPERS - {product["name"] for product in package["products"]}
+    for name in sorted(missing):
+        yield f"Wrappers/Package.swift: the product '{name}' is missing"
+
+
+def dependencies(package):
+    for dependency in package["dependencies"]:
+        for values in dependency.values():
+            yield values[0]["identity"]
+
+
+def differences_by_host(path):
+    for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("#if"):
+            yield f"{path}:{number}: '#if' tests the host, not the target platform"
+
+
+def warnings(package, checked):
+    if errors_of(package):
+        yield "Package.swift: warnings are errors without KEYCHAIN_CHECK"
+    if not errors_of(checked):
+        yield "Package.swift: KEYCHAIN_CHECK does not make warnings errors"
+
+
+def errors_of(package):
+    return [target["name"] for target in package["targets"] if "treatAllWarnings" in json.dumps(target["settings"])]
+
+
+if __name__ == "__main__":
+    main()

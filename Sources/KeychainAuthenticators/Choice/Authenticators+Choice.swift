@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way of asking is to be used: the program's choice, else the environment's.
+
+// Folders, from top to bottom:
+//
+// - Choice: which way of asking is used
+// - Programs: asking by pinentry and askpass
+// - Terminal: asking on the terminal
+// - Waiting: waiting for an answer, a cancellation or a signal
+// - .: what needs none of these
+
+import Foundation
+public import KeychainEngine
+public import SecretMemory
+import Synchronization
+
+extension Authenticators {
+    private static let chosen = Mutex<(any Authenticator)?>(nil)
+
+    /// The program's own choice, for the whole process; it wins over the environment. `nil` at first.
+    public static var shared: (any Authenticator)? {
+        get { chosen.withLock { $0 } }
+        set { chosen.withLock { $0 = newValue } }
+    }
+
+    /// What the environment asks for. A library shows no prompt unless something is set.
+    ///
+    /// - Returns: `nil` for `none`, or if nothing is set.
+    /// - Throws: `invalidParameter` for an unknown word, a missing variable or a path that is not absolute, `unavailable` if the
+    ///   program is not there, `unsafeLocation` if another user may change or replace it.
+    public static func configured(
+        by environment: [String: String]
+    ) throws(KeychainError) -> (any Authenticator)? {
+        switch try Word(environment) {
+        case nil, .none?: nil
+        case .terminal?: TerminalAuthenticator()
+        case .pinentry?: PinentryAuthenticator(program: try pinentry(environment))
+        case .askpass?: AskpassAuthenticator(program: try askpass(environment))
+        }
+    }
+
+    /// What may be used without having been asked to ask: `shared`, else what the environment says.
+    ///
+    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
+    /// - Throws: What `configured(by:)` throws.
+    public static func current(
+        environment: [String: String] = ProcessEnvironment.current
+    ) throws(KeychainError) -> (any Authenticator)? {
+        if let shared { return shared }
+        return try configured(by: environment)
+    }
+
+    /// What is used when the program has asked for the person to be asked: the current one, else the terminal if there is one.
+    ///
+    /// - Returns: `nil` if there is no way to ask, or if the environment says `none`.
+    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
+    /// - Throws: What `configured(by:)` throws.
+    public static func forExplicitRequest(
+        environment: [String: String] = ProcessEnvironment.current
+    ) throws(KeychainError) -> (any Authenticator)? {
+        if let current = try current(environment: environment) { return current }
+        if try Word(environment) != nil { return nil }
+        return ControllingTerminal.exists ? TerminalAuthenticator() : nil
+    }
+
+    // MARK: - Programs
+
+    private static func pinentry(_ environment: [String: String]) throws(KeychainError) -> String {
+        if let path = environment.value("KEYCHAIN_PINENTRY") {
+            try Program(path: path).check()
+            return path
+        }
+        let paths = ["pinentry", "pinentry-curses", "pinentry-tty"].flatMap { name in
+            ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(name)" }
+        }
+        if let path = paths.first(where: { access($0, X_OK) == 0 }) {
+            try Program(path: path).check()
+            return path
+        }
+        throw KeychainError(
+            .unavailable,
+            "There is no pinentry program: none of \(paths.joined(separator: ", ")). Install one, or set KEYCHAIN_PINENTRY."
+        )
+    }
+
+    private static func askpass(_ environment: [String: String]) throws(KeychainError) -> String {
+        guard let path = environment.value("KEYCHAIN_ASKPASS") else {
+            throw KeychainError(
+                .invalidParameter,
+                "KEYCHAIN_AUTHENTICATOR is askpass, which needs KEYCHAIN_ASKPASS. Set it to the full path of a program."
+            )
+        }
+        try Program(path: path).check()
+        return path
+    }
+}
+
+/// The value of `KEYCHAIN_AUTHENTICATOR`.
+private enum Word: String, CaseIterable {
+    case terminal, pinentry, askpass, none
+
+    /// - Returns: `nil` if nothing is set.
+    init?(_ environment: [String: String]) throws(KeychainError) {
+        guard let word = environment.value("KEYCHAIN_AUTHENTICATOR") else {
+            guard environment.value("KEYCHAIN_ASKPASS") != nil else { return nil }
+            self = .askpass
+            return
+        }
+        guard let known = Word(rawValue: word) else {
+            let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw KeychainError(
+                .invalidParameter,
+                "KEYCHAIN_AUTHENTICATOR is \"\(word.escapingControls())\". Set it to one of: \(words).")
+        }
+        self = known
+    }
+}
+
+extension [String: String] {
+    /// A variable that is empty counts as not set.
+    fileprivate func value(_ name: String) -> String? {
+        self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

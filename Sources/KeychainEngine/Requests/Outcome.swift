@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results, in the forms of Apple's result parameter.
+
+public import Foundation
+
+/// The result of a request, in the requested form.
+public enum Outcome: Equatable, Sendable {
+    /// Success without a result: none was requested, or the item has no value.
+    case nothing
+    case one(Result)
+    case many([Result])
+
+    public enum Result: Equatable, Sendable {
+        case value(Data)
+        case persistentReference(PersistentReference)
+        case record(Record)
+    }
+
+    /// Several parts of one item, for a result dictionary.
+    public struct Record: Equatable, Sendable {
+        /// Set only if an object reference was requested, as on Apple platforms.
+        public var itemClass: ItemClass?
+        public var attributes: Attributes
+        public var accessControl: AccessControl?
+        public var value: Data?
+        public var persistentReference: PersistentReference?
+    }
+}
+
+/// Converts stored items to an ``Outcome``, with one table for adding and one for searching.
+struct OutcomeShape {
+    let returns: Query.Returns
+
+    /// When adding, an empty value is returned where searching returns none, and there are fewer attributes.
+    func added(_ stored: StoredItem, givenAccessControl: AccessControl?) -> Outcome {
+        switch returns {
+        case [], .reference: return .nothing
+        case .value: return .one(.value(stored.item.value ?? Data()))
+        case .persistentReference: return .one(.persistentReference(stored.reference))
+        case [.value, .persistentReference]: return .one(.record(record(of: stored, attributes: Attributes())))
+        default:
+            var record = record(of: stored, attributes: stored.item.visibleAttributes)
+            record.accessControl = givenAccessControl
+            return .one(.record(record))
+        }
+    }
+
+    func found(_ items: [StoredItem], limit: Query.Limit) -> Outcome {
+        let results = items.compactMap(result)
+        guard limit == .one else { return .many(results) }
+        return results.first.map { .one($0) } ?? .nothing
+    }
+
+    /// `nil`: no result for this item.
+    private func result(_ stored: StoredItem) -> Outcome.Result? {
+        switch returns {
+        case [], .reference: return nil
+        case .value: return stored.item.value.map { .value($0) }
+        case .persistentReference: return .persistentReference(stored.reference)
+        default:
+            var attributes = stored.item.visibleAttributes
+            attributes[.tombstone] = stored.item[.tombstone]
+            attributes[.multiUser] = stored.item[.multiUser]
+            var record = record(of: stored, attributes: attributes)
+            record.accessControl = stored.item.accessControl
+            return .record(record)
+        }
+    }
+
+    private func record(of stored: StoredItem, attributes: Attributes) -> Outcome.Record {
+        Outcome.Record(
+            itemClass: returns.contains(.reference) ? stored.item.itemClass : nil,
+            attributes: attributes,
+            value: returns.contains(.value) ? stored.item.value : nil,
+            persistentReference: returns.contains(.persistentReference) ? stored.reference : nil)
+    }
+}
+
+extension StoredItem {
+    public var reference: PersistentReference { PersistentReference(itemClass: item.itemClass, id: id) }
+}
+
+extension Item {
+    /// The attributes in results: those that were set or defaulted, and the accessibility class.
+    fileprivate var visibleAttributes: Attributes {
+        var visible = attributes
+        visible[.accessible] = self[.accessible]
+        visible[.syncUUID] = nil
+        return visible
+    }
+}

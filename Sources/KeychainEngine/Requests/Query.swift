@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed requests. The APIs parse into this type, and the engine interprets it.
+
+public import Foundation
+
+/// One request, as the caller gave it. The ``Engine`` checks and converts its values by the ``Schema`` of the class.
+///
+/// ```swift
+/// var query = Query(.genericPassword, [.service: .string("example.com"), .account: .string("alice")])
+/// query.returns = .value
+/// ```
+public struct Query: Sendable {
+    /// Which parts of an item the caller wants back.
+    public struct Returns: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let value = Returns(rawValue: 1)
+        public static let attributes = Returns(rawValue: 2)
+        public static let reference = Returns(rawValue: 4)
+        public static let persistentReference = Returns(rawValue: 8)
+    }
+
+    public enum Limit: Equatable, Sendable {
+        /// One result, not a list.
+        case one
+        case all
+        /// A list of at most this many.
+        case atMost(Int)
+    }
+
+    /// How to treat items that require authentication.
+    public enum AuthenticationUI: Sendable {
+        case allow, fail
+        /// Leave such items out; only for searches.
+        case skip
+    }
+
+    /// Search criteria beyond equality of attributes.
+    public enum MatchCriterion: Equatable, Sendable {
+        case host(String)
+        /// Requires certificate evaluation: policy, issuers, validity, trust, e-mail address.
+        case certificate(CertificateCriterion)
+        /// Accepted by Apple, but without effect in the data-protection keychain.
+        case ignored
+    }
+
+    /// Connects the questions and the end of one request to its caller.
+    public struct Questions: Sendable {
+        public let cancellation: AuthenticationCancellation
+        /// Called when a question opens and when it closes.
+        public let onQuestion: @Sendable (_ isOpen: Bool) -> Void
+        /// Prevents a commit after the request has ended; `nil`: the request cannot be ended from outside.
+        public let gate: CommitGate?
+
+        public init(
+            cancellation: AuthenticationCancellation, gate: CommitGate? = nil,
+            onQuestion: @escaping @Sendable (_ isOpen: Bool) -> Void
+        ) {
+            self.cancellation = cancellation
+            self.gate = gate
+            self.onQuestion = onQuestion
+        }
+    }
+
+    public enum CertificateCriterion: Sendable {
+        /// Refused for other classes than certificates.
+        case policy, issuers
+        /// Without effect on other classes than certificates.
+        case validOnDate, trustedOnly, emailAddress
+    }
+
+    public var itemClass: ItemClass?
+    /// The attributes as given: not yet checked against the class, not yet converted.
+    public var attributes: Attributes
+    public var accessControl: AccessControl?
+    /// Replaces `accessControl` and the attribute `accessible` in additions and in ``Requests/save(_:accessGroups:)``.
+    public var protection: Protection?
+    /// `kSecAttrSynchronizableAny`: both kinds of items. Additions ignore it, since a stored item is of one kind.
+    public var synchronizableAny = false
+    public var value: Data?
+    public var persistentReference: PersistentReference?
+    public var returns: Returns = []
+    /// `nil`: not given; the limit is then one.
+    public var limit: Limit?
+    public var matchCriteria: [MatchCriterion] = []
+    public var authenticationUI: AuthenticationUI = .allow
+    /// Whether a search without values returns only the names of items that require authentication and for which
+    /// nothing is proven. The user is not asked (``Selection/namesConstrained``).
+    public var namesProtected = false
+    /// Proofs of the user, and the authenticator that asks for more; `nil`: the engine's authenticator, without earlier
+    /// proofs.
+    public var context: AuthenticationContext?
+    /// The reason that is shown to the user.
+    public var operationPrompt: String?
+    /// Ends this request from outside, and observes its questions; `nil`: nothing.
+    public var questions: Questions?
+    /// `kSecUseItemList`, which the data-protection keychain never supported.
+    public var usesItemList = false
+    /// `kSecValueRef`.
+    public var usesObjectReference = false
+    /// `kSecClassIdentity`: pairs of a private key and a certificate of its public key, which no store has as items. In
+    /// that case there is no `itemClass`.
+    public var isForIdentities = false
+
+    public init(_ itemClass: ItemClass?, _ attributes: Attributes = [:]) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+    }
+}
+
+/// The changes of an update: attributes as given, and optionally the value.
+public struct Changes: Sendable {
+    public var attributes: Attributes
+    public var accessControl: AccessControl?
+    /// Replaces `accessControl` and the attribute `accessible`.
+    public var protection: Protection?
+    public var value: Data?
+
+    public init(_ attributes: Attributes = [:], value: Data? = nil) {
+        self.attributes = attributes
+        self.value = value
+    }
+}
+
+extension Authorization {
+    /// For a store that passes the request to another engine.
+    package var questions: Query.Questions? {
+        guard let cancellation, let onQuestion else { return nil }
+        return Query.Questions(cancellation: cancellation, gate: gate, onQuestion: onQuestion)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four item calls over any store: dictionary → query → engine → result and status.
+
+// Folders, from top to bottom:
+//
+// - .: Apple's functions on items
+// - LocalAuthentication: Apple's names for authenticating the user
+// - Services: the store and the access groups of the functions, and what protects an item
+// - Status: Apple's status codes
+// - Constants: Apple's keys of dictionaries, and their values
+// - Names: Apple's names for Foundation's classes
+
+#if os(Linux)
+    package import Foundation
+    import KeychainEngine
+
+    extension Services {
+        package func add(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
+            answer(result, isWritten: true) { () throws(KeychainError) in
+                try engine.add(Query(attributes, for: .add, dialect: engine.dialect), accessGroups: accessGroups)
+            }
+        }
+
+        package func copyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
+            answer(result) { () throws(KeychainError) in
+                try engine.copyMatching(
+                    Query(query, for: .copyMatching, dialect: engine.dialect), accessGroups: accessGroups)
+            }
+        }
+
+        package func update(_ query: NSDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
+            answer(nil) { () throws(KeychainError) in
+                let query = try Query(query, for: .update, dialect: engine.dialect)
+                try engine.update(query, with: Changes(attributesToUpdate), accessGroups: accessGroups)
+                return .nothing
+            }
+        }
+
+        package func delete(_ query: NSDictionary) -> OSStatus {
+            answer(nil) { () throws(KeychainError) in
+                try engine.delete(Query(query, for: .delete, dialect: engine.dialect), accessGroups: accessGroups)
+                return .nothing
+            }
+        }
+
+        /// Runs a call. As on macOS, the result variable is `nil` whenever there is no result. On iOS a failure leaves
+        /// it unchanged, and so does a search that has nothing to return.
+        private func answer(
+            _ result: UnsafeMutablePointer<AnyObject?>?, isWritten: Bool = false,
+            _ call: () throws(KeychainError) -> Outcome
+        ) -> OSStatus {
+            if engine.dialect == .lenient { result?.pointee = nil }
+            do {
+                let object = try call().object(for: result)
+                if object != nil || isWritten { result?.pointee = object }
+                return errSecSuccess
+            } catch {
+                return error.status
+            }
+        }
+    }
+
+    extension Outcome {
+        /// Nothing is built if the caller takes no result.
+        fileprivate func object(for result: UnsafeMutablePointer<AnyObject?>?) -> AnyObject? {
+            result == nil ? nil : object
+        }
+    }
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row of the item table, as stored.
+
+import Foundation
+import KeychainEngine
+
+/// A row as stored: only the accessibility class, the key generation and padded sizes are readable.
+struct SealedRow {
+    var rowID: Int64
+    var id: UUID
+    var version: Int64
+    var keyClass: UInt8
+    var generation: UInt32
+    /// `nil` if it was not selected.
+    var key: KeyDigests?
+    var metadata: Data
+    /// `nil` if it was not selected.
+    var value: Data?
+}
+
+/// Why a row does not open.
+enum UnreadableRow: Error {
+    /// Changed or moved.
+    case damaged
+    /// Bound to another device's key.
+    case ofAnotherDevice
+    /// Its class is closed now.
+    case locked
+    /// Sealed under a key that the keybag did not have when it was read: damaged, unless the keybag has changed since.
+    case unknownKey
+    /// Intact, but the given proofs do not open it.
+    case refused(Proofs.Needs)
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outside state of files, for noticing that they were changed or replaced.
+
+import Foundation
+
+/// Which file a path leads to.
+struct FileIdentity: Equatable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// `nil` if nothing is there.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// The outside state of SQLite's WAL: every change of the vault changes it.
+struct LogState: Equatable, Sendable {
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init(_ location: VaultLocation) {
+        var status = stat()
+        guard lstat(location.folder + "/" + VaultLocation.companionNames[0], &status) == 0 else {
+            (size, seconds, nanoseconds) = (-1, 0, 0)
+            return
+        }
+        size = Int64(status.st_size)
+        (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
+    }
+
+    /// Whether the WAL was written so recently that another change may have the same date.
+    var isRecent: Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return abs(Int(now.tv_sec) - seconds) <= 1
+    }
+}
+
+/// The outside state of the files of a vault whose connection does not notice changes. Other processes may still write
+/// it: on a medium that is read-only only for us, once it is writable again, or once a full disk has space.
+struct FilesState: Equatable, Sendable {
+    private let database: FileState?
+    private let log: FileState?
+
+    /// Whether this user cannot write the vault.
+    static func isReadOnly(_ location: VaultLocation) -> Bool {
+        access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0
+    }
+
+    init(_ location: VaultLocation) {
+        database = FileState(location.databaseFile)
+        log = FileState(location.folder + "/" + VaultLocation.companionNames[0])?.ofContent
+    }
+}
+
+/// The file at a path and its outside state, which every write changes.
+struct FileState: Equatable, Sendable {
+    let identity: FileIdentity
+    let size: Int64
+    /// The times of the last change of the content, and of the content or an attribute.
+    private var changes: [Int]
+
+    /// Without changes of attributes: as root, SQLite sets the owner of the WAL whenever it opens it.
+    fileprivate var ofContent: FileState {
+        var state = self
+        state.changes.removeLast(2)
+        return state
+    }
+
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        identity = FileIdentity(status)
+        size = Int64(status.st_size)
+        changes = [
+            status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+        ]
+    }
+}

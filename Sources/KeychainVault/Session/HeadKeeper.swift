@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates the head within the transaction that changes the rows.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+import KeychainEngine
+
+/// The head during one transaction: it is read and checked before the first change, and written once, directly before the
+/// commit, if anything has changed.
+final class HeadKeeper {
+    /// What the transaction changes.
+    private lazy var changes = RowChanges { [unowned self] in try prepare() }
+    /// What the body of the transaction uses.
+    private(set) lazy var transaction = WriteTransaction(db, changes)
+    private let session: Session
+    private let db: Database
+    /// `nil` if the session has compared the vault with it before.
+    private let seen: SeenAnchors?
+    /// The head to which the changes are added; `nil` if the head is computed from all rows.
+    private var base: Head?
+    private var next: (sealed: Data, head: Head)?
+    private var keys: HeadKeys?
+
+    /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.
+    init(_ session: Session, _ db: Database) {
+        (self.session, self.db) = (session, db)
+        seen = session.knownHead.good == nil ? session.anchors.read() : nil
+    }
+
+    /// - Throws: `rolledBack` if the vault differs from its head.
+    private func prepare() throws -> RowDigests? {
+        let keys = try openKeys()
+        if let known = session.knownHead.good {
+            base = try stillNewest(known, keys)
+        } else {
+            let look = try look(.quick)
+            guard look.findings.isEmpty else { throw KeychainError.rolledBack(look.findings, session.location) }
+            base = look.head
+        }
+        return base == nil ? nil : keys.rows
+    }
+
+    private func openKeys() throws -> HeadKeys {
+        if let keys { return keys }
+        let opened = try session.headKeys()
+        keys = opened
+        return opened
+    }
+
+    private func look(_ extent: HeadExamination.Extent) throws -> HeadExamination {
+        try HeadExamination(session, db, seen ?? session.anchors.read(), extent)
+    }
+
+    /// Another process may have written since; the head must then be a later one.
+    private func stillNewest(_ known: (sealed: Data, head: Head), _ keys: HeadKeys) throws -> Head {
+        let sealed = try HeadTable(db).read()
+        if sealed == known.sealed { return known.head }
+        guard let head = sealed.flatMap({ Head(sealed: $0, keys) }) else {
+            throw KeychainError.rolledBack([.unreadableHead], session.location)
+        }
+        guard !head.isOlder(than: known.head.mark) else {
+            throw KeychainError.rolledBack(
+                [.older(changes: known.head.sequence &- head.sequence)], session.location)
+        }
+        return head
+    }
+
+    /// Writes the head. Call it directly before the commit.
+    func finish() throws {
+        guard !changes.isEmpty else { return }
+        let keys = try openKeys()
+        var head = try base.map { $0.adding(changes) } ?? made(of: keys)
+        if let keybag = changes.keybag { head.keybag = Checksum.sha256(keybag) }
+        head.sequence &+= 1
+        try store(head, keys)
+    }
+
+    private func store(_ head: Head, _ keys: HeadKeys) throws {
+        let sealed = try keys.seal(head.bytes)
+        try HeadTable(db).write(sealed)
+        next = (sealed, head)
+    }
+
+    /// The transaction for a repair of the index. If the vault differs from its head, the head stays unchanged:
+    /// restored entries match it again, and other differences are not accepted.
+    func repairingTransaction() throws -> WriteTransaction {
+        try look(.wholeVault).findings.isEmpty ? transaction : WriteTransaction(db, RowChanges { nil })
+    }
+
+    /// See ``HeadReport``.
+    func state() throws -> Data { try HeadExamination.state(db, openKeys()) }
+
+    /// Makes a head for the present rows, later than all states that were seen.
+    ///
+    /// - Parameters:
+    ///   - isRestored: Whether another state replaced the vault. Processes that have the vault open on a machine without
+    ///     anchors then also see the new head as the later one.
+    ///   - replaced: The stored head of that vault, if it has one.
+    /// - Returns: The differences; if there are none, and nothing was restored, nothing is written.
+    func accept(isRestored: Bool = false, replacing replaced: Data? = nil) throws -> [HeadFinding] {
+        let keys = try openKeys()
+        let look = try look(.wholeVault)
+        guard !look.findings.isEmpty || isRestored && !look.isOfFormerFormat else { return [] }
+        var head = try made(of: keys)
+        let former = replaced.flatMap { Head(sealed: $0, keys)?.mark }
+        let marks = [look.head?.mark, former, (seen ?? session.anchors.read()).newest(keys)].compactMap { $0 }
+        head.epoch = (marks.map(\.epoch).max() ?? 0) &+ 1
+        head.sequence = (marks.map(\.sequence).max() ?? 0) &+ 1
+        try store(head, keys)
+        return look.findings
+    }
+
+    /// Computes the first head of a vault with an older format from all its rows.
+    private func made(of keys: HeadKeys) throws -> Head {
+        try VaultSchema.raise(db)
+        var head = Head(keybag: (session.keyState.authentic ?? session.keybag).bytes)
+        try head.count(ItemTable(db), keys)
+        return head
+    }
+
+    /// Call it when the transaction is durable.
+    func committed() {
+        guard let next, let keys else { return }
+        session.knownHead.isGood(next.sealed, next.head)
+        session.anchors.write(Anchor.bytes(next.head.mark, session.anchors.place, keys))
+    }
+}
+
+extension Head {
+    fileprivate func adding(_ changes: RowChanges) -> Head {
+        var next = self
+        next.items = items + changes.items
+        next.lookups = lookups + changes.lookups
+        next.quarantined = quarantined &+ changes.quarantined
+        return next
+    }
+}

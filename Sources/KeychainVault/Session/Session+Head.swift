@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a session's head, and its examination.
+
+import GRDB
+import KeychainCrypto
+
+extension Session {
+    /// The keys of the head, as soon as the index is open.
+    ///
+    /// - Throws: `locked`.
+    func headKeys() throws -> HeadKeys {
+        if let keys = knownHead.keys { return keys }
+        return try keyState.sealer(.looking).keys.head
+    }
+}
+
+extension HeadExamination {
+    /// - Parameter seen: Read before the transaction began.
+    init(_ session: Session, _ db: Database, _ seen: SeenAnchors, _ extent: Extent) throws {
+        let keys = try session.headKeys()
+        try self.init(db, keys, authentic: session.keyState.authentic, anchor: seen.newest(keys), extent)
+    }
+}

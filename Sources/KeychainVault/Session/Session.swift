@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open vault: its connections and keys, for as long as the files under it are the same.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+import KeychainEngine
+import Synchronization
+
+/// The state of an open vault: one connection for reading, one for writing after the first write, and the open keys.
+final class Session: Sendable {
+    let location: VaultLocation
+    /// How long a call waits for other processes.
+    private let timeout: Duration
+    let keybag: Keybag
+    let keyState: KeyState
+    /// The version of the tables; an older one must be upgraded before newer contents are written.
+    let formatVersion: Int32
+    /// The intact stored keybags; the one in use comes first.
+    let keybags: [Keybag]
+    /// Whether both stored keybags are this one. If not, the next write with keys to authenticate one repairs the
+    /// other.
+    let hasTwoKeybags: Bool
+    /// The first of the two keybags as it was read.
+    let storedKeybag: Data?
+    /// Whether the vault could be read but not written when it was opened.
+    let isReadOnly: Bool
+    /// Why the WAL's index is only in the memory of this process; `nil` if it is on disk. With such an index the vault
+    /// cannot be written, and SQLite uses one index for all connections of a process.
+    let indexFailure: KeychainError?
+    /// The outside state of the files when they were opened, if SQLite does not notice changes of them.
+    private let frozenState: FilesState?
+    /// Whether SQLite coordinates the reader with other processes.
+    private let isCoordinated: Bool
+    let reader: DatabaseQueue
+    private let writer = Mutex<DatabaseQueue?>(nil)
+    let knownHead = KnownHead()
+    let anchors: AnchorStore
+    private let identity: FileIdentity
+    private let process = getpid()
+    private let lastLook: Mutex<Look>
+
+    /// The last check of the files.
+    private struct Look {
+        var moment: ContinuousClock.Instant
+        var log: LogState
+    }
+
+    /// Opens an existing vault.
+    init(
+        _ location: VaultLocation, _ settings: VaultSettings, identity: FileIdentity
+    ) throws(KeychainError) {
+        self.location = location
+        timeout = settings.writerTimeout
+        self.identity = identity
+        // Read before the database: the next check then notices every later write.
+        let (logBefore, stateBefore) = (LogState(location), FilesState(location))
+        isReadOnly = FilesState.isReadOnly(location)
+        let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
+        reader = opened.reader
+        indexFailure = opened.indexFailure
+        frozenState = opened.frozenState ?? (isReadOnly ? stateBefore : nil)
+        isCoordinated = opened.frozenState == nil
+        try location.checkSeparation()
+        formatVersion = opened.version
+        let copies = opened.copies
+        let stored = try StoredKeybag(copies, location, settings)
+        keybag = stored.keybag
+        keybags = stored.keybags
+        keyState = stored.keyState
+        anchors = AnchorStore(location, settings, vaultID: stored.keybag.vaultID)
+        storedKeybag = copies.first ?? nil
+        hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
+        lastLook = Mutex(Look(moment: .now, log: logBefore))
+    }
+
+    /// `false` in the child of a fork, whose connections belong to its parent.
+    var isOfThisProcess: Bool { process == getpid() }
+
+    /// Whether this session still matches the files at its location: they may have been replaced or removed, and after
+    /// a fork the child must not use the parent's connections.
+    ///
+    /// - Parameter age: How old the last check of the files may be. A check costs a tenth of a read.
+    func isCurrent(age: Duration) throws(KeychainError) -> Bool {
+        guard isOfThisProcess else { return false }
+        // SQLite does not notice changes under such a connection, so each call checks. A medium or a folder becomes writable
+        // without any change of the files.
+        if let frozenState {
+            return frozenState == FilesState(location) && isReadOnly == FilesState.isReadOnly(location)
+        }
+        return try lastLook.withLock { (lastLook) throws(KeychainError) in
+            let now = ContinuousClock.now
+            if now - lastLook.moment < age { return true }
+            guard identity == FileIdentity(location.databaseFile) else { return false }
+            let log = LogState(location)
+            // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
+            if log != lastLook.log || log.isRecent, try !hasCurrentKeybag(reader) { return false }
+            lastLook = Look(moment: now, log: log)
+            return true
+        }
+    }
+
+    /// Whether another process has written since the session was opened, and may have done so during a read that SQLite
+    /// does not coordinate with it (``Vault/ifUndisturbed(_:_:)``).
+    var isDisturbed: Bool {
+        guard let frozenState, !isCoordinated else { return false }
+        PausePoint.rowsRead.reached()
+        return frozenState != FilesState(location)
+    }
+
+    /// Expires the last check, and drops the keys that have been locked.
+    func lookAgain() {
+        keyState.forgetLocked()
+        lastLook.withLock { $0.moment = .now - .seconds(3600) }
+    }
+
+    /// Whether the keybag and the format are still those that were read: a backup may have been restored into the file.
+    func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainError) -> Bool {
+        try DatabaseFailure.translating(location.databaseFile) {
+            try connection.inDatabase { db in
+                try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
+            }
+        }
+    }
+
+    /// Whether its reader does not notice writes of this process.
+    var isFrozen: Bool { frozenState != nil }
+
+    /// Whether this session still matches the written database, checked within the transaction. Its keys must be those
+    /// of the keybag, or items sealed under them would be lost, and its file must be the one at the vault's path.
+    func isOf(_ db: Database) throws -> Bool {
+        guard identity == FileIdentity(location.databaseFile) else { return false }
+        return try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
+    }
+
+    /// The connection for writing.
+    func writingConnection() throws(KeychainError) -> DatabaseQueue {
+        try writer.withLock { (writer) throws(KeychainError) in
+            if let writer { return writer }
+            try FileSafety.checkCompanions(location)
+            let opened = try Connection.openForWriting(location.databaseFile, timeout)
+            writer = opened
+            return opened
+        }
+    }
+
+    /// After an error of the medium, the cached state of the connection is not reliable.
+    func dropWritingConnection() {
+        writer.withLock { $0 = nil }
+    }
+
+    /// Ends both connections. The last connection to a vault moves the WAL into the database and removes it.
+    func close() throws(KeychainError) {
+        try DatabaseFailure.translating(location.databaseFile) {
+            try reader.close()
+            try writer.withLock { writer in
+                try writer?.close()
+                writer = nil
+            }
+        }
+    }
+}

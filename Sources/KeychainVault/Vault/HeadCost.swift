@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cost of the head, for Benchmarks.
+
+import Foundation
+import GRDB
+import KeychainCrypto
+
+/// Transactions that add or replace a row, with the head and without. Use it only for a vault that is deleted
+/// afterwards: a vault with an outdated head counts as changed by others.
+package struct HeadCost {
+    private let session: Session
+
+    /// - Parameter vault: An existing vault.
+    package init(_ vault: Vault) throws { session = try vault.currentSession() }
+
+    /// One durable transaction of a row with one entry of the index.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the row, which is replaced if it exists.
+    ///   - keepingHead: If false, work for the head is left out: no check of the head or of an anchor, and no digest of
+    ///     a row.
+    package func write(row number: Int, keepingHead: Bool) throws {
+        try session.writingConnection().writeWithoutTransaction { db in
+            let keeper = keepingHead ? HeadKeeper(session, db) : nil
+            let items = keeper?.transaction.items ?? ItemWriter(db, RowChanges { nil })
+            try Connection.begin(db)
+            try Self.write(Int64(number), items, try ItemTable(db).row(Int64(number)) != nil)
+            try keeper?.finish()
+            try Connection.commit(db, session.location.databaseFile)
+            keeper?.committed()
+        }
+    }
+
+    /// Removes the kernel's record of the vault, which otherwise stays until the machine is shut down.
+    package func forget() { session.anchors.removeKey() }
+
+    private static func write(_ number: Int64, _ items: ItemWriter, _ isReplaced: Bool) throws {
+        let row = SealedRow(
+            rowID: number, id: UUID(), version: 1, keyClass: 6, generation: 1,
+            key: KeyDigests(major: .random(count: 16), minor: .random(count: 16), scope: .random(count: 16)),
+            metadata: .random(count: 284), value: .random(count: 152))
+        let lookup = Data(repeating: UInt8(truncatingIfNeeded: number), count: 16)
+        if isReplaced {
+            try items.replace(row, lookups: [lookup], previous: [lookup])
+        } else {
+            try items.insert(row, lookups: [lookup])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four calls of an ItemStore.
+
+import Foundation
+import GRDB
+public import KeychainEngine
+
+extension Vault {
+    public func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
+        return try authorization.satisfying(self) { (proofs) throws(KeychainError) in
+            try undisturbed(age: Self.lookInterval) { (session) throws(KeychainError) -> Attempt<SelectedItems> in
+                guard let session else { return .done(SelectedItems(items: [])) }
+                return try attempt(
+                    session, selection, limit, .reading(includingValues: includingValues, proofs))
+            }
+        }
+    }
+
+    private func attempt(
+        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose
+    ) throws(KeychainError) -> Attempt<SelectedItems> {
+        let search = try search(session, selection, limit, purpose)
+        // Another process may be rotating the class keys at this moment.
+        if search.metUnknownKey, try closeIfKeybagChanged(session), let session = try openSession() {
+            return try self.search(session, selection, limit, purpose).attempt
+        }
+        return search.attempt
+    }
+
+    /// The failure itself, or its cause: a vault may be locked because a credential is wrong.
+    func cause(of failure: KeychainError) throws(KeychainError) -> KeychainError {
+        guard failure.reason == .locked, let path = try openSession()?.keyState.wrongCredential else { return failure }
+        return .wrongCredential(path)
+    }
+
+    private func search(
+        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose
+    ) throws(KeychainError) -> Search {
+        do throws(KeychainError) {
+            var search = Search(selection, try session.keyState.sealer(), purpose)
+            return try DatabaseFailure.translating(location.databaseFile) {
+                let run = { (db: Database) throws in try search.run(ItemTable(db), limit: limit) }
+                // One statement sees one state of the database, so a transaction around it would only cost time.
+                try search.looksTwice(limit) ? session.reader.read(run) : session.reader.unsafeRead(run)
+                return search
+            }
+        } catch {
+            throw try cause(of: error)
+        }
+    }
+
+    public func transaction<Result>(
+        _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        try write(.items, authorization, body)
+    }
+
+    public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try write(.items, authorization) { try $0.insert(item, authorization) }
+    }
+
+    public func update(
+        _ selection: Selection, _ authorization: Authorization,
+        _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        guard try openSession() != nil else { return SelectedItems(items: []) }
+        return try write(.items, authorization) { try $0.update(selection, authorization, change) }
+    }
+
+    public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        guard try openSession() != nil else { return 0 }
+        return try write(.removalOfItems, authorization) { try $0.delete(selection, authorization) }
+    }
+}
+
+extension KeychainError {
+    /// - Parameter path: The path of the credential's file.
+    static func wrongCredential(_ path: String) -> KeychainError {
+        KeychainError(
+            .authenticationFailed,
+            "The credential '\(path)' does not open this vault. Give the service the right one, or unlock the vault "
+                + "with another secret.")
+    }
+}
+
+extension Search {
+    var attempt: Attempt<SelectedItems> { requirement?.attempt() ?? .done(found) }
+
+    /// The authentication requirement that prevents the search from returning its results.
+    var requirement: Obstacle? {
+        if !missing.isEmpty { return .needs(missing) }
+        return refused.isEmpty ? nil : .refused(refused)
+    }
+}

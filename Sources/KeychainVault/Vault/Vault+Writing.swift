@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only way to change a vault. The steps in order: prompt, lock, open, begin, check, run, check the gate, commit.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// The properties of a write that are known before it begins.
+struct WritePlan {
+    /// Whether it needs the keys of items, so that it is refused while these are closed.
+    var isOfItems = false
+    /// Whether it removes something in any case, so that it must work on a full disk. Other writes report when they
+    /// have removed something (``VaultTransaction/hasRemoved``).
+    var isRemoval = false
+    /// Whether it replaces a damaged copy of the keybag with the intact one. Operations that decide about the head
+    /// themselves must not make this additional change.
+    var repairsKeybag = true
+    /// The proofs that it has.
+    var proofs = Proofs()
+    /// Decides, directly before the commit, whether the call has ended.
+    var gate: CommitGate?
+
+    static let items = WritePlan(isOfItems: true)
+    static let removalOfItems = WritePlan(isOfItems: true, isRemoval: true)
+    static let removal = WritePlan(isRemoval: true)
+    static let ofHead = WritePlan(repairsKeybag: false)
+}
+
+extension Vault {
+    /// Runs `body` in one durable transaction, as the only writer of all processes; creates the vault if there is none.
+    ///
+    /// If items require proofs, the transaction is rolled back, the user is prompted while no lock is held, and `body`
+    /// runs again.
+    func write<Result>(
+        _ plan: WritePlan = WritePlan(), _ authorization: Authorization = .none,
+        _ body: (VaultTransaction) throws -> Result
+    ) throws(KeychainError) -> Result {
+        var (plan, rounds) = (plan, ProofRounds(authorization, self))
+        plan.gate = authorization.gate
+        while true {
+            plan.proofs = try rounds.next()
+            let attempt: Attempt<Result>
+            do throws(KeychainError) {
+                attempt = try writeOnce(plan, body)
+            } catch {
+                throw try plan.isOfItems ? cause(of: error) : error
+            }
+            if let result = try rounds.result(of: attempt) { return result }
+        }
+    }
+
+    /// The same with the proofs so far: takes the lock and begins a transaction, and another one if the first finds
+    /// another keybag or no space.
+    private func writeOnce<Result>(
+        _ plan: WritePlan, _ body: (VaultTransaction) throws -> Result
+    ) throws(KeychainError) -> Attempt<Result> {
+        // Before the lock: on a read-only medium the lock file cannot be opened.
+        if let session = try openSession(), session.isReadOnly { throw .vaultIsReadOnly(location) }
+        let lock = try lockForWriting(plan.gate)
+        defer {
+            plan.gate?.leave()
+            lock.release()
+        }
+        let reserve = Reserve(location)
+        var transaction: VaultTransaction?
+        for _ in 1...Self.writingAttempts {
+            try plan.gate?.check()
+            do throws(KeychainError) {
+                let session = try openOrCreateSession(lock)
+                if let result = try commit(plan, session, lock, &transaction, body) {
+                    reserve.restore()
+                    return .done(result)
+                }
+                try close()
+            } catch {
+                // A change that may have happened is neither reported as undone nor tried again.
+                guard error != .unknownOutcome(location.databaseFile) else { throw error }
+                // Another connection of this process has, or had, the index of the WAL in memory (``Session/indexFailure``), and
+                // the session shares it for as long as it is open.
+                if error.reason == .readOnly { dropSession() }
+                // The body may have caught the refusal and thrown another error.
+                if error == .interactionNotAllowed, let requirement = transaction?.requirement {
+                    return requirement.attempt()
+                }
+                let error = reserve.named(error)
+                let isRemoval = plan.isRemoval || transaction?.hasOnlyRemoved ?? false
+                guard reserve.isWanted(after: error), isRemoval, reserve.giveUp() else { throw error }
+            }
+        }
+        throw KeychainError(.busy, "The keybag of '\(location.folder)' keeps changing. Try again.")
+    }
+
+    /// Another process would have to change the keybag without the lock on each attempt.
+    private static let writingAttempts = 3
+
+    /// The writer lock; its file is created again if it was removed.
+    func lockForWriting(_ gate: CommitGate?) throws(KeychainError) -> FileLock {
+        let wait = FileLock.Wait(settings.writerTimeout, gate)
+        while true {
+            if access(location.lockFile, F_OK) != 0 {
+                try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
+            }
+            if let lock = try FileLock.take(location.lockFile, flags: O_RDWR, wait) { return lock }
+        }
+    }
+
+    private func openOrCreateSession(_ lock: FileLock) throws(KeychainError) -> Session {
+        // There may be space by now, or the reserve was given up: then the index is made on disk.
+        if try openSession(age: Self.lookInterval)?.indexFailure != nil { try close() }
+        if let open = try openSession(age: Self.lookInterval) {
+            if let failure = open.indexFailure { throw failure }
+            return open
+        }
+        try VaultCreation(location: location, timeout: settings.writerTimeout).create(lock)
+        guard let created = try openSession() else {
+            throw KeychainError(
+                .inputOutput, "The vault '\(location.folder)' was created, but was not found afterwards.")
+        }
+        return created
+    }
+
+    /// One transaction.
+    ///
+    /// - Parameter latest: Set to the transaction once it runs: its state is needed even if it fails.
+    /// - Returns: `nil`, and nothing has changed, if the session no longer matches the file.
+    func commit<Result>(
+        _ plan: WritePlan, _ session: Session, _ lock: FileLock, _ latest: inout VaultTransaction?,
+        _ body: (VaultTransaction) throws -> Result
+    ) throws(KeychainError) -> Result? {
+        // A vault that was copied without its lock file, or lost it, has lost the marker too; a vault whose creation
+        // failed has none yet.
+        if lock.isEmpty { try VaultCreation.finish(lock, location) }
+        let connection = try session.writingConnection()
+        do {
+            return try connection.writeWithoutTransaction { (db: Database) throws -> Result? in
+                let keeper = HeadKeeper(session, db)
+                var truncation: LogTruncation?
+                PausePoint.beforeBegin.reached()
+                try Connection.begin(db)
+                PausePoint.begun.reached()
+                do {
+                    // Inside the transaction: if the lock file was removed, another writer could come in between.
+                    guard try session.isOf(db) else {
+                        try db.rollback()
+                        return nil
+                    }
+                    PausePoint.keybagLooked.reached()
+                    let transaction = VaultTransaction(session, keeper, plan.proofs)
+                    if plan.repairsKeybag { try Self.repairKeybag(session, keeper.transaction) }
+                    if plan.isOfItems { _ = try transaction.sealer() }
+                    latest = transaction
+                    let result = try body(transaction)
+                    if let damage = transaction.damage { throw damage }
+                    truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
+                    // The head covers the whole change, so it is written last.
+                    try keeper.finish()
+                    PausePoint.beforeCommit.reached()
+                    try plan.gate?.enter()
+                    try Connection.commit(db, location.databaseFile)
+                    PausePoint.committed.reached()
+                    keeper.committed()
+                    truncation?.run(db)
+                    // The session's view of the format, or of the files, is outdated.
+                    if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
+                    return result
+                } catch {
+                    // After some errors SQLite has already rolled back.
+                    if db.isInsideTransaction { try db.rollback() }
+                    if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }
+                    throw error
+                }
+            }
+        } catch {
+            let error = DatabaseFailure.translated(error, location.databaseFile)
+            if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }
+            throw error
+        }
+    }
+
+    /// The repair that the first write to a damaged vault includes. Writing the head upgrades the format of an older
+    /// vault.
+    private static func repairKeybag(_ session: Session, _ transaction: WriteTransaction) throws {
+        guard !session.hasTwoKeybags, let keybag = session.keyState.authentic else { return }
+        try transaction.write(keybag: keybag.bytes)
+    }
+}
+
+/// Removes deleted data from the WAL after a commit, as soon as no reader needs it.
+private struct LogTruncation {
+    private let lock: FileLock
+    private let isNeeded: Bool
+    /// Whether an earlier truncation is still due.
+    private let isOverdue: Bool
+
+    /// Created before the commit, so that a process killed after the commit leaves the note.
+    init(_ lock: FileLock, isNeeded: Bool) {
+        self.lock = lock
+        self.isNeeded = isNeeded
+        isOverdue = VaultMarker.notesRemovedData(lock)
+        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(true, lock) }
+    }
+
+    /// Call it if nothing was removed after all.
+    func withdraw() {
+        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(false, lock) }
+    }
+
+    /// Call it after the commit; a failure here does not undo the commit. Does not wait for readers: one may have been
+    /// stopped.
+    func run(_ db: Database) {
+        guard isNeeded || isOverdue else { return }
+        if Connection.truncateLog(db) {
+            VaultMarker.noteRemovedData(false, lock)
+        } else if !isOverdue {
+            VaultMarker.noteRemovedData(true, lock, durably: true)
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate static func vaultIsReadOnly(_ location: VaultLocation) -> KeychainError {
+        KeychainError(
+            .readOnly, "The vault '\(location.folder)' cannot be written. Reading works; to write, make it writable.")
+    }
+}

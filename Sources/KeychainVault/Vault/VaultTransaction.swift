@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a write, and the calls on items within one transaction of the vault.
+
+import Foundation
+import GRDB
+import KeychainEngine
+
+/// Lives as long as its transaction, on the thread that runs it.
+final class VaultTransaction: ItemOperations {
+    let session: Session
+    let keeper: HeadKeeper
+    /// The rows and the keybag, for reading and changing.
+    var content: WriteTransaction { keeper.transaction }
+    /// Whether the WAL must be truncated after commit because items were removed.
+    var hasRemoved = false
+    private var hasStored = false
+    /// Whether it needs hardly any space.
+    var hasOnlyRemoved: Bool { hasRemoved && !hasStored }
+    /// The authentication requirement because of which the last call failed.
+    private(set) var requirement: Obstacle?
+    /// The failure of a call that had already written something: the transaction must not be committed, even if its
+    /// body continues.
+    private(set) var damage: KeychainError?
+    private let proofs: Proofs
+    private var openSealer: RowSealer?
+    private var table: ItemTable { content.table }
+    private var items: ItemWriter { content.items }
+
+    init(_ session: Session, _ keeper: HeadKeeper, _ proofs: Proofs) {
+        self.session = session
+        self.keeper = keeper
+        self.proofs = proofs
+    }
+
+    /// Seals and opens rows; the same object until the transaction ends.
+    ///
+    /// - Throws: `locked` if not even the index is open.
+    func sealer() throws(KeychainError) -> RowSealer {
+        if let openSealer { return openSealer }
+        let sealer = try session.keyState.sealer()
+        openSealer = sealer
+        return sealer
+    }
+
+    // MARK: - Calls
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
+        let before = table.totalChangesCount
+        do {
+            return try found(selection, limit, .reading(includingValues: includingValues, proofs))
+        } catch {
+            throw failure(error, changesBefore: before)
+        }
+    }
+
+    func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
+        hasStored = true
+        let before = table.totalChangesCount
+        do { return try add(item) } catch { throw failure(error, changesBefore: before) }
+    }
+
+    func update(
+        _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        hasStored = true
+        let before = table.totalChangesCount
+        do { return try replace(selection, change) } catch { throw failure(error, changesBefore: before) }
+    }
+
+    func delete(_ selection: Selection, _: Authorization) throws(KeychainError) -> Int {
+        hasRemoved = true
+        let before = table.totalChangesCount
+        do { return try remove(selection) } catch { throw failure(error, changesBefore: before) }
+    }
+
+    private func failure(_ error: any Error, changesBefore before: Int) -> KeychainError {
+        let failure = DatabaseFailure.translated(error, session.location.databaseFile)
+        if table.totalChangesCount != before { damage = failure }
+        return failure
+    }
+
+    // MARK: - Steps
+
+    private func found(_ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose) throws -> SelectedItems {
+        var search = Search(selection, try sealer(), purpose)
+        try search.run(table, limit: limit)
+        try stop(at: search.requirement)
+        return search.found
+    }
+
+    private func add(_ item: Item) throws -> StoredItem {
+        try checkNewProofs(item)
+        let (sealer, rowID) = (try sealer(), try table.nextRowID())
+        let id = sealer.makeID(rowID: rowID)
+        let row = try sealer.seal(item, rowID: rowID, id: id, version: 1, proofs)
+        try store(row, item, over: nil)
+        return StoredItem(id: id, version: 1, item: item)
+    }
+
+    private func replace(
+        _ selection: Selection, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws -> SelectedItems {
+        let found = try found(selection, nil, .reading(includingValues: true, proofs))
+        let changes = try found.items.map { ($0, try change($0)) }
+        for (_, item) in changes { try checkNewProofs(item) }
+        for (stored, item) in changes { try replace(stored, by: item) }
+        return found
+    }
+
+    private func replace(_ stored: StoredItem, by item: Item) throws {
+        let sealer = try sealer()
+        let rowID = sealer.rowID(of: stored.id)
+        let row = try sealer.seal(item, rowID: rowID, id: stored.id, version: stored.version + 1, proofs)
+        try store(row, item, over: stored.item)
+    }
+
+    private func remove(_ selection: Selection) throws -> Int {
+        let sealer = try sealer()
+        var search = Search(selection, sealer, .deleting)
+        try search.run(table)
+        for stored in search.found.items {
+            try items.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
+        }
+        for rowID in search.locked { try items.deleteClosed(rowID) }
+        // Rows that cannot be opened here are kept, so that they can be restored once the key is available.
+        let closed = search.damagedByKey + search.ofAnotherDevice
+        for rowID in closed { try items.setAside(rowID, at: Date()) }
+        let count = search.found.items.count + search.locked.count + closed.count
+        if count == 0, let obstacle = search.found.obstacle { throw obstacle }
+        return count
+    }
+
+    /// Writes a row whose primary key may be taken. If the row that holds the key does not open, it is moved to the
+    /// quarantine and the write succeeds. Otherwise, also if the row is only locked, the write fails as a duplicate.
+    ///
+    /// - Parameter previous: The item that the row held before; `nil` for a new row.
+    private func store(_ row: SealedRow, _ item: Item, over previous: Item?) throws {
+        do {
+            try write(row, item, over: previous)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            guard let key = row.key, let holder = try table.rowHolding(key) else { throw error }
+            guard try !sealer().holds(holder) else {
+                throw KeychainError(.duplicateItem, "An item with the same primary key exists. Update it instead.")
+            }
+            try items.setAside(holder.rowID, at: Date())
+            try write(row, item, over: previous)
+        }
+    }
+
+    private func write(_ row: SealedRow, _ item: Item, over previous: Item?) throws {
+        let digests = try sealer().digests
+        if let previous {
+            try items.replace(row, lookups: digests.lookups(item), previous: digests.lookups(previous))
+        } else {
+            try items.insert(row, lookups: digests.lookups(item))
+        }
+    }
+
+    // MARK: - Proofs
+
+    /// The password for a protected item must be known first. For an item that cannot be stored, the user should not be
+    /// prompted.
+    private func checkNewProofs(_ item: Item) throws {
+        let missing = proofs.missing(item.accessControl.needs.intersection(.applicationPassword))
+        guard !missing.isEmpty else { return }
+        _ = try sealer().newestKeys(item.accessControl.accessibility)
+        try stop(at: .needsNew(missing))
+    }
+
+    private func stop(at requirement: Obstacle?) throws {
+        self.requirement = requirement
+        if requirement != nil { throw KeychainError.interactionNotAllowed }
+    }
+}
+
+extension RowSealer {
+    /// Whether the row holds an item that keeps its place.
+    fileprivate func holds(_ row: SealedRow) -> Bool {
+        do throws(UnreadableRow) {
+            return try isWhole(row)
+        } catch {
+            switch error {
+            case .locked, .ofAnotherDevice: return true
+            case .damaged, .unknownKey, .refused: return false
+            }
+        }
+    }
+}

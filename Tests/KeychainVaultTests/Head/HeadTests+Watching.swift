@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Restored, locked and unwatched vaults: what the head says of them.
+
+import Foundation
+import GRDB
+import KeychainEngine
+import Testing
+
+@testable import KeychainVault
+
+extension HeadTests {
+    @Test func vault_openElsewhere_writesAfterARestoration() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "first", value: "v"))
+        let file = test.root + "/backup"
+        try test.vault.backup(to: file)
+        try test.engine.add(.genericPassword("s", "later", value: "v"))
+        let (elsewhere, before) = (test.another(), try Self.head(test))
+        try elsewhere.engine.add(.genericPassword("s", "elsewhere", value: "v"))
+        #expect(try test.another().restore(from: file).isAccepted)
+        try elsewhere.engine.add(.genericPassword("s", "elsewhere", value: "v"))
+        #expect(try Self.head(test)?.epoch == before.map { $0.epoch + 1 })
+        try Self.expectWhole(test)
+    }
+
+    /// Nothing but the replaced vault says how far it has come.
+    @Test func vaultOpenElsewhere_withoutAnchors_writesAfterEachRestoration() throws {
+        var settings = VaultSettings.cheap
+        settings.anchors = []
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "first", value: "v"))
+        let file = test.root + "/backup"
+        try test.vault.backup(to: file)
+        let elsewhere = test.another(settings)
+        for _ in 1...2 {
+            #expect(try test.another(settings).restore(from: file).isAccepted)
+            for name in ["a", "b"] { try elsewhere.engine.add(.genericPassword("s", name, value: "v")) }
+        }
+        try Self.expectWhole(test)
+    }
+
+    @Test func backup_thatLacksARow_isRestoredOnlyByForce() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "first", value: "v"))
+        let file = test.root + "/backup"
+        try test.vault.backup(to: file)
+        try DatabaseQueueForTests(file).run("DELETE FROM item")
+        #expect(reason { try test.another().restore(from: file) } == .corrupt)
+        #expect(try test.another().restore(from: file, force: true).isAccepted)
+        try test.reopened().add(.genericPassword("s", "new", value: "v"))
+        try Self.expectWhole(test)
+    }
+
+    @Test func lockedVault_restored_isAcceptedOnceItIsUnlocked() throws {
+        let test = try TestVault.locked()
+        defer { try? test.forget() }
+        let file = test.root + "/backup"
+        try test.another().backup(to: file)
+        try test.another().addProtector(.keyFile(), authority: .old)
+        try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
+        let done = try test.another().restore(from: file, force: true)
+        #expect(!done.isAccepted && done.obstacle?.reason == .locked)
+        let vault = test.another()
+        try vault.unlock(.old)
+        #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
+        try vault.accept()
+        try vault.engine.add(.genericPassword("s", "new", value: "v"))
+    }
+
+    /// What a user was shown is not what would be taken.
+    @Test func vault_changedAfterTheReport_isNotAccepted() throws {
+        let test = try TestVault()
+        for name in ["a", "b", "c"] { try test.engine.add(.genericPassword("s", name, value: "v")) }
+        let vault = test.another()
+        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM item WHERE id = 1")
+        let report = try vault.headReport()
+        #expect(report.findings.contains(.missing(.items, 1)))
+        try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = x'00' WHERE id = 2")
+        #expect(reason { try vault.accept(report) } == .busy)
+        #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
+        try vault.accept(vault.headReport())
+        try vault.engine.add(.genericPassword("s", "new", value: "v"))
+    }
+
+    @Test func vault_thatNoAnchorIsKeptOf_isNotWatched() throws {
+        var settings = VaultSettings.cheap
+        settings.anchors = []
+        let test = try TestVault(settings)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.vault.status().isRollbackWatched == false)
+        #expect(Vault.examine(test.location, settings).contains { $0.check == "rollback" && $0.severity == .warning })
+        try test.another().engine.add(.genericPassword("s", "b", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == true)
+        #expect(!Vault.examine(test.location).contains { $0.check == "rollback" })
+    }
+
+    /// What is remembered would be put back together with the vault.
+    @Test func vault_whoseStateFolderLiesInIt_isNotWatched() throws {
+        let test = try TestVault()
+        let location = try VaultLocation(
+            folder: test.location.folder, deviceKeyFile: test.location.deviceKeyFile,
+            stateFolder: test.location.folder + "/state")
+        let vault = Vault(location, .cheap)
+        try vault.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try vault.status().isRollbackWatched == false)
+    }
+
+    /// The state folder is not to blame.
+    @Test func vault_whoseRecordIsOpenToOthers_namesTheRecord() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.another().status().rollbackObstacle == nil)
+        let file = try #require(try test.files().keys.first { $0.hasPrefix(test.location.stateFolder) })
+        #expect(chmod(file, 0o644) == 0)
+        try test.another().engine.add(.genericPassword("s", "b", value: "v"))
+        let status = try test.another().status()
+        #expect(status.isRollbackWatched == false)
+        #expect(status.rollbackObstacle?.message.contains("Run: chmod 600 '\(file)'") == true)
+        let finding = try #require(Vault.examine(test.location).first { $0.check == "rollback" })
+        #expect(finding.message.contains("Run: chmod 600 '\(file)'"), "\(finding.message)")
+    }
+
+    /// The older record would let all that came after it be put back unnoticed.
+    @Test func vault_whoseNewestStateWasNotRemembered_isNotWatched() throws {
+        let test = try TestVault(.cheap)
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == true)
+        var forgetful = VaultSettings.cheap
+        forgetful.anchors = []
+        try test.another(forgetful).engine.add(.genericPassword("s", "b", value: "v"))
+        #expect(try test.another().status().isRollbackWatched == false)
+        #expect(Vault.examine(test.location).contains { $0.check == "rollback" })
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new database gets its name, and replaces nothing, also where the file system cannot rename without replacing.
+
+import Foundation
+import KeychainEngine
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainVault
+
+struct UnusedNameTests {
+    /// What the system says of a file system that cannot do it, and of a kernel that cannot.
+    private static let refusals = [EINVAL, ENOSYS]
+
+    private static func folder() throws -> (folder: TemporaryFolder, file: String, name: String) {
+        let folder = try TemporaryFolder("keychain-name")
+        try Data("new".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
+        return (folder, folder.path + "/file", folder.path + "/name")
+    }
+
+    private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test func name_thatNothingHas_isGiven() throws {
+        let (folder, file, name) = try Self.folder()
+        defer { withExtendedLifetime(folder) {} }
+        #expect(try UnusedName.give(name, to: file))
+        #expect(try Self.text(name) == "new")
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func name_thatSomethingHas_isLeftToIt() throws {
+        let (folder, file, name) = try Self.folder()
+        defer { withExtendedLifetime(folder) {} }
+        try Data("old".utf8).write(to: URL(fileURLWithPath: name))
+        #expect(try !UnusedName.give(name, to: file))
+        #expect(try Self.text(name) == "old")
+    }
+
+    @Test(arguments: refusals)
+    func name_thatNothingHas_isGivenWithoutRenaming(_ refusal: Int32) throws {
+        let (folder, file, name) = try Self.folder()
+        defer { withExtendedLifetime(folder) {} }
+        #expect(try UnusedName.give(name, to: file) { _, _ in refusal })
+        #expect(try Self.text(name) == "new")
+    }
+
+    @Test(arguments: refusals)
+    func name_thatSomethingHas_isLeftToItWithoutRenaming(_ refusal: Int32) throws {
+        let (folder, file, name) = try Self.folder()
+        defer { withExtendedLifetime(folder) {} }
+        try Data("old".utf8).write(to: URL(fileURLWithPath: name))
+        #expect(try !UnusedName.give(name, to: file) { _, _ in refusal })
+        #expect(try Self.text(name) == "old")
+    }
+
+    @Test(.enabled(if: Programs.installed("strace") != nil, "strace is not installed"))
+    func vault_madeWithoutRenaming_hasOneName() throws {
+        let strace = try #require(Programs.installed("strace"))
+        let test = try TestVault()
+        let child = try test.exercise(["add", "alice", "v"], injecting: "renameat2:error=EINVAL", strace: strace)
+        #expect(child.lines == ["done"], "\(child.output)")
+        #expect(!FileManager.default.fileExists(atPath: test.databaseFile + ".new"))
+        #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "v")
+    }
+
+    // MARK: - A creation that was cut short
+
+    /// A vault as its creation leaves it between the two names and the marker.
+    private static func cutShort() throws -> TestVault {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        try test.vault.close()
+        #expect(truncate(test.location.lockFile, 0) == 0)
+        #expect(link(test.databaseFile, test.databaseFile + ".new") == 0)
+        return test
+    }
+
+    @Test func vault_withItsFirstNameBesideTheSecond_isRead() throws {
+        let test = try Self.cutShort()
+        #expect(try test.reopened().text(.genericPassword("s", "a")) == "v")
+        #expect(FileManager.default.fileExists(atPath: test.databaseFile + ".new"))
+    }
+
+    @Test func vault_withItsFirstNameBesideTheSecond_losesItWithTheNextWrite() throws {
+        let test = try Self.cutShort()
+        try test.reopened().add(.genericPassword("s", "b", value: "v"))
+        #expect(!FileManager.default.fileExists(atPath: test.databaseFile + ".new"))
+    }
+
+    @Test func vault_withAnyOtherName_isRefused() throws {
+        let test = try Self.cutShort()
+        #expect(rename(test.databaseFile + ".new", test.root + "/other") == 0)
+        #expect(reason { _ = try test.reopened().text(.genericPassword("s", "a")) } == .unsafeLocation)
+    }
+}

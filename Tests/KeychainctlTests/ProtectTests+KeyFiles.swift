@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Key files: what may be one, and what is refused.
+
+import Foundation
+import Testing
+
+extension ProtectTests {
+    private func addKeyFile(_ path: String) throws -> Tool.Run {
+        try vault.withKey("protect add key-file --new-key-file '\(path)'")
+    }
+
+    @Test func keyFile_added_opensTheVault() throws {
+        try vault.store()
+        let path = try keyFile()
+        #expect(try addKeyFile(path).status == 0)
+        #expect(try tool.run("get", "-s", "example.com", "--key-file", path).output == secret)
+        #expect(try tool.shell("\"$CTL\" get -s example.com --key-fd 3 3< key").output == secret)
+    }
+
+    @Test func keyFile_openToOthers_isUnsafe() throws {
+        #expect(try addKeyFile(keyFile(mode: 0o640)).status == 15)
+        #expect(try addKeyFile(keyFile("other", mode: 0o604)).status == 15)
+    }
+
+    @Test func keyFile_insideTheVaultFolder_isUnsafe() throws {
+        let path = vault.tool.vaultFolder.appendingPathComponent("key").path
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data(repeating: 7, count: 32), attributes: [.posixPermissions: 0o600])
+        let run = try addKeyFile(path)
+        #expect(run.status == 15)
+        #expect(run.errors.contains("inside the vault folder"))
+    }
+
+    @Test func keyFile_thatIsAPipe_isUnsafeAndDoesNotHang() throws {
+        #expect(try tool.shell("mkfifo -m 600 pipe; timeout 20 \"$CTL\" unlock --key-file pipe").status == 15)
+    }
+
+    @Test func keyFile_thatIsALink_isUnsafe() throws {
+        _ = try keyFile()
+        #expect(try tool.shell("ln -s key link; \"$CTL\" unlock --key-file link").status == 15)
+    }
+
+    @Test func keyFile_thatIsMissing_isUnavailable() throws {
+        #expect(try tool.run("unlock", "--key-file", "nowhere").status == 13)
+    }
+
+    @Test(arguments: [0, 31, 4097])
+    func keyFile_ofTheWrongLength_isRefused(bytes: Int) throws {
+        let run = try addKeyFile(keyFile(bytes: bytes))
+        #expect(run.status == 64)
+        #expect(run.errors.contains("32 to 4096"))
+    }
+
+    @Test func keyFile_withoutANewOne_isUsage() throws {
+        #expect(try vault.withKey("protect add key-file").status == 64)
+        #expect(try vault.withKey("protect add recovery-key --new-key-file key").status == 64)
+    }
+}

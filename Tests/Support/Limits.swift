@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// No test waits for ever: what never happens ends the test with a sentence that says what it waited for.
+
+import Foundation
+
+extension Duration {
+    /// More than anything takes that a test waits for, on a busy machine as well. With `KEYCHAIN_FAULTS=all` some programs do
+    /// much more.
+    package static let testLimit =
+        ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? Duration.seconds(14_400) : .seconds(900)
+}
+
+/// A test has waited for this for so long that it will never happen.
+package struct LimitReached: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ what: String, _ limit: Duration) { description = "\(what): not within \(limit)." }
+}
+
+/// Looks again and again until a condition holds.
+///
+/// - Parameter what: What is waited for, as the failure says it.
+/// - Throws: ``LimitReached``, or what the condition throws.
+package func waitUntil(
+    _ what: String, limitedTo limit: Duration = .testLimit, _ condition: () throws -> Bool
+) throws {
+    let end = ContinuousClock.now + limit
+    while try !condition() {
+        guard ContinuousClock.now < end else { throw LimitReached(what, limit) }
+        usleep(1000)
+    }
+}
+
+/// The same in a task, without keeping its thread.
+///
+/// - Throws: ``LimitReached``, what the condition throws, or a `CancellationError`.
+package func yieldUntil(
+    _ what: String, limitedTo limit: Duration = .testLimit, _ condition: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while try await !condition() {
+        guard ContinuousClock.now < end else { throw LimitReached(what, limit) }
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the programs are that tests run.
+
+import Foundation
+
+/// The paths of programs.
+package enum Programs {
+    /// The path of a program that the build put beside the tests: SwiftPM puts executables and the test bundle into one folder.
+    package static func built(_ name: String) -> String {
+        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent(name).path
+    }
+
+    /// The path of an installed program; `nil` if there is none.
+    package static func installed(_ name: String) -> String? {
+        let folders = ["/usr/bin", "/bin", "/usr/local/bin", "/sbin", "/usr/sbin"]
+        return folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a listing shows of an item.
+
+public import Foundation
+@_spi(Wrappers) import KeychainKit
+
+/// What ``JSKeychain`` lists of an item: its name and its dates, never its value.
+///
+/// ```swift
+/// for item in try keychain.listAll() { show(item.service, item.account) }
+/// ```
+public struct JSKeychainItem: Hashable, Sendable {
+    public let service: String
+    public let account: String
+    /// `nil` for an item that asks for the user: nobody is asked, so nothing is known of it but its name.
+    public let createdAt: Date?
+    /// As ``createdAt``.
+    public let modifiedAt: Date?
+
+    public init(service: String, account: String, createdAt: Date? = nil, modifiedAt: Date? = nil) {
+        (self.service, self.account) = (service, account)
+        (self.createdAt, self.modifiedAt) = (createdAt, modifiedAt)
+    }
+
+    /// - Returns: `nil` for an item without a name that is text.
+    init?(_ item: KeychainItem) {
+        guard let service = item.service, let account = item.account else { return nil }
+        let dates = item.datesIfSeen
+        self.init(service: service, account: account, createdAt: dates.created, modifiedAt: dates.modified)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as JSON and back, with errors that keep the value to themselves.
+
+import Foundation
+@_spi(Wrappers) import KeychainKit
+
+enum JSON {
+    /// What became of a value, in the keychain's words. Not itself one of the keychain's errors: those have codes of their own.
+    struct Failure: Error {
+        let cause: KeychainKit.KeychainError
+    }
+
+    /// Keys in alphabetical order, so that equal values become equal bytes.
+    static func encode<Value: Encodable>(_ value: Value) throws(Failure) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try encoder.encode(value)
+        } catch {
+            throw Failure(
+                .invalidParameter,
+                "A value of type \(Value.self) cannot be encoded as JSON\(placeOfCodingFailure(error)).")
+        }
+    }
+
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: Data
+    ) throws(Failure) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: bytes)
+        } catch {
+            throw Failure(
+                .undecodableInput,
+                "The item's value is not a \(Value.self) as JSON\(placeOfCodingFailure(error)). "
+                    + "Read it as the type that it was saved as, or delete it and save it again.")
+        }
+    }
+}
+
+extension JSON.Failure {
+    fileprivate init(_ reason: KeychainKit.KeychainError.Reason, _ message: String) {
+        cause = KeychainKit.KeychainError(reason, message)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of a paired television: its credentials, and the certificate that it showed.
+
+import Foundation
+@_spi(Wrappers) import KeychainKit
+
+/// A television as it is known.
+struct Pairing: Equatable, Sendable {
+    var credentials: TVCredentials
+    /// In DER; `nil`: it has not been connected to over TLS. In an item of its own: the credentials have three fields.
+    var certificate: Data?
+
+    /// Whether a television is the one of this pairing.
+    func isOf(mac: String) -> Bool { MACAddress.areEqual(credentials.macAddress, mac) }
+}
+
+/// The pairing in the keychain.
+struct PairingStore: Sendable {
+    private let secrets: SecretStore
+    private let account = LGTVControlManager.Constants.keychainAccount
+    private let certificateAccount = LGTVControlManager.Constants.keychainAccount + ".certificate"
+
+    init(_ keychain: ChosenKeychain) {
+        secrets = keychain.secrets(service: LGTVControlManager.Constants.keychainService)
+    }
+
+    // MARK: - Without waiting
+
+    func credentials() throws -> TVCredentials? {
+        try secrets.read(Data.self, for: account).map { try JSON.decode(TVCredentials.self, from: $0) }
+    }
+
+    /// Saves credentials. The certificate of another television goes: it would refuse this one.
+    func save(_ credentials: TVCredentials) throws {
+        let bytes = try JSON.encode(credentials)
+        let isAnother = try !isKnown(credentials)
+        try secrets.transaction { transaction in
+            if isAnother { transaction.remove(for: certificateAccount) }
+            try transaction.save(bytes, for: account)
+        }
+    }
+
+    func clear() throws {
+        try secrets.transaction { transaction in
+            transaction.remove(for: account)
+            transaction.remove(for: certificateAccount)
+        }
+    }
+
+    /// Whether the credentials that are there are for the same television. Those that cannot be read are for none.
+    private func isKnown(_ credentials: TVCredentials) throws -> Bool {
+        do {
+            return try self.credentials().map { MACAddress.areEqual($0.macAddress, credentials.macAddress) } ?? false
+        } catch is JSON.Failure {
+            return false
+        }
+    }
+
+    // MARK: - Without blocking a thread
+
+    nonisolated(nonsending) func pairing() async throws -> Pairing? {
+        guard let bytes = try await secrets.read(Data.self, for: account) else { return nil }
+        let credentials = try JSON.decode(TVCredentials.self, from: bytes)
+        return Pairing(
+            credentials: credentials, certificate: try await secrets.read(Data.self, for: certificateAccount))
+    }
+
+    /// Replaces what there was by a pairing, credentials and certificate at once.
+    nonisolated(nonsending) func save(_ pairing: Pairing) async throws {
+        let bytes = try JSON.encode(pairing.credentials)
+        try await secrets.transaction { (transaction) async throws in
+            // In this order, where they are made one after another: a certificate that is too many refuses, and one that is
+            // missing would trust anybody.
+            if let certificate = pairing.certificate { try transaction.save(certificate, for: certificateAccount) }
+            try transaction.save(bytes, for: account)
+            if pairing.certificate == nil { transaction.remove(for: certificateAccount) }
+        }
+    }
+}
