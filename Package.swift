@@ -78,7 +78,7 @@ let targets: [Target] = [
         name: "KeychainVault",
         dependencies: [
             "KeychainEngine", "KeychainCrypto", "SecretMemory", "CKeychainShims",
-            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            "CKeychainSQLite",
         ]),
 
     // Meaning
@@ -93,6 +93,8 @@ let targets: [Target] = [
         ]),
     .target(name: "SecretMemory", dependencies: ["CKeychainShims"]),
     .target(name: "CKeychainShims", cSettings: [.enableWarning("all")]),
+    .systemLibrary(
+        name: "CKeychainSQLite", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
 
     // Beside: what `make demo` runs, and what the README shows
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
@@ -103,7 +105,7 @@ let targets: [Target] = [
         name: "keychain-benchmarks",
         dependencies: [
             "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
-            .product(name: "GRDBSQLite", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
+            "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks"),
 
@@ -121,7 +123,7 @@ let targets: [Target] = [
         dependencies: [
             "KeychainKit", "KeychainTesting", "KeychainAuthenticators", "KeychainVault", "KeychainEngine",
             "KeychainCrypto", "SecretMemory", "CTestShims",
-            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Tests/Exerciser"),
     .testTarget(
@@ -158,7 +160,6 @@ let targets: [Target] = [
         name: "fault-harness",
         dependencies: [
             "FaultShim", "KeychainKit", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory",
-            .product(name: "GRDB", package: "GRDB.swift"),
         ],
         path: "Tests/FaultHarness"),
     .testTarget(
@@ -166,7 +167,6 @@ let targets: [Target] = [
         dependencies: [
             "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims", "KeychainTestSupport",
             "exerciser",
-            .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     .testTarget(
         name: "KeychainTestingTests",
@@ -200,7 +200,6 @@ let package = Package(
         .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration.")
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -212,7 +211,7 @@ let package = Package(
 // Warnings are errors where the project itself is checked, and nobody else's builds end by them.
 let isChecked = Context.environment["KEYCHAIN_CHECK"] != nil
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
     var settings = target.swiftSettings ?? []
     settings += ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"]
         .map { .enableUpcomingFeature($0) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floors: what SQLite alone costs for a row of the same size with the same settings, and that plus one AES-GCM call.
 
+import CKeychainSQLite
 import Crypto
 import Foundation
-import GRDBSQLite
 
 /// A plain table read and written through SQLite's C API with prepared statements: nothing that stores a row durably in
 /// SQLite can be faster.

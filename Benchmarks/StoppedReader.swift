@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long writers wait for one another, with and without a reader that does not go on.
 
+import CKeychainSQLite
 import Foundation
-import GRDBSQLite
 import KeychainEngine
 import KeychainServices
 import KeychainVault

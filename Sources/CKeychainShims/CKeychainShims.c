@@ -2,6 +2,7 @@
 // The user's kernel keyring, secret memory and process attributes.
 
 #define _GNU_SOURCE
+#include <string.h>
 #include "CKeychainShims.h"
 
 #include <errno.h>
@@ -124,3 +125,10 @@ long keychain_secret_memory(void) { return -ENOSYS; }
 long keychain_forbid_dumping(void) { return -ENOSYS; }
 
 #endif
+
+// One frame without gaps: in Swift, frames of calls would alternate with what is overwritten.
+__attribute__((noinline)) void keychain_scrub_stack(size_t length) {
+    void *frame = __builtin_alloca(length);
+    memset(frame, 0, length);
+    __asm__ volatile("" : : "r"(frame) : "memory");
+}

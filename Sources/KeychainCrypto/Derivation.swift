@@ -42,6 +42,8 @@ public enum Derivation {
 
     /// HKDF as it is: every key goes through here.
     static func key(from secret: SecretBytes, salt: Data, info: Data) -> SecretBytes {
+        // The library has the last digest, which is the key, on the stack.
+        defer { scrubStack() }
         let derived = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: symmetric(secret), salt: salt, info: info, outputByteCount: 32)
         return derived.withUnsafeBytes { SecretBytes(copying: $0) }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overwrites what other libraries leave behind of a secret after they have given their memory back.
 
+internal import CKeychainShims
+
 /// Overwrites freed small heap blocks, the unused stack of the calling thread, and the registers that copying goes through.
 ///
 /// For after a call into a library that puts secrets into memory that it does not wipe. Call it on the same thread, in the
@@ -14,7 +16,19 @@
 public func scrubLeftovers() {
     scrubRegisters()
     for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size, count: 16) }
-    scrubStack(kibibytes: 32)
+    keychain_scrub_stack(32 << 10)
+}
+
+/// Overwrites the unused stack of the calling thread directly below the caller, and the registers that copying goes through.
+///
+/// For after a short call that had a secret only there, such as a digest with a secret result. Call it in the function that
+/// made the call. 8 KiB of stack, in less than a microsecond.
+///
+/// Does not protect against copies on the heap: see ``scrubLeftovers()``.
+@inline(never)
+public func scrubStack() {
+    scrubRegisters()
+    keychain_scrub_stack(8 << 10)
 }
 
 /// Copies zeros of the lengths for which the system's copying takes from one vector register to all that it uses.
@@ -46,15 +60,6 @@ public func scrubFreedBlocks(of size: Int, count: Int) {
             blocks.initializeElement(at: index, to: block)
         }
         for block in blocks { block.deallocate() }
-    }
-}
-
-/// Each call has a kibibyte of its own in its frame, below that of its caller.
-@inline(never)
-private func scrubStack(kibibytes: Int) {
-    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { frame in
-        if kibibytes > 1 { scrubStack(kibibytes: kibibytes - 1) }
-        wipeMemory(frame)
     }
 }
 

@@ -2,7 +2,6 @@
 // Changes behind a vault's back, which no call of the vault makes.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainVault
 
@@ -21,7 +20,7 @@ struct Spoiling {
     /// - Returns: The number of the row of an item that is added.
     func addOne() throws -> Int64 {
         try vault.add("gone", "value")
-        return try database { try Int64.fetchOne($0, sql: "SELECT id FROM item") } ?? 0
+        return try database { try $0.number("SELECT id FROM item") } ?? 0
     }
 
     func remove(_ row: Int64) throws { try run("DELETE FROM item WHERE id = \(row)") }
@@ -34,18 +33,18 @@ struct Spoiling {
         try run("DELETE FROM lookup; INSERT INTO lookup SELECT randomblob(16), id FROM item")
     }
 
-    private func run(_ statements: String) throws {
-        try database { db in
-            try db.execute(sql: statements)
-            _ = try db.checkpoint(.truncate)
+    private func run(_ statements: SQL) throws {
+        try database { connection in
+            try connection.execute(statements)
+            try connection.truncateLog()
         }
     }
 
-    private func database<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    private func database<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         try Vault.closeAll()
-        let queue = try DatabaseQueue(path: place.folder + "/vault.db")
-        let result = try queue.writeWithoutTransaction(body)
-        try queue.close()
+        let connection = try Connection(place.folder + "/vault.db")
+        let result = try body(connection)
+        try connection.close()
         return result
     }
 }

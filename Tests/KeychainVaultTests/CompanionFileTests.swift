@@ -2,7 +2,6 @@
 // What lies beside the database under a name that SQLite would open.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -110,7 +109,7 @@ struct CompanionFileTests {
         let test = try TestVault()
         _ = try test.exercise("add", "alice", "in the log")
         let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemory)
-        #expect(try reader.read { try KeybagTable($0).copies().count } == 2)
+        #expect(try KeybagTable(reader).copies().count == 2)
         let engine = test.reopened()
         #expect(reason { try engine.add(.genericPassword("s", "a", value: "v")) } == .readOnly)
         try reader.close()
@@ -134,9 +133,9 @@ struct CompanionFileTests {
         _ = try test.exercise("add", "alice", "before")
         try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
         let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemoryWithoutFile)
-        #expect(try reader.read { try ItemTable($0).count() } == 2)
+        #expect(try ItemTable(reader).count() == 2)
         _ = try test.exercise("add", "bob", "after")
-        #expect(try reader.read { try ItemTable($0).count() } == 3)
+        #expect(try ItemTable(reader).count() == 3)
         try reader.close()
     }
 
@@ -147,7 +146,7 @@ struct CompanionFileTests {
         try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
         let before = try test.files()
         let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemoryWithoutFile)
-        #expect(try reader.read { try ItemTable($0).count() } == 2)
+        #expect(try ItemTable(reader).count() == 2)
         try reader.close()
         #expect(try test.files() == before)
     }

@@ -2,7 +2,6 @@
 // Nothing that was stored shows in any file or message, and every setting that safety rests on holds.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Testing
@@ -79,19 +78,19 @@ struct HygieneTests {
     @Test func storedText_isInNoMessage() throws {
         let test = try TestVault()
         try Self.fill(test.engine)
-        let database = try DatabaseQueue(path: test.databaseFile)
+        let database = try Connection(test.databaseFile)
         var messages: [String] = []
         func collect(_ body: () throws -> Void) { messages.append(failure(body)?.message ?? "none") }
 
         collect { try Self.fill(test.engine) }
         collect { _ = try test.engine.value(Query(.genericPassword, [.server: .string("needle-server")])) }
         collect { _ = try test.engine.value(Query(.genericPassword, [.creationDate: .string("needle-value-one")])) }
-        try database.write { try $0.execute(sql: "UPDATE item SET metadata = zeroblob(284)") }
+        try database.execute("UPDATE item SET metadata = zeroblob(284)")
         collect { _ = try test.engine.value(.genericPassword("needle-service", "needle-account")) }
         collect {
             try test.engine.update(.genericPassword("needle-service", "needle-account"), value: "needle-value-one")
         }
-        try database.write { try $0.execute(sql: "DROP TABLE item") }
+        try database.execute("DROP TABLE item")
         collect { try test.engine.add(.genericPassword("needle-service", "needle-account", value: "needle-value-one")) }
         #expect(messages.allSatisfy { $0 != "none" })
         for message in messages { #expect(!message.contains("needle"), "\(message)") }
@@ -101,8 +100,8 @@ struct HygieneTests {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "kept", value: "v"))
         try test.engine.add(.genericPassword("s", "gone", value: "w"))
-        let database = try DatabaseQueue(path: test.databaseFile)
-        let sealed = try database.read { try Data.fetchAll($0, sql: "SELECT value FROM item ORDER BY id") }
+        let database = try Connection(test.databaseFile)
+        let sealed = try database.blobs("SELECT value FROM item ORDER BY id")
         try database.close()
         try test.engine.delete(.genericPassword("s", "gone"))
         let gone = try #require(sealed.last)
@@ -115,8 +114,8 @@ struct HygieneTests {
             try test.engine.add(.genericPassword("s", account, value: value))
         }
         try test.engine.add(.genericPassword("s", "none"))
-        let database = try DatabaseQueue(path: test.databaseFile)
-        let sizes = try database.read { try Int.fetchAll($0, sql: "SELECT DISTINCT length(value) FROM item") }
+        let database = try Connection(test.databaseFile)
+        let sizes = try database.numbers("SELECT DISTINCT length(value) FROM item")
         #expect(sizes.count == 1)
     }
 
@@ -128,10 +127,7 @@ struct HygieneTests {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         let session = try #require(try test.vault.openSession())
-        let found = try session.writingConnection().inDatabase { db in
-            try DatabaseValue.fetchOne(db, sql: "PRAGMA \(pragma)")?.description
-        }
-        #expect(found?.trimmingCharacters(in: ["\""]) == expected)
+        #expect(try session.writingConnection().use { try $0.text("PRAGMA \(pragma)") } == expected)
     }
 
     @Test func passcodeClass_withoutPasscode_isUnavailable() throws {
@@ -147,7 +143,7 @@ struct HygieneTests {
         query.attributes[.accessible] = .string(accessibility.rawValue)
         try test.engine.add(query)
         #expect(try test.reopened().text(.genericPassword("s", "a")) == "v")
-        let database = try DatabaseQueue(path: test.databaseFile)
-        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT class FROM item") } == Int(accessibility.number))
+        let database = try Connection(test.databaseFile)
+        #expect(try database.number("SELECT class FROM item") == Int64(accessibility.number))
     }
 }

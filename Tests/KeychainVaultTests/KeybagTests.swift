@@ -2,25 +2,24 @@
 // The keybag: two copies, each enough.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
 @testable import KeychainVault
 
 struct KeybagTests {
-    private func vaultWithItem() throws -> (TestVault, DatabaseQueue) {
+    private func vaultWithItem() throws -> (TestVault, Connection) {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
-        return (test, try DatabaseQueue(path: test.databaseFile))
+        return (test, try Connection(test.databaseFile))
     }
 
-    private func bytes(_ database: DatabaseQueue, _ table: String) throws -> Data {
-        try database.read { try Data.fetchOne($0, sql: "SELECT bytes FROM \(table)") ?? Data() }
+    private func bytes(_ database: Connection, _ table: String) throws -> Data {
+        try database.blob("SELECT bytes FROM \(table)") ?? Data()
     }
 
-    private func set(_ database: DatabaseQueue, _ table: String, _ bytes: Data) throws {
-        try database.write { try $0.execute(sql: "UPDATE \(table) SET bytes = ?", arguments: [bytes]) }
+    private func set(_ database: Connection, _ table: String, _ bytes: Data) throws {
+        try database.execute("UPDATE \(table) SET bytes = ?", [.blob(bytes)])
     }
 
     @Test(arguments: ["keybag", "keybag_copy"])
@@ -120,11 +119,12 @@ struct KeybagTests {
     }
 
     @Test func keybag_withHugeCounts_isMalformed() throws {
-        let (_, database) = try vaultWithItem()
+        let (test, database) = try vaultWithItem()
         let original = try bytes(database, "keybag")
         var changed = original
         changed[30] = 0xFF
         changed[31] = 0xFF
         #expect(throws: MalformedBytes.self) { try Keybag(bytes: changed) }
+        _ = test
     }
 }

@@ -2,7 +2,6 @@
 // Which item of several a vault finds first, also where the first one is damaged.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -50,7 +49,7 @@ struct ListOrderTests {
     @Test(arguments: ["metadata", "value"])
     func firstItem_damaged_makesWayForTheNext(_ column: String) throws {
         let victim = try TamperTests.Victim()
-        try victim.set(column, of: "a", to: Data(count: 152))
+        try victim.set(column, of: "a", to: .blob(Data(count: 152)))
         #expect(try victim.test.engine.text(Self.ofService) == "value of b")
     }
 
@@ -58,7 +57,7 @@ struct ListOrderTests {
     func damagedItem_amongSome_doesNotCountTowardsTheLimit(_ column: String) throws {
         let victim = try TamperTests.Victim()
         try victim.test.engine.add(.genericPassword("s", "c", value: "value of c"))
-        try victim.set(column, of: "a", to: Data(count: 152))
+        try victim.set(column, of: "a", to: .blob(Data(count: 152)))
         let query = Self.ofService.returning(.value, limit: .atMost(2))
         let expected = ["value of b", "value of c"].map { Outcome.Result.value(Data($0.utf8)) }
         #expect(try victim.test.engine.copyMatching(query, accessGroups: .unrestricted) == .many(expected))
@@ -66,7 +65,7 @@ struct ListOrderTests {
 
     @Test func valueThatIsDamaged_notAskedFor_leavesItsItemFirst() throws {
         let victim = try TamperTests.Victim()
-        try victim.set("value", of: "a", to: Data(count: 152))
+        try victim.set("value", of: "a", to: .blob(Data(count: 152)))
         let found = try victim.test.vault.select(
             Selection(itemClass: .genericPassword), limit: 1, includingValues: false)
         #expect(accounts(found.items) == ["a"])
@@ -75,7 +74,7 @@ struct ListOrderTests {
     @Test(arguments: ["metadata", "value"])
     func allItems_damaged_areCorrupt(_ column: String) throws {
         let victim = try TamperTests.Victim()
-        for account in ["a", "b"] { try victim.set(column, of: account, to: Data(count: 152)) }
+        for account in ["a", "b"] { try victim.set(column, of: account, to: .blob(Data(count: 152))) }
         #expect(reason { _ = try victim.test.engine.value(Self.ofService) } == .corrupt)
     }
 
@@ -90,7 +89,7 @@ struct ListOrderTests {
             let added = try victim.test.engine.requests.add(item, accessGroups: .unrestricted)
             rowIDs[group] = try #require(try victim.test.vault.openSession()).keyState.sealer().rowID(of: added.id)
         }
-        if let column { try victim.set(column, ofRow: try #require(rowIDs["first"]), to: Data(count: 152)) }
+        if let column { try victim.set(column, ofRow: try #require(rowIDs["first"]), to: .blob(Data(count: 152))) }
         let found = try victim.test.engine.text(.genericPassword("s", "shared"))
         #expect(found == (column == nil ? "first" : "second"))
     }

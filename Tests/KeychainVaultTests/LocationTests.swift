@@ -195,7 +195,7 @@ struct POSIX: Error {
 
 /// Runs a statement on a database file that becomes or stays private.
 func sqlite(_ path: String, _ statement: String) throws {
-    let database = try DatabaseQueueForTests(path)
+    let database = try PlainDatabase(path)
     try database.run(statement)
     guard chmod(path, 0o600) == 0 else { throw POSIX() }
 }

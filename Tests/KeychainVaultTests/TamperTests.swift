@@ -2,7 +2,6 @@
 // Changed files: never another value, always an explicit outcome, and the rest of the vault stays usable.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -12,31 +11,27 @@ struct TamperTests {
     /// A vault with two items, and a way to change its tables behind its back.
     struct Victim {
         let test: TestVault
-        let database: DatabaseQueue
+        let database: Connection
 
         init() throws {
             test = try TestVault()
             try test.engine.add(.genericPassword("s", "a", value: "value of a"))
             try test.engine.add(.genericPassword("s", "b", value: "value of b"))
-            database = try DatabaseQueue(path: test.databaseFile)
+            database = try Connection(test.databaseFile)
         }
 
         func blob(_ column: String, of account: String) throws -> Data {
             let id = try rowID(of: account)
-            return try database.read { db in
-                try Data.fetchOne(db, sql: "SELECT \(column) FROM item WHERE id = ?", arguments: [id]) ?? Data()
-            }
+            return try database.blob("SELECT \(column) FROM item WHERE id = ?", [.number(id)]) ?? Data()
         }
 
-        func set(_ column: String, of account: String, to value: some DatabaseValueConvertible & Sendable) throws {
+        func set(_ column: String, of account: String, to value: SQLValue) throws {
             let id = try rowID(of: account)
             try set(column, ofRow: id, to: value)
         }
 
-        func set(_ column: String, ofRow id: Int64, to value: some DatabaseValueConvertible & Sendable) throws {
-            try database.write { db in
-                try db.execute(sql: "UPDATE item SET \(column) = ? WHERE id = ?", arguments: [value, id])
-            }
+        func set(_ column: String, ofRow id: Int64, to value: SQLValue) throws {
+            try database.execute("UPDATE item SET \(column) = ? WHERE id = ?", [value, .number(id)])
         }
 
         func rowID(of account: String) throws -> Int64 {
@@ -63,12 +58,12 @@ struct TamperTests {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var changed = original
                 changed[index] ^= mask
-                try victim.set(column, ofRow: id, to: changed)
+                try victim.set(column, ofRow: id, to: .blob(changed))
                 #expect(victim.outcome("a") == "!corrupt", "byte \(index) with \(mask)")
             }
         }
         #expect(victim.outcome("b") == "value of b")
-        try victim.set(column, ofRow: id, to: original)
+        try victim.set(column, ofRow: id, to: .blob(original))
         #expect(victim.outcome("a") == "value of a")
     }
 
@@ -78,7 +73,7 @@ struct TamperTests {
         let original = try victim.blob(column, of: "a")
         let id = try victim.rowID(of: "a")
         for length in 0..<original.count {
-            try victim.set(column, ofRow: id, to: original.prefix(length))
+            try victim.set(column, ofRow: id, to: .blob(original.prefix(length)))
             #expect(victim.outcome("a") == "!corrupt", "length \(length)")
         }
     }
@@ -88,8 +83,8 @@ struct TamperTests {
         let victim = try Victim()
         let (a, b) = (try victim.rowID(of: "a"), try victim.rowID(of: "b"))
         let (ofA, ofB) = (try victim.blob(column, of: "a"), try victim.blob(column, of: "b"))
-        try victim.set(column, ofRow: a, to: ofB)
-        try victim.set(column, ofRow: b, to: ofA)
+        try victim.set(column, ofRow: a, to: .blob(ofB))
+        try victim.set(column, ofRow: b, to: .blob(ofA))
         #expect(victim.outcome("a") == "!corrupt")
         #expect(victim.outcome("b") == "!corrupt")
     }
@@ -98,9 +93,9 @@ struct TamperTests {
         let victim = try Victim()
         let (a, b) = (try victim.rowID(of: "a"), try victim.rowID(of: "b"))
         let (ofA, ofB) = (try victim.blob("minor", of: "a"), try victim.blob("minor", of: "b"))
-        try victim.set("scope", ofRow: a, to: Data(count: 16))
-        try victim.set("minor", ofRow: a, to: ofB)
-        try victim.set("minor", ofRow: b, to: ofA)
+        try victim.set("scope", ofRow: a, to: .blob(Data(count: 16)))
+        try victim.set("minor", ofRow: a, to: .blob(ofB))
+        try victim.set("minor", ofRow: b, to: .blob(ofA))
         #expect(victim.outcome("a") == "!corrupt")
         #expect(victim.outcome("b") == "!corrupt")
     }
@@ -109,8 +104,8 @@ struct TamperTests {
         let victim = try Victim()
         let id = try victim.rowID(of: "a")
         let (metadata, value) = (try victim.blob("metadata", of: "a"), try victim.blob("value", of: "a"))
-        try victim.set("metadata", ofRow: id, to: value)
-        try victim.set("value", ofRow: id, to: metadata)
+        try victim.set("metadata", ofRow: id, to: .blob(value))
+        try victim.set("value", ofRow: id, to: .blob(metadata))
         #expect(victim.outcome("a") == "!corrupt")
     }
 
@@ -118,7 +113,7 @@ struct TamperTests {
         let victim = try Victim()
         let earlier = try victim.blob("value", of: "a")
         try victim.test.engine.update(.genericPassword("s", "a"), value: "newer")
-        try victim.set("value", of: "a", to: earlier)
+        try victim.set("value", of: "a", to: .blob(earlier))
         #expect(victim.outcome("a") == "!corrupt")
     }
 
@@ -127,7 +122,7 @@ struct TamperTests {
         let victim = try Victim()
         let id = try victim.rowID(of: "a")
         for number in [0, 2, 7, 255, 256, -1, Int64.max, Int64.min] {
-            try victim.set(column, ofRow: id, to: number)
+            try victim.set(column, ofRow: id, to: .number(number))
             #expect(victim.outcome("a") == "!corrupt", "\(number)")
         }
     }
@@ -151,7 +146,7 @@ struct TamperTests {
         let digests = try columns.map { try victim.blob($0, of: "a") }
         let b = try victim.rowID(of: "b")
         try victim.test.engine.delete(.genericPassword("s", "a"))
-        for (column, digest) in zip(columns, digests) { try victim.set(column, ofRow: b, to: digest) }
+        for (column, digest) in zip(columns, digests) { try victim.set(column, ofRow: b, to: .blob(digest)) }
         return victim
     }
 
@@ -159,14 +154,14 @@ struct TamperTests {
         let (victim, other) = (try Victim(), try Victim())
         let id = try victim.rowID(of: "a")
         for column in ["metadata", "value"] {
-            try victim.set(column, ofRow: id, to: try other.blob(column, of: "a"))
+            try victim.set(column, ofRow: id, to: .blob(other.blob(column, of: "a")))
         }
         #expect(victim.outcome("a") == "!corrupt")
     }
 
     @Test func damagedItem_addedAgain_isReplacedAndSetAside() throws {
         let victim = try Victim()
-        try victim.set("value", of: "a", to: Data(count: 152))
+        try victim.set("value", of: "a", to: .blob(Data(count: 152)))
         try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
         #expect(victim.outcome("a") == "new")
         #expect(try victim.test.vault.status().quarantinedCount == 1)
@@ -174,7 +169,7 @@ struct TamperTests {
 
     @Test func damagedItem_deleted_isSetAsideAndThenAbsent() throws {
         let victim = try Victim()
-        try victim.set("metadata", of: "a", to: Data(count: 284))
+        try victim.set("metadata", of: "a", to: .blob(Data(count: 284)))
         try victim.test.engine.delete(.genericPassword("s", "a"))
         #expect(victim.outcome("a") == "!itemNotFound")
         #expect(try victim.test.vault.status().quarantinedCount == 1)
@@ -182,7 +177,7 @@ struct TamperTests {
 
     @Test func damagedItem_thatMayNotBeMeant_survivesADeletion() throws {
         let victim = try Victim()
-        try victim.set("metadata", of: "a", to: Data(count: 284))
+        try victim.set("metadata", of: "a", to: .blob(Data(count: 284)))
         var query = Query.genericPassword("s", "a")
         query.attributes[.comment] = .string("some comment")
         #expect(reason { try victim.test.engine.delete(query) } == .corrupt)
@@ -192,13 +187,13 @@ struct TamperTests {
 
     @Test func deletion_ofAClassWithOnlyADamagedItem_isCorruptAndNotAbsent() throws {
         let victim = try Victim()
-        try victim.set("metadata", of: "a", to: Data(count: 284))
+        try victim.set("metadata", of: "a", to: .blob(Data(count: 284)))
         #expect(reason { try victim.test.engine.delete(Query(.internetPassword)) } == .corrupt)
     }
 
     @Test func damagedItem_amongOthers_isCountedAndLeavesTheListUsable() throws {
         let victim = try Victim()
-        try victim.set("metadata", of: "a", to: Data(count: 284))
+        try victim.set("metadata", of: "a", to: .blob(Data(count: 284)))
         let query = Query(.genericPassword).returning(.value, limit: .all)
         #expect(
             try victim.test.engine.copyMatching(query, accessGroups: .unrestricted)
@@ -209,7 +204,7 @@ struct TamperTests {
     /// Every byte with `KEYCHAIN_FAULTS=all`, otherwise a sample.
     @Test func databaseFile_withAnyByteFlipped_neverShowsAnotherValue() throws {
         let victim = try Victim()
-        try victim.database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try victim.database.truncateLog()
         try victim.database.close()
         let original = try Data(contentsOf: URL(fileURLWithPath: victim.test.databaseFile))
         let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 37

@@ -2,7 +2,6 @@
 // What holds under the writer lock: the end of a call, the keybag, and the lock file itself.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Synchronization
@@ -128,19 +127,16 @@ struct WriterLockTests {
         try copy.rotate()
         try copy.close()
         _ = try test.engine.text(.genericPassword("s", "before"))
-        let other = try DatabaseQueue(path: test.databaseFile)
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "ATTACH '\(rotated.databaseFile)' AS rotated")
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
-            try waitUntil("A writer with the lock") { try HeldLock.isHeld(test.location.lockFile) }
-            for table in ["keybag", "keybag_copy", "item", "lookup", "head"] {
-                try db.execute(
-                    sql: "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM rotated.\(table)")
-            }
-            try db.execute(sql: "COMMIT")
-            #expect(writer.reason() == nil)
+        let other = try Connection(test.databaseFile)
+        try other.execute("ATTACH '\(rotated.databaseFile)' AS rotated")
+        try other.execute("BEGIN IMMEDIATE")
+        let writer = Background { try test.engine.add(.genericPassword("s", "a", value: "v")) }
+        try waitUntil("A writer with the lock") { try HeldLock.isHeld(test.location.lockFile) }
+        for table in ["keybag", "keybag_copy", "item", "lookup", "head"] {
+            try other.execute("DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM rotated.\(table)")
         }
+        try other.execute("COMMIT")
+        #expect(writer.reason() == nil)
         try other.close()
         let engine = test.reopened()
         #expect(try engine.text(.genericPassword("s", "before")) == "v")

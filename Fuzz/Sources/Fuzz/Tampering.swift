@@ -2,7 +2,8 @@
 // Changes of a database file, as the input tells.
 
 import Foundation
-import GRDB
+
+@testable import KeychainVault
 
 enum Tampering {
     /// Changes bytes of the file: overwrites, fills, copies and cuts.
@@ -32,11 +33,11 @@ enum Tampering {
 
     /// Changes columns of rows through SQLite, so that all else in the file fits them. Leaves no WAL.
     static func changeRows(_ path: String, _ input: inout FuzzInput) {
-        guard let queue = try? DatabaseQueue(path: path) else { return }
-        try? queue.write { db in
-            for _ in 0..<16 where !input.isEmpty { try? change(db, &input) }
+        guard let connection = try? Connection(path) else { return }
+        try? connection.writing { connection in
+            for _ in 0..<16 where !input.isEmpty { try? change(connection, &input) }
         }
-        try? queue.close()
+        try? connection.close()
     }
 
     private static let columns = [
@@ -46,26 +47,26 @@ enum Tampering {
     ]
     private static let tables = columns.keys.sorted()
 
-    private static func change(_ db: Database, _ input: inout FuzzInput) throws {
+    private static func change(_ connection: Connection, _ input: inout FuzzInput) throws {
         let table = input.element(of: tables)
         let column = input.element(of: columns[table] ?? [])
         let row = "rowid = (SELECT rowid FROM \(table) ORDER BY rowid LIMIT 1 OFFSET \(input.index(30)))"
         let condition = table == "lookup" ? "item = \(input.index(30))" : row
         switch input.byte() % 6 {
-        case 0: try db.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(condition)", arguments: [input.bytes()])
+        case 0: try connection.execute("UPDATE \(table) SET \(column) = ? WHERE \(condition)", [.blob(input.bytes())])
         case 1:
-            try db.execute(
-                sql: "UPDATE \(table) SET \(column) = ? WHERE \(condition)", arguments: [input.number(Int64.self)])
-        case 2: try db.execute(sql: "DELETE FROM \(table) WHERE \(condition)")
+            try connection.execute(
+                "UPDATE \(table) SET \(column) = ? WHERE \(condition)", [.number(input.number(Int64.self))])
+        case 2: try connection.execute("DELETE FROM \(table) WHERE \(condition)")
         case 3:
             let other = "(SELECT \(column) FROM \(table) LIMIT 1 OFFSET \(input.index(30)))"
-            try db.execute(sql: "UPDATE \(table) SET \(column) = \(other) WHERE \(condition)")
-        case 4: try db.execute(sql: "INSERT OR REPLACE INTO quarantine SELECT *, 1 FROM item WHERE \(condition)")
+            try connection.execute("UPDATE \(table) SET \(column) = \(other) WHERE \(condition)")
+        case 4: try connection.execute("INSERT OR REPLACE INTO quarantine SELECT *, 1 FROM item WHERE \(condition)")
         default:
-            let old = try Data.fetchOne(db, sql: "SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE \(condition)")
+            let old = try connection.blob("SELECT CAST(\(column) AS BLOB) FROM \(table) WHERE \(condition)")
             guard var bytes = old, !bytes.isEmpty else { return }
             replace(&bytes, input.index(bytes.count), input.bytes())
-            try db.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(condition)", arguments: [bytes])
+            try connection.execute("UPDATE \(table) SET \(column) = ? WHERE \(condition)", [.blob(bytes)])
         }
     }
 }

@@ -70,4 +70,7 @@ char **keychain_environment(void);
 /// Forbids core dumps, and reading and debugging by other processes of the same user.
 long keychain_forbid_dumping(void);
 
+/// Overwrites so many bytes of the calling thread's stack below the caller.
+void keychain_scrub_stack(size_t length);
+
 #endif

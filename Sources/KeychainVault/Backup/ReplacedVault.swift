@@ -2,7 +2,6 @@
 // The vault that a restoration replaces, and where it is kept.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// The copy of a vault that is about to be replaced.
@@ -30,20 +29,20 @@ struct ReplacedVault {
     /// The vault as it was when it was copied.
     struct State {
         /// `nil` if SQLite cannot read the vault, so that no process can write it either.
-        fileprivate var source: DatabaseQueue?
+        fileprivate var source: Connection?
         fileprivate var version: Int64?
 
         /// Whether the vault is unchanged since.
         var isCurrent: Bool {
-            get throws { try source?.inDatabase(State.version) == version }
+            get throws { try source.flatMap(State.version) == version }
         }
 
         func close() throws { try source?.close() }
 
         /// Changes for a connection with each commit of another one (SQLite's documentation of `data_version`).
-        fileprivate static func version(_ db: Database) throws -> Int64? {
-            _ = try Int64.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
-            return try Int64.fetchOne(db, sql: "PRAGMA data_version")
+        fileprivate static func version(_ connection: Connection) throws -> Int64? {
+            _ = try connection.number("SELECT count(*) FROM sqlite_master")
+            return try connection.number("PRAGMA data_version")
         }
     }
 

@@ -2,7 +2,6 @@
 // Copies of the vault in one file.
 
 public import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -45,7 +44,7 @@ extension Vault {
         return VaultBackup(file.path, FileState(file.path), contents, settings)
     }
 
-    private func checkedCopy(of source: DatabaseQueue, at path: String) throws(KeychainError) -> VaultContents {
+    private func checkedCopy(of source: Connection, at path: String) throws(KeychainError) -> VaultContents {
         let count = try DatabaseCopy.fill(path, from: source) { try ItemTable($0).count() }
         PausePoint.backupCopied.reached()
         let contents = try VaultContents(at: path, location, settings)
@@ -104,7 +103,7 @@ extension Vault {
 
     /// An item that is damaged in the copy must be damaged in the vault too.
     private func check(
-        _ contents: VaultContents, _ count: Int, against source: DatabaseQueue
+        _ contents: VaultContents, _ count: Int, against source: Connection
     ) throws(KeychainError) {
         let damaged = contents.items?.damaged ?? 0
         let damagedBefore = damaged == 0 ? 0 : try damagedCount(source)
@@ -116,11 +115,11 @@ extension Vault {
         }
     }
 
-    private func damagedCount(_ source: DatabaseQueue) throws(KeychainError) -> Int {
+    private func damagedCount(_ source: Connection) throws(KeychainError) -> Int {
         try DatabaseFailure.translating(location.databaseFile) {
-            try source.read { db in
-                let stored = try StoredKeybag(try KeybagTable(db).copies(), location, settings)
-                return try ItemExamination(stored.keyState, ItemTable(db), .values).damaged
+            try source.reading { connection in
+                let stored = try StoredKeybag(try KeybagTable(connection).copies(), location, settings)
+                return try ItemExamination(stored.keyState, ItemTable(connection), .values).damaged
             }
         }
     }

@@ -2,7 +2,6 @@
 // Restoring a backup.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -87,7 +86,7 @@ extension Vault {
     /// The stored head of a vault that is kept; `nil` if it has none, or cannot be read.
     private static func sealedHead(of path: String) -> Data? {
         do {
-            return try Connection.openImmutable(path).read { try HeadTable($0).read() }
+            return try Connection.openImmutable(path).reading { try HeadTable($0).read() }
         } catch {
             return nil
         }

@@ -2,8 +2,8 @@
 // The contents of a database file that is not the vault's own: a backup.
 
 import Foundation
-import GRDB
 import KeychainEngine
+import SecretMemory
 
 /// A database file that was opened without changing anything or creating files, and checked completely.
 struct VaultContents {
@@ -27,25 +27,27 @@ struct VaultContents {
     ///   - path: Of a checked file without a log; the keys are those of the location.
     /// - Throws: `corrupt`, `newerFormat`.
     init(at path: String, _ location: VaultLocation, _ settings: VaultSettings) throws(KeychainError) {
-        let queue = try Connection.openImmutable(path)
+        // The check opens every value, and the caller may then wait for a lock while the last key is still on the stack.
+        defer { scrubLeftovers() }
+        let connection = try Connection.openImmutable(path)
         self = try DatabaseFailure.translating(path) {
-            let contents = try queue.read { try VaultContents($0, path, location, settings) }
-            try queue.close()
+            let contents = try connection.reading { try VaultContents($0, path, location, settings) }
+            try connection.close()
             return contents
         }
     }
 
-    private init(_ db: Database, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws {
-        formatVersion = try VaultSchema.check(db, path: path)
-        let told = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+    private init(_ connection: Connection, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws {
+        formatVersion = try VaultSchema.check(connection, path: path)
+        let told = try connection.texts("PRAGMA integrity_check(3)")
         guard told == ["ok"] else {
             throw KeychainError(.corrupt, "'\(path)' is damaged; SQLite says: \(told.joined(separator: "; ")).")
         }
-        try Self.checkLength(db, path)
-        let copies = try KeybagTable(db).copies()
+        try Self.checkLength(connection, path)
+        let copies = try KeybagTable(connection).copies()
         let whole = try StoredKeybag.whole(copies, location)
         isKeybagCopyDamaged = copies.contains { $0 != whole[0].bytes }
-        let table = ItemTable(db)
+        let table = ItemTable(connection)
         itemCount = try table.count()
         quarantinedCount = try table.quarantineCount()
         var failure: KeychainError?
@@ -55,13 +57,13 @@ struct VaultContents {
         keybag = stored?.keybag ?? whole[0]
         opening = stored.map { $0.keyState.isAlwaysUnlocked ? .byItself : .unlockable } ?? .notHere
         items = try stored.map { try ItemExamination($0.keyState, table, .values) }
-        differences = try stored.map { try Self.differences(db, $0.keyState) } ?? []
+        differences = try stored.map { try Self.differences(connection, $0.keyState) } ?? []
     }
 
-    private static func differences(_ db: Database, _ keyState: KeyState) throws -> [HeadFinding] {
+    private static func differences(_ connection: Connection, _ keyState: KeyState) throws -> [HeadFinding] {
         guard try keyState.hasIndex else { return [] }
         let keys = try keyState.sealer(.looking).keys.head
-        return try HeadExamination(db, keys, authentic: keyState.authentic, anchor: nil, .wholeVault).findings
+        return try HeadExamination(connection, keys, authentic: keyState.authentic, anchor: nil, .wholeVault).findings
     }
 
     private static func refusal(
@@ -81,9 +83,9 @@ struct VaultContents {
     }
 
     /// SQLite would pad the last page of a truncated file.
-    private static func checkLength(_ db: Database, _ path: String) throws {
-        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-        let length = pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+    private static func checkLength(_ connection: Connection, _ path: String) throws {
+        let pages = try connection.number("PRAGMA page_count") ?? 0
+        let length = pages * (try connection.number("PRAGMA page_size") ?? 0)
         guard try FileSafety.status(path).map({ Int64($0.st_size) }) == length else {
             throw KeychainError(.corrupt, "'\(path)' is truncated, or longer than the database in it.")
         }

@@ -1,209 +1,300 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to the database: opened one way for reading, one way for writing, with every setting read back.
+// One connection to a database, through SQLite's C API.
 
-import GRDB
-import GRDBSQLite
-import KeychainEngine
+import CKeychainSQLite
+package import Foundation
 
-/// Opens the vault's database. Each setting that durability or safety depends on is set and then read back, since a
-/// library or a build of SQLite may override it.
-enum Connection {
-    /// Where the index of the WAL is, with which connections coordinate.
-    enum LogIndex {
-        /// In its file, which is created if it is missing.
-        case onDisk
-        /// In memory for one connection only, if SQLite cannot write the file and no other connection has it open.
-        case inMemory
-        /// The same if there is no file; none is created. What others write during a read may disturb it.
-        case inMemoryWithoutFile
+/// An open database. Only one thread at a time may use a connection (``SharedConnection``).
+///
+/// ```swift
+/// let connection = try Connection(path)
+/// try connection.execute("DELETE FROM item WHERE id = ?", [.number(1)])
+/// ```
+package final class Connection {
+    package enum Mode {
+        case reading, writing
+        /// Creates the file if it is missing.
+        case creating
 
-        fileprivate var setting: String {
+        fileprivate var flags: Int32 {
             switch self {
-            case .onDisk: ""
-            case .inMemory: "readonly_shm=1"
-            case .inMemoryWithoutFile: VaultFiles.withoutIndex + "=1"
+            case .reading: SQLITE_OPEN_READONLY
+            case .writing: SQLITE_OPEN_READWRITE
+            case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         }
     }
 
-    /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have
-    ///   been stopped while it held one of SQLite's locks.
-    static func openForReading(
-        _ path: String, _ timeout: Duration, index: LogIndex = .onDisk
-    ) throws(KeychainError) -> DatabaseQueue {
-        var configuration = waiting(timeout)
-        configuration.readonly = true
-        return try open(path, as: uri(path, timeout) + index.setting, configuration) { db in
-            try hardening.forEach { try apply($0, to: db) }
-        }
-    }
+    private var database: OpaquePointer?
+    /// The kept statements, by their place; `nil` while one is in use.
+    private var prepared: [OpaquePointer?] = []
+    private let wait: BusyWait?
 
-    /// For read-only media, where SQLite cannot create the files with which it coordinates readers.
-    static func openImmutable(_ path: String) throws(KeychainError) -> DatabaseQueue {
-        var configuration = common
-        configuration.readonly = true
-        return try open(path, as: uri(path, .zero) + "immutable=1", configuration) { db in
-            try hardening.forEach { try apply($0, to: db) }
-        }
-    }
-
-    /// - Parameter timeout: As for reading; writers have already waited for the lock file.
-    static func openForWriting(_ path: String, _ timeout: Duration) throws(KeychainError) -> DatabaseQueue {
-        // Without `mode=rw` SQLite would create an empty database if it was removed, and delete the WAL beside it.
-        try open(path, as: uri(path, timeout) + "mode=rw", waiting(timeout)) { db in
-            try (hardening + durability).forEach { try apply($0, to: db) }
-        }
-    }
-
-    /// For a file that is used only after the caller has made it complete and durable: SQLite makes no WAL for it.
-    static func openForCopying(_ path: String) throws(KeychainError) -> DatabaseQueue {
-        try open(path, as: path, common) { db in try (hardening + withoutLog).forEach { try apply($0, to: db) } }
-    }
-
-    /// - Parameter name: The name passed to SQLite; messages show the path.
-    private static func open(
-        _ path: String, as name: String, _ configuration: Configuration, _ prepare: (Database) throws -> Void
-    ) throws(KeychainError) -> DatabaseQueue {
-        try SpareDescriptors.check(path)
-        return try DatabaseFailure.translating(path) {
-            let queue = try DatabaseQueue(path: name, configuration: configuration)
-            // Not in `prepareDatabase`: GRDB runs its own statements after that, which could undo a setting.
-            try queue.inDatabase(prepare)
-            return queue
-        }
-    }
-
-    /// The caller appends SQLite settings, each with its value.
-    private static func uri(_ path: String, _ timeout: Duration) -> String {
-        "file:" + percentEncoded(path) + "?" + (VaultFiles.name(for: timeout).map { "vfs=\($0)&" } ?? "")
-    }
-
-    private static func waiting(_ timeout: Duration) -> Configuration {
-        var configuration = common
-        let wait = BusyWait(timeout)
-        configuration.busyMode = .callback(wait.goesOn)
-        return configuration
-    }
-
-    private static var common: Configuration {
-        var configuration = Configuration()
-        configuration.label = "swift-keychain"
-        configuration.foreignKeysEnabled = false
-        return configuration
-    }
-
-    /// Begins a transaction that holds the write lock from its start. GRDB would parse BEGIN and COMMIT each time;
-    /// these statements are prepared once.
-    static func begin(_ db: Database) throws { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
-
-    /// Durable when this returns; if it throws, nothing has happened.
-    ///
-    /// - Parameter path: The path of the database, for messages.
-    static func commit(_ db: Database, _ path: String) throws {
+    /// - Parameters:
+    ///   - name: A path, or a URI with SQLite's settings.
+    ///   - wait: How long a call waits for another connection; `nil`: not at all.
+    init(_ name: String, _ mode: Mode, _ wait: BusyWait?) throws {
+        self.wait = wait
+        // The caller serializes calls, so SQLite's own mutexes would only cost time.
+        let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+        let code = sqlite3_open_v2(name, &database, flags, nil)
         do {
-            try db.cachedStatement(sql: "COMMIT").execute()
-        } catch let error as DatabaseError {
-            throw takenBack(error, db, path)
-        }
-    }
-
-    /// Ensures that a failed commit does not take effect for the next process either.
-    ///
-    /// - Returns: The error to throw: the given one, or that the outcome is unknown.
-    static func takenBack(_ error: DatabaseError, _ db: Database, _ path: String) -> any Error {
-        // If a write failed, the WAL has no commit mark, so nothing has happened.
-        let isWritten = error.resultCode == .SQLITE_IOERR && error.extendedResultCode != .SQLITE_IOERR_WRITE
-        guard isWritten, !takeBack(db) else { return error }
-        return KeychainError.unknownOutcome(path)
-    }
-
-    /// Overwrites the frames of a failed commit in the WAL. If only the sync failed, they are complete, and the next
-    /// recovery of the WAL would apply them.
-    ///
-    /// - Returns: `false` if that failed too.
-    private static func takeBack(_ db: Database) -> Bool {
-        do {
-            if db.isInsideTransaction { try db.rollback() }
-            try begin(db)
-            // Any change works: its page overwrites the first one.
-            let version = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            try db.execute(sql: "PRAGMA user_version = \(version)")
-            try db.cachedStatement(sql: "COMMIT").execute()
-            return true
+            try SQLiteFailure.check(code)
+            sqlite3_extended_result_codes(database, 1)
+            if let wait { Self.install(wait, on: database) }
         } catch {
-            return false  // Whoever called rolls back, or closes the connection.
+            // Even a failed attempt may have left a connection. Its extended code is more precise.
+            let failure = SQLiteFailure(code: database.map { sqlite3_extended_errcode($0) } ?? code)
+            sqlite3_close(database)
+            database = nil
+            throw failure
         }
     }
 
-    /// Moves all of the WAL into the database and truncates it. Does not wait: a reader may have been stopped.
+    /// A connection with SQLite's own settings, for tests and for what changes a vault behind its back.
+    package convenience init(_ path: String, _ mode: Mode = .creating) throws { try self.init(path, mode, nil) }
+
+    /// The connection keeps the object alive for as long as SQLite may call it.
+    private static func install(_ wait: BusyWait, on database: OpaquePointer?) {
+        sqlite3_busy_handler(
+            database,
+            { context, tries in
+                guard let context else { return 0 }
+                return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().goesOn(Int(tries)) ? 1 : 0
+            }, Unmanaged.passUnretained(wait).toOpaque())
+    }
+
+    deinit { try? close() }
+
+    /// Ends the connection; later calls fail. The last connection to a database moves the WAL into it and removes the WAL.
+    package func close() throws {
+        for statement in prepared { sqlite3_finalize(statement) }
+        prepared = []
+        try SQLiteFailure.check(sqlite3_close(database))
+        database = nil
+    }
+
+    // MARK: - Statements
+
+    /// Runs a statement, or several, until they are done; rows that they return are ignored.
     ///
-    /// - Returns: `false` if a reader needs the WAL, or the disk failed.
-    static func truncateLog(_ db: Database) -> Bool {
-        PausePoint.beforeTruncation.reached()
-        defer { PausePoint.truncated.reached() }
-        do {
-            _ = try BusyWait.$isOff.withValue(true) { try db.checkpoint(.truncate) }
-            return true
-        } catch {
+    /// - Parameter arguments: For each `?`, in order; each statement takes as many as it has.
+    package func execute(_ sql: SQL, _ arguments: [SQLValue] = []) throws {
+        try forEach(sql, arguments) { _ in true }
+    }
+
+    /// Runs a statement, or several, and hands each row to `body` until it returns `false`.
+    package func forEach(
+        _ sql: SQL, _ arguments: [SQLValue] = [], _ body: (RowReader) throws -> Bool
+    ) throws {
+        guard let place = sql.place else { return try forEachOnce(sql.text, arguments, body) }
+        let statement = try take(sql.text, place)
+        defer { giveBack(statement, place) }
+        try bind(arguments[...], to: statement)
+        try step(statement, body)
+    }
+
+    private func step(_ statement: OpaquePointer, _ body: (RowReader) throws -> Bool) throws {
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: guard try body(RowReader(statement)) else { return }
+            case SQLITE_DONE: return
+            case let code: throw SQLiteFailure(code: code)
+            }
+        }
+    }
+
+    private func bind(_ arguments: ArraySlice<SQLValue>, to statement: OpaquePointer) throws {
+        guard sqlite3_bind_parameter_count(statement) == arguments.count else {
+            throw SQLiteFailure(code: SQLITE_RANGE)
+        }
+        for (index, argument) in arguments.enumerated() {
+            try SQLiteFailure.check(argument.bind(to: statement, at: Int32(index + 1)))
+        }
+    }
+
+    /// A statement within its own rows gets another prepared one.
+    private func take(_ text: String, _ place: Int) throws -> OpaquePointer {
+        if place < prepared.count, let statement = prepared[place] {
+            prepared[place] = nil
+            return statement
+        }
+        var statement: OpaquePointer?
+        try SQLiteFailure.check(
+            sqlite3_prepare_v3(try opened, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        guard let statement else { throw SQLiteFailure(code: SQLITE_MISUSE) }
+        return statement
+    }
+
+    private func giveBack(_ statement: OpaquePointer, _ place: Int) {
+        // Its error, if there was one, is known already.
+        sqlite3_reset(statement)
+        sqlite3_clear_bindings(statement)
+        while prepared.count <= place { prepared.append(nil) }
+        if let other = prepared[place] { sqlite3_finalize(other) }
+        prepared[place] = statement
+    }
+
+    private func forEachOnce(
+        _ text: String, _ arguments: [SQLValue], _ body: (RowReader) throws -> Bool
+    ) throws {
+        try text.withCString { start in
+            var (next, left): (UnsafePointer<CChar>?, ArraySlice<SQLValue>) = (start, arguments[...])
+            while let present = next, present.pointee != 0 {
+                var statement: OpaquePointer?
+                try SQLiteFailure.check(sqlite3_prepare_v2(try opened, present, -1, &statement, &next))
+                // Nothing but blanks or a comment.
+                guard let statement else { continue }
+                defer { sqlite3_finalize(statement) }
+                let count = min(Int(sqlite3_bind_parameter_count(statement)), left.count)
+                try bind(left.prefix(count), to: statement)
+                left = left.dropFirst(count)
+                try step(statement, body)
+            }
+        }
+    }
+
+    private var opened: OpaquePointer {
+        get throws {
+            guard let database else { throw SQLiteFailure(code: SQLITE_MISUSE) }
+            return database
+        }
+    }
+
+    // MARK: - Results
+
+    /// The first column of the first row; `nil` if there is no row, or if it is not a number.
+    package func number(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> Int64? {
+        try first(sql, arguments) { $0.number(0) }
+    }
+
+    /// The first column of the first row; `nil` if there is no row, or if it is not a blob. A blob may be empty.
+    package func blob(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> Data? {
+        try first(sql, arguments) { $0.isBlob(0) ? $0.blob(0) : nil }
+    }
+
+    /// The first column of the first row as text; `nil` if there is no row, or if it is NULL.
+    package func text(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> String? {
+        try first(sql, arguments) { $0.text(0) }
+    }
+
+    private func first<Value>(
+        _ sql: SQL, _ arguments: [SQLValue], _ value: (RowReader) -> Value?
+    ) throws -> Value? {
+        var found: Value?
+        try forEach(sql, arguments) { row in
+            found = value(row)
             return false
         }
+        return found
     }
 
-    // MARK: - Settings
-
-    private struct Setting {
-        let name: String
-        let value: String
-        /// The expected value when it is read back.
-        let expected: String
+    /// The first column of each row that has a number there.
+    package func numbers(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [Int64] {
+        try all(sql, arguments) { $0.number(0) }
     }
 
-    private static let hardening = [
-        Setting(name: "trusted_schema", value: "OFF", expected: "0"),
-        Setting(name: "cell_size_check", value: "ON", expected: "1"),
-        Setting(name: "mmap_size", value: "0", expected: "0"),
-        // Sorting must not spill digests into files in a temporary folder.
-        Setting(name: "temp_store", value: "MEMORY", expected: "2"),
-    ]
+    /// The first column of each row as text, without those that are NULL.
+    package func texts(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [String] {
+        try all(sql, arguments) { $0.text(0) }
+    }
 
-    private static let durability = [
-        Setting(name: "journal_mode", value: "WAL", expected: "wal"),
-        // Without FULL a power cut may undo acknowledged changes.
-        Setting(name: "synchronous", value: "FULL", expected: "2"),
-        Setting(name: "secure_delete", value: "ON", expected: "1"),
-    ]
+    /// The first column of each row that has a blob there.
+    package func blobs(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [Data] {
+        try all(sql, arguments) { $0.isBlob(0) ? $0.blob(0) : nil }
+    }
 
-    private static let withoutLog = [
-        Setting(name: "journal_mode", value: "OFF", expected: "off"),
-        Setting(name: "synchronous", value: "OFF", expected: "0"),
-    ]
+    private func all<Value>(
+        _ sql: SQL, _ arguments: [SQLValue], _ value: (RowReader) -> Value?
+    ) throws -> [Value] {
+        var found: [Value] = []
+        try forEach(sql, arguments) { row in
+            if let value = value(row) { found.append(value) }
+            return true
+        }
+        return found
+    }
 
-    private static func apply(_ setting: Setting, to db: Database) throws {
-        _ = try Row.fetchAll(db, sql: "PRAGMA \(setting.name) = \(setting.value)")
-        let found = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(setting.name)").map(text)
-        // A build of SQLite without memory mapping returns nothing for its size, which is just as good.
-        guard let found = found ?? (setting.name == "mmap_size" ? "0" : nil), found == setting.expected else {
-            throw KeychainError(
-                .unavailable,
-                "SQLite did not accept the setting \(setting.name)=\(setting.value), which the vault needs.")
+    /// The rows that the last statement changed.
+    package var changesCount: Int { Int(sqlite3_changes64(database)) }
+
+    /// All rows that this connection has changed so far; failed statements do not count.
+    var totalChangesCount: Int { Int(sqlite3_total_changes64(database)) }
+
+    // MARK: - Whole databases
+
+    /// Moves all of the WAL into the database and truncates it.
+    ///
+    /// - Throws: `SQLITE_BUSY` if another connection needs the WAL.
+    package func truncateLog() throws {
+        try SQLiteFailure.check(sqlite3_wal_checkpoint_v2(try opened, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+    }
+
+    /// Overwrites another database with this one. The first step locks the target until the last page is written.
+    ///
+    /// - Parameter check: Called after each step. If it throws, the target keeps its contents, unless the copy is complete;
+    ///   then the error is ignored.
+    package func copy(
+        to target: Connection, pagesPerStep: Int32 = -1, _ check: (_ isDone: Bool) throws -> Void = { _ in }
+    ) throws {
+        guard let backup = sqlite3_backup_init(try target.opened, "main", try opened, "main") else {
+            throw SQLiteFailure(code: sqlite3_extended_errcode(target.database))
+        }
+        do {
+            while true {
+                let code = sqlite3_backup_step(backup, pagesPerStep)
+                if code == SQLITE_DONE { break }
+                try SQLiteFailure.check(code)
+                try check(false)
+            }
+            try? check(true)
+        } catch {
+            sqlite3_backup_finish(backup)
+            throw error
+        }
+        try SQLiteFailure.check(sqlite3_backup_finish(backup))
+    }
+
+    // MARK: - Transactions
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
+
+    private enum Step {
+        static let beginReading = SQL.kept("BEGIN")
+        static let beginWriting = SQL.kept("BEGIN IMMEDIATE")
+        static let commit = SQL.kept("COMMIT")
+    }
+
+    /// Begins a transaction that holds the write lock from its start.
+    package func begin() throws { try execute(Step.beginWriting) }
+
+    /// COMMIT alone; ``commit(_:)`` also takes back a commit that failed.
+    func end() throws { try execute(Step.commit) }
+
+    /// After some errors SQLite has rolled back already.
+    package func rollBack() throws {
+        if isInTransaction { try execute("ROLLBACK") }
+    }
+
+    /// Runs `body` in a transaction for reading: all its statements see one state of the database.
+    package func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        try transaction(Step.beginReading, body)
+    }
+
+    /// Runs `body` in a transaction for writing.
+    package func writing<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        try transaction(Step.beginWriting, body)
+    }
+
+    private func transaction<Result>(_ begin: SQL, _ body: (Connection) throws -> Result) throws -> Result {
+        try execute(begin)
+        do {
+            let result = try body(self)
+            try execute(Step.commit)
+            return result
+        } catch {
+            try? rollBack()
+            throw error
         }
     }
-
-    private static func text(_ value: DatabaseValue) -> String {
-        switch value.storage {
-        case .int64(let number): String(number)
-        case .string(let text): text
-        case .null, .double, .blob: ""
-        }
-    }
-
-    /// The characters that would end a path in a URI, and the one that escapes them.
-    private static func percentEncoded(_ path: String) -> String {
-        path.utf8.map { byte in
-            let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + hex(byte >> 4) + hex(byte & 15)
-        }.joined()
-    }
-
-    private static func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying whole databases through SQLite's backup interface.
 
-import GRDB
 import KeychainEngine
 
 enum DatabaseCopy {
@@ -11,13 +10,13 @@ enum DatabaseCopy {
     /// - Parameter look: Reads the state that is copied. It runs first: SQLite fixes the state of a transaction at the
     ///   first read row, and a copy alone would release that state again.
     static func fill<Result>(
-        _ path: String, from source: DatabaseQueue, _ look: (Database) throws -> Result
+        _ path: String, from source: Connection, _ look: (Connection) throws -> Result
     ) throws(KeychainError) -> Result {
         let copy = try Connection.openForCopying(path)
         return try DatabaseFailure.translating(path) {
-            let result = try source.read { db in
-                let result = try look(db)
-                try copy.writeWithoutTransaction { try db.backup(to: $0) }
+            let result = try source.reading { source in
+                let result = try look(source)
+                try source.copy(to: copy)
                 return result
             }
             try copy.close()
@@ -37,14 +36,11 @@ enum DatabaseCopy {
     ///     throws. Its argument says whether the copy is complete; throwing then has no effect.
     /// - Throws: `corrupt` if it cannot be opened as a database, and `unsupported` if the pages of the two differ in size.
     static func overwrite(
-        _ path: String, with source: DatabaseQueue, _ timeout: Duration, _ check: (_ isDone: Bool) throws -> Void
+        _ path: String, with source: Connection, _ timeout: Duration, _ check: (_ isDone: Bool) throws -> Void
     ) throws(KeychainError) {
         let target = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
-            let sizes = try [source, target].map { queue in
-                try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA page_size") }
-            }
-            guard sizes[0] == sizes[1] else {
+            guard try source.number("PRAGMA page_size") == target.number("PRAGMA page_size") else {
                 throw KeychainError(
                     .unsupported,
                     "The backup and '\(path)' have different page sizes. Nothing was changed. Move the vault's folder away, "
@@ -52,20 +48,12 @@ enum DatabaseCopy {
             }
             PausePoint.beforeOverwrite.reached()
             do {
-                try withoutActuallyEscaping(check) { try copyPages(of: source, to: target, $0) }
-            } catch let error as DatabaseError {
-                throw target.inDatabase { Connection.takenBack(error, $0, path) }
+                // Page by page: the first one locks the target until the last one is written.
+                try source.reading { try $0.copy(to: target, pagesPerStep: 1, check) }
+            } catch let failure as SQLiteFailure {
+                throw target.takenBack(failure, path)
             }
             try target.close()
-        }
-    }
-
-    /// Page by page: the first one locks the target until the last one is written.
-    private static func copyPages(
-        of source: DatabaseQueue, to target: DatabaseQueue, _ check: @escaping (_ isDone: Bool) throws -> Void
-    ) throws {
-        try source.read { db in
-            try target.writeWithoutTransaction { try db.backup(to: $0, pagesPerStep: 1) { try check($0.isCompleted) } }
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of SQLite as errors of the store.
 
+import CKeychainSQLite
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// Turns errors of the database into `KeychainError`. Statement arguments never get into a message.
@@ -16,37 +16,37 @@ enum DatabaseFailure {
     static func translated(_ error: any Error, _ path: String) -> KeychainError {
         switch error {
         case let failure as KeychainError: failure
-        case let error as DatabaseError: failure(error, path)
+        case let error as SQLiteFailure: failure(error, path)
         default: KeychainError(.inputOutput, "Reading or writing '\(path)' failed with an unknown error.")
         }
     }
 
-    private static func failure(_ error: DatabaseError, _ path: String) -> KeychainError {
-        let code = "SQLite error \(error.extendedResultCode.rawValue)"
-        return switch error.resultCode {
-        case .SQLITE_FULL: full(path)
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_WRITE && hasLimitOfSize: full(path)
-        case .SQLITE_NOMEM:
+    private static func failure(_ error: SQLiteFailure, _ path: String) -> KeychainError {
+        let code = "SQLite error \(error.code)"
+        return switch error.group {
+        case SQLITE_FULL: full(path)
+        case SQLITE_IOERR where error.code == SQLiteFailure.writeFailed && hasLimitOfSize: full(path)
+        case SQLITE_NOMEM:
             KeychainError(
                 .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
         // The index of the WAL has a fixed size, so growing it fails for one reason only.
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+        case SQLITE_IOERR where error.code == SQLiteFailure.indexDoesNotGrow:
             KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
-        case .SQLITE_READONLY:
+        case SQLITE_READONLY:
             KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
         // `SQLITE_PROTOCOL`: another process seems to have been stopped during a short operation.
-        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             busy(path)
-        case .SQLITE_CANTOPEN: cannotOpen(path) ?? unusable(path, code)
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        case SQLITE_CANTOPEN: cannotOpen(path) ?? unusable(path, code)
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
             KeychainError(
                 .corrupt,
                 "'\(path)' is damaged or not a vault (\(code)). It was left untouched. " + KeychainError.restoreAdvice)
-        case .SQLITE_IOERR:
+        case SQLITE_IOERR:
             KeychainError(
                 .inputOutput, "Reading or writing '\(path)' failed (\(code)). The medium may be failing; make a backup."
             )
-        case .SQLITE_TOOBIG:
+        case SQLITE_TOOBIG:
             KeychainError(.tooLarge, "The value is too large for the vault (512 MiB).")
         default: unusable(path, code)
         }

@@ -2,7 +2,6 @@
 // The SQL of the index of items.
 
 import Foundation
-import GRDB
 
 extension ItemTable {
     /// One entry of the table `lookup`.
@@ -19,8 +18,7 @@ extension ItemTable {
     }
 
     func forEachLookup(_ body: (LookupEntry) -> Void) throws {
-        let statement = try db.cachedStatement(sql: "SELECT digest, item FROM lookup")
-        try RowReader.forEach(statement, [], db) { row in
+        try connection.forEach("SELECT digest, item FROM lookup") { row in
             body(LookupEntry(digest: row.blob(0), rowID: row.number(1) ?? -1))
             return true
         }

@@ -2,21 +2,20 @@
 // The SQL that reads quarantined rows.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 extension ItemTable {
     /// The numbers of all quarantined rows, most recently quarantined first.
     func quarantinedRowIDs() throws -> [Int64] {
-        try Int64.fetchAll(db, sql: "SELECT id FROM quarantine ORDER BY set_aside DESC, id DESC")
+        try connection.numbers("SELECT id FROM quarantine ORDER BY set_aside DESC, id DESC")
     }
 
     /// A quarantined row with its value, and the time of its quarantine in seconds since 2001; `nil` if no row has the
     /// number.
     func quarantinedRow(_ rowID: Int64) throws -> (row: SealedRow, setAside: Double)? {
-        let statement = try db.cachedStatement(sql: "SELECT \(Self.columns), set_aside FROM quarantine WHERE id = ?")
+        let sql: SQL = "SELECT \(Self.columns), set_aside FROM quarantine WHERE id = ?"
         var found: (SealedRow, Double)?
-        try RowReader.forEach(statement, [rowID], db) { row in
+        try connection.forEach(sql, [.number(rowID)]) { row in
             found = (SealedRow(row, .all), row.real(10) ?? 0)
             return false
         }

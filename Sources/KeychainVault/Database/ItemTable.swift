@@ -2,7 +2,6 @@
 // The SQL of items: everything that reads the tables `item`, `lookup` and `quarantine`.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// The statements that read items. SQLite prepares each once for its connection.
@@ -18,17 +17,46 @@ struct ItemTable {
         case minor(Data)
         case lookup(Data)
         case keyClass(UInt8)
+
+        fileprivate var arguments: [SQLValue] {
+            switch self {
+            case .all: []
+            case .row(let id): [.number(id)]
+            case .key(let major, let minor): [.blob(major), .blob(minor)]
+            case .major(let digest), .minor(let digest), .lookup(let digest): [.blob(digest)]
+            case .keyClass(let number): [.number(Int64(number))]
+            }
+        }
+
+        /// The place of its condition among ``conditions``.
+        fileprivate var index: Int {
+            switch self {
+            case .all: 0
+            case .row: 1
+            case .key: 2
+            case .major: 3
+            case .minor: 4
+            case .keyClass: 5
+            case .lookup: 6
+            }
+        }
+
+        fileprivate static let conditions = [
+            "", " WHERE id = ?", " WHERE major = ? AND minor = ?", " WHERE major = ?",
+            " WHERE id IN (SELECT id FROM item INDEXED BY item_key WHERE minor = ?)", " WHERE class = ?",
+            " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)",
+        ]
     }
 
-    let db: Database
+    let connection: Connection
     /// The columns for opening an item, and those of its key digests.
     private static let (opening, filing) = ("id, uuid, version, class, generation, metadata", "major, minor, scope")
     static let columns = "\(opening), value, \(filing)"
 
-    init(_ db: Database) { self.db = db }
+    init(_ connection: Connection) { self.connection = connection }
 
     /// How many rows this connection has changed so far; failed statements do not count.
-    var totalChangesCount: Int { db.totalChangesCount }
+    var totalChangesCount: Int { connection.totalChangesCount }
 
     // MARK: - Reading
 
@@ -38,18 +66,46 @@ struct ItemTable {
         /// Metadata and the digests of the item's primary key.
         case metadataAndKey
         case all
+
+        fileprivate var statements: [SQL] {
+            switch self {
+            case .metadata: Statements.metadata
+            case .metadataAndValue: Statements.metadataAndValue
+            case .metadataAndKey: Statements.metadataAndKey
+            case .all: Statements.all
+            }
+        }
+    }
+
+    /// For each set of columns: one statement for each kind of candidates.
+    private enum Statements {
+        static let metadata = of(opening)
+        static let metadataAndValue = of(opening + ", value")
+        static let metadataAndKey = of(opening + ", " + filing)
+        static let all = of(columns)
+        static let versions = of("id, uuid, version")
+        static let traces = of(RowTrace.columns)
+        static let lookups = SQL.kept("SELECT digest, item FROM lookup")
+        static let isFiled = SQL.kept("SELECT count(*) FROM lookup WHERE digest = ? AND item = ?")
+        static let shortCountOfMajor = SQL.kept("SELECT count(*) FROM (SELECT 1 FROM item WHERE major = ? LIMIT 256)")
+        static let shortCountOfLookup = SQL.kept(
+            "SELECT count(*) FROM (SELECT 1 FROM lookup WHERE digest = ? LIMIT 256)")
+        static let highestRowID = SQL.kept(
+            "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))")
+
+        private static func of(_ columns: String) -> [SQL] {
+            Candidates.conditions.map { SQL.kept("SELECT \(columns) FROM item" + $0) }
+        }
     }
 
     /// Hands candidate rows to `body` until it returns `false`.
     func forEach(_ candidates: Candidates, _ parts: Parts, _ body: (SealedRow) throws -> Bool) throws {
-        let (sql, arguments) = Self.narrow(Self.select(parts), to: candidates)
-        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { try body(SealedRow($0, parts)) }
+        try forEach(parts.statements, candidates) { try body(SealedRow($0, parts)) }
     }
 
     /// Hands row number, identity and version of each candidate to `body`.
     func forEachVersion(_ candidates: Candidates, _ body: (Int64, UUID, UInt64) -> Void) throws {
-        let (sql, arguments) = Self.narrow("SELECT id, uuid, version FROM item", to: candidates)
-        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { row in
+        try forEach(Statements.versions, candidates) { row in
             body(row.number(0) ?? -1, UUID(bytes: row.blob(1)), UInt64(bitPattern: row.number(2) ?? -1))
             return true
         }
@@ -57,8 +113,7 @@ struct ItemTable {
 
     /// Hands to `body` the trace of each candidate, from which the head's digests are computed.
     func forEachTrace(_ candidates: Candidates, _ body: (RowTrace) -> Void) throws {
-        let (sql, arguments) = Self.narrow("SELECT \(RowTrace.columns) FROM item", to: candidates)
-        try RowReader.forEach(db.cachedStatement(sql: sql), arguments, db) { row in
+        try forEach(Statements.traces, candidates) { row in
             body(RowTrace(item: row))
             return true
         }
@@ -66,37 +121,17 @@ struct ItemTable {
 
     /// The same for each entry of the lookup table.
     func forEachLookupTrace(_ body: (RowTrace) -> Void) throws {
-        let statement = try db.cachedStatement(sql: "SELECT digest, item FROM lookup")
-        try RowReader.forEach(statement, [], db) { row in
+        try connection.forEach(Statements.lookups) { row in
             body(RowTrace(lookup: row.blob(0), of: row.number(1) ?? -1))
             return true
         }
     }
 
-    private static func narrow(_ select: String, to candidates: Candidates) -> (String, StatementArguments) {
-        switch candidates {
-        case .all: (select, [])
-        case .row(let id): (select + " WHERE id = ?", [id])
-        case .key(let major, let minor): (select + " WHERE major = ? AND minor = ?", [major, minor])
-        case .major(let digest): (select + " WHERE major = ?", [digest])
-        case .minor(let digest):
-            (select + " WHERE id IN (SELECT id FROM item INDEXED BY item_key WHERE minor = ?)", [digest])
-        case .keyClass(let number): (select + " WHERE class = ?", [Int64(number)])
-        case .lookup(let digest): (select + " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)", [digest])
-        }
+    private func forEach(
+        _ statements: [SQL], _ candidates: Candidates, _ body: (RowReader) throws -> Bool
+    ) throws {
+        try connection.forEach(statements[candidates.index], candidates.arguments, body)
     }
-
-    private static func select(_ parts: Parts) -> String {
-        switch parts {
-        case .metadata: selectMetadata
-        case .metadataAndValue: selectMetadataAndValue
-        case .metadataAndKey: "SELECT \(opening), \(filing) FROM item"
-        case .all: "SELECT \(columns) FROM item"
-        }
-    }
-
-    private static let selectMetadata = "SELECT \(opening) FROM item"
-    private static let selectMetadataAndValue = "SELECT \(opening), value FROM item"
 
     /// One row with its key digests, without its value.
     func row(_ rowID: Int64) throws -> SealedRow? {
@@ -109,8 +144,7 @@ struct ItemTable {
     }
 
     func isFiled(_ rowID: Int64, under digest: Data) throws -> Bool {
-        let sql = "SELECT count(*) FROM lookup WHERE digest = ? AND item = ?"
-        return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest, rowID]) ?? 0 > 0
+        try connection.number(Statements.isFiled, [.blob(digest), .number(rowID)]) ?? 0 > 0
     }
 
     /// Up to `limit` whole rows, starting at a row number, that are sealed under another generation of their class than
@@ -125,22 +159,23 @@ struct ItemTable {
             }
             .joined(separator: " OR ")
         guard !conditions.isEmpty else { return [] }
-        let sql = Self.select(.all) + " WHERE id >= ? AND (\(conditions)) ORDER BY id LIMIT ?"
+        let sql: SQL = "SELECT \(Self.columns) FROM item WHERE id >= ? AND (\(conditions)) ORDER BY id LIMIT ?"
         var rows: [SealedRow] = []
-        try RowReader.forEach(db.cachedStatement(sql: sql), [rowID, limit], db) { row in
+        try connection.forEach(sql, [.number(rowID), .number(Int64(limit))]) { row in
             rows.append(SealedRow(row, .all))
             return true
         }
         return rows
     }
 
-    func count() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM item") ?? 0 }
+    func count() throws -> Int { Int(try connection.number("SELECT count(*) FROM item") ?? 0) }
 
     /// Items of a class, those in quarantine included.
     func count(of keyClass: UInt8) throws -> Int {
         try ["item", "quarantine"].reduce(0) { count, table in
-            let sql = "SELECT count(*) FROM \(table) WHERE class = ?"
-            return try count + (Int.fetchOne(db, sql: sql, arguments: [Int64(keyClass)]) ?? 0)
+            try count
+                + Int(
+                    connection.number("SELECT count(*) FROM \(table) WHERE class = ?", [.number(Int64(keyClass))]) ?? 0)
         }
     }
 
@@ -150,9 +185,8 @@ struct ItemTable {
     }
 
     private func counts(in table: String) throws -> [ClassKeyName: Int] {
-        let sql = "SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation"
         var counts: [ClassKeyName: Int] = [:]
-        try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
+        try connection.forEach("SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation") { row in
             // As in rows that are read: a damaged number becomes one that no key has.
             let name = ClassKeyName(
                 keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
@@ -174,32 +208,25 @@ struct ItemTable {
     }
 
     private func shortCount(_ candidates: Candidates) throws -> Int {
-        let (source, digest): (String, Data)
+        let sql: SQL
         switch candidates {
-        case .major(let major): (source, digest) = ("item WHERE major = ?", major)
-        case .lookup(let lookup): (source, digest) = ("lookup WHERE digest = ?", lookup)
+        case .major: sql = Statements.shortCountOfMajor
+        case .lookup: sql = Statements.shortCountOfLookup
         case .all, .row, .key, .minor, .keyClass: return .max
         }
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(source) LIMIT 256)"
-        return try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [digest]) ?? 0
+        return Int(try connection.number(sql, candidates.arguments) ?? 0)
     }
 
-    func lookupCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM lookup") ?? 0 }
+    func lookupCount() throws -> Int { Int(try connection.number("SELECT count(*) FROM lookup") ?? 0) }
 
-    func quarantineCount() throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM quarantine") ?? 0 }
+    func quarantineCount() throws -> Int { Int(try connection.number("SELECT count(*) FROM quarantine") ?? 0) }
 
     // MARK: - For writing
 
     /// The number of the next row: above all numbers in use, including those of quarantined rows, which keep their
     /// numbers. Numbers of deleted rows at the end are used again; identities are not.
     func nextRowID() throws -> Int64 {
-        let sql = "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))"
-        var highest: Int64?
-        try RowReader.forEach(db.cachedStatement(sql: sql), [], db) { row in
-            highest = row.number(0)
-            return false
-        }
-        guard let highest, highest < Int64.max else {
+        guard let highest = try connection.number(Statements.highestRowID), highest < Int64.max else {
             throw KeychainError(
                 .corrupt, "A row has an invalid number. " + KeychainError.restoreAdvice)
         }

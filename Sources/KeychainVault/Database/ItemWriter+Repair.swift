@@ -2,7 +2,6 @@
 // The SQL that repairs the index, and takes rows out of quarantine.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 extension ItemWriter {
@@ -15,19 +14,21 @@ extension ItemWriter {
     /// - Throws: SQLite's constraint error if a key is taken by a row that is not among these.
     func refile(_ rows: [ItemTable.Misfiling]) throws {
         let old = try rows.flatMap { try traces(.row($0.rowID)) }
-        let statement = try db.cachedStatement(sql: "UPDATE item SET (major, minor, scope) = (?, ?, ?) WHERE id = ?")
         // First move all rows to unused keys, since a new key may still be held by another of these rows.
         for row in rows {
             let unused = Data((0..<16).map { _ in UInt8.random(in: 0...255) })
-            try statement.execute(arguments: [row.to.major, row.to.minor, unused, row.rowID])
-            try checkOneChanged()
+            try file(row.rowID, under: KeyDigests(major: row.to.major, minor: row.to.minor, scope: unused))
         }
-        for row in rows {
-            try statement.execute(arguments: [row.to.major, row.to.minor, row.to.scope, row.rowID])
-            try checkOneChanged()
-        }
+        for row in rows { try file(row.rowID, under: row.to) }
         old.forEach { changes.removed(item: $0) }
         for row in rows { try traces(.row(row.rowID)).forEach { changes.added(item: $0) } }
+    }
+
+    private func file(_ rowID: Int64, under key: KeyDigests) throws {
+        try connection.execute(
+            "UPDATE item SET (major, minor, scope) = (?, ?, ?) WHERE id = ?",
+            [.blob(key.major), .blob(key.minor), .blob(key.scope), .number(rowID)])
+        try checkOneChanged()
     }
 
     /// Puts a quarantined row back among the items.
@@ -42,7 +43,7 @@ extension ItemWriter {
     /// Erases a quarantined row.
     func purgeQuarantined(_ rowID: Int64) throws {
         try changes.begin()
-        try db.execute(sql: "DELETE FROM quarantine WHERE id = ?", arguments: [rowID])
+        try connection.execute("DELETE FROM quarantine WHERE id = ?", [.number(rowID)])
         try checkOneChanged()
         changes.quarantined(-1)
     }

@@ -2,26 +2,34 @@
 // The SQL that changes items: everything that writes the tables `item`, `lookup` and `quarantine`.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// The statements that change rows. Each reports to the transaction's ``RowChanges`` what it added and removed, after
 /// it has succeeded.
 struct ItemWriter {
-    let db: Database
+    let connection: Connection
     let changes: RowChanges
     private static let columns = ItemTable.columns
 
-    init(_ db: Database, _ changes: RowChanges) {
-        self.db = db
+    private enum Statements {
+        static let insert = SQL.kept("INSERT INTO item (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        static let replace = SQL.kept("UPDATE item SET (\(columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?")
+        static let reseal = SQL.kept("UPDATE item SET generation = ?, metadata = ?, value = ? WHERE id = ?")
+        static let delete = SQL.kept("DELETE FROM item WHERE id = ?")
+        static let index = SQL.kept("INSERT OR IGNORE INTO lookup (digest, item) VALUES (?, ?)")
+        static let deindex = SQL.kept("DELETE FROM lookup WHERE digest = ? AND item = ?")
+        static let digests = SQL.kept("SELECT digest FROM lookup WHERE item = ?")
+    }
+
+    init(_ connection: Connection, _ changes: RowChanges) {
+        self.connection = connection
         self.changes = changes
     }
 
     /// - Throws: SQLite's constraint error if the primary key is taken.
     func insert(_ row: SealedRow, lookups: [Data]) throws {
         try changes.begin()
-        let sql = "INSERT INTO item (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments)
+        try connection.execute(Statements.insert, row.arguments)
         changes.added(item: RowTrace(row))
         try index(row.rowID, under: lookups)
     }
@@ -29,10 +37,7 @@ struct ItemWriter {
     /// - Throws: SQLite's constraint error if the new primary key is taken.
     func replace(_ row: SealedRow, lookups: [Data], previous: [Data]) throws {
         let old = try traces(.row(row.rowID))
-        let sql = """
-            UPDATE item SET (\(Self.columns)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?
-            """
-        try db.cachedStatement(sql: sql).execute(arguments: row.arguments + [row.rowID])
+        try connection.execute(Statements.replace, row.arguments + [.number(row.rowID)])
         try checkOneChanged()
         old.forEach { changes.removed(item: $0) }
         changes.added(item: RowTrace(row))
@@ -54,7 +59,7 @@ struct ItemWriter {
 
     private func remove(_ rowID: Int64) throws {
         let old = try traces(.row(rowID))
-        try db.cachedStatement(sql: "DELETE FROM item WHERE id = ?").execute(arguments: [rowID])
+        try connection.execute(Statements.delete, [.number(rowID)])
         try checkOneChanged()
         old.forEach { changes.removed(item: $0) }
     }
@@ -62,8 +67,9 @@ struct ItemWriter {
     /// Stores the same item version sealed under another key; its index entries stay.
     func reseal(_ row: SealedRow) throws {
         let old = try traces(.row(row.rowID))
-        try db.cachedStatement(sql: "UPDATE item SET generation = ?, metadata = ?, value = ? WHERE id = ?")
-            .execute(arguments: [Int64(row.generation), row.metadata, row.value, row.rowID])
+        try connection.execute(
+            Statements.reseal,
+            [.number(Int64(row.generation)), .blob(row.metadata), row.storedValue, .number(row.rowID)])
         try checkOneChanged()
         old.forEach { changes.removed(item: $0) }
         try traces(.row(row.rowID)).forEach { changes.added(item: $0) }
@@ -71,21 +77,21 @@ struct ItemWriter {
 
     func deleteAll(of keyClass: UInt8) throws {
         try changes.begin()
-        let arguments: StatementArguments = [Int64(keyClass)]
+        let arguments = [SQLValue.number(Int64(keyClass))]
         let entries = "FROM lookup WHERE item IN (SELECT id FROM item WHERE class = ?)"
-        try RowReader.forEach(db.cachedStatement(sql: "SELECT digest, item \(entries)"), arguments, db) { row in
+        try connection.forEach("SELECT digest, item \(entries)", arguments) { row in
             changes.removed(lookup: RowTrace(lookup: row.blob(0), of: row.number(1) ?? -1))
             return true
         }
-        try db.execute(sql: "DELETE \(entries)", arguments: arguments)
-        try ItemTable(db).forEachTrace(.keyClass(keyClass)) { changes.removed(item: $0) }
-        try db.execute(sql: "DELETE FROM item WHERE class = ?", arguments: arguments)
-        try db.execute(sql: "DELETE FROM quarantine WHERE class = ?", arguments: arguments)
-        changes.quarantined(-db.changesCount)
+        try connection.execute("DELETE \(entries)", arguments)
+        try ItemTable(connection).forEachTrace(.keyClass(keyClass)) { changes.removed(item: $0) }
+        try connection.execute("DELETE FROM item WHERE class = ?", arguments)
+        try connection.execute("DELETE FROM quarantine WHERE class = ?", arguments)
+        changes.quarantined(-connection.changesCount)
     }
 
     func checkOneChanged() throws {
-        guard db.changesCount == 1 else {
+        guard connection.changesCount == 1 else {
             throw KeychainError(.corrupt, "A row does not have the expected identity. Nothing was changed.")
         }
     }
@@ -93,12 +99,12 @@ struct ItemWriter {
     /// Moves a row that does not open to the quarantine, with all its bytes.
     func setAside(_ rowID: Int64, at date: Date) throws {
         try changes.begin()
-        try db.execute(
-            sql: """
-                INSERT INTO quarantine (\(Self.columns), set_aside) SELECT \(Self.columns), ? FROM item WHERE id = ?
-                """,
-            arguments: [date.timeIntervalSinceReferenceDate, rowID])
-        changes.quarantined(db.changesCount)
+        try connection.execute(
+            """
+            INSERT INTO quarantine (\(Self.columns), set_aside) SELECT \(Self.columns), ? FROM item WHERE id = ?
+            """,
+            [.real(date.timeIntervalSinceReferenceDate), .number(rowID)])
+        changes.quarantined(connection.changesCount)
         // The row's indexed attributes are sealed in it, so its entries must be searched.
         try deleteClosed(rowID)
     }
@@ -108,30 +114,22 @@ struct ItemWriter {
     func index(_ rowID: Int64, under digests: [Data]) throws {
         try changes.begin()
         for digest in digests {
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO lookup (digest, item) VALUES (?, ?)")
-                .execute(arguments: [digest, rowID])
-            if db.changesCount == 1 { changes.added(lookup: RowTrace(lookup: digest, of: rowID)) }
+            try connection.execute(Statements.index, [.blob(digest), .number(rowID)])
+            if connection.changesCount == 1 { changes.added(lookup: RowTrace(lookup: digest, of: rowID)) }
         }
     }
 
     func deindex(_ rowID: Int64, from digests: [Data]) throws {
         try changes.begin()
         for digest in digests {
-            try db.cachedStatement(sql: "DELETE FROM lookup WHERE digest = ? AND item = ?")
-                .execute(arguments: [digest, rowID])
-            if db.changesCount == 1 { changes.removed(lookup: RowTrace(lookup: digest, of: rowID)) }
+            try connection.execute(Statements.deindex, [.blob(digest), .number(rowID)])
+            if connection.changesCount == 1 { changes.removed(lookup: RowTrace(lookup: digest, of: rowID)) }
         }
     }
 
     /// The digests of all entries of a row, found by a scan of the table.
     private func digests(of rowID: Int64) throws -> [Data] {
-        var found: [Data] = []
-        let statement = try db.cachedStatement(sql: "SELECT digest FROM lookup WHERE item = ?")
-        try RowReader.forEach(statement, [rowID], db) { row in
-            found.append(row.blob(0))
-            return true
-        }
-        return found
+        try connection.blobs(Statements.digests, [.number(rowID)])
     }
 
     // MARK: - What the head knew of a row
@@ -141,16 +139,20 @@ struct ItemWriter {
         try changes.begin()
         guard changes.areAddedUp else { return [] }
         var found: [RowTrace] = []
-        try ItemTable(db).forEachTrace(candidates) { found.append($0) }
+        try ItemTable(connection).forEachTrace(candidates) { found.append($0) }
         return found
     }
 }
 
 extension SealedRow {
-    fileprivate var arguments: StatementArguments {
-        [
-            rowID, id.bytes, version, Int64(keyClass), Int64(generation), metadata, value, key?.major, key?.minor,
-            key?.scope,
-        ]
+    /// In the order of ``ItemTable/columns``. SQLite refuses a row without a part that it must have.
+    fileprivate var arguments: [SQLValue] {
+        let parts = [key?.major, key?.minor, key?.scope].map { $0.map(SQLValue.blob) ?? .null }
+        return [
+            .number(rowID), .blob(id.bytes), .number(version), .number(Int64(keyClass)), .number(Int64(generation)),
+            .blob(metadata), storedValue,
+        ] + parts
     }
+
+    fileprivate var storedValue: SQLValue { value.map(SQLValue.blob) ?? .null }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How SQLite uses the files of a vault: like its own code for Unix, with four differences.
 
+import CKeychainSQLite
 import Foundation
-import GRDBSQLite
 import Synchronization
 
 /// SQLite's VFS "unix" with four changes.
@@ -122,7 +122,7 @@ struct VaultFiles {
     private static func refuseIndex(_ methods: inout sqlite3_io_methods) {
         methods.xShmMap = { _, _, _, _, page in
             page?.pointee = nil
-            return SQLITE_READONLY | 5 << 8  // SQLITE_READONLY_CANTINIT
+            return SQLiteFailure.indexIsReadOnly
         }
         methods.xShmLock = { _, _, _, _ in SQLITE_OK }
     }
@@ -131,12 +131,12 @@ struct VaultFiles {
         _ file: UnsafeMutablePointer<sqlite3_file>?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32,
         _ offset: sqlite3_int64
     ) -> Int32 {
-        let (failed, corrupt) = (SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 33 << 8)  // SQLITE_IOERR_READ, …_CORRUPTFS
+        let failed = SQLiteFailure.readFailed
         guard let file, let methods = file.pointee.pMethods else { return failed }
         let base = UnsafeRawPointer(methods).assumingMemoryBound(to: Methods.self).pointee.base
         guard let read = base.pointee.xRead else { return failed }
         let result = read(file, buffer, count, offset)
-        return result == corrupt ? failed : result
+        return result == SQLiteFailure.fileSystemFailed ? failed : result
     }
 
     private static func hasLog(_ path: sqlite3_filename) -> Bool {
@@ -152,7 +152,7 @@ struct VaultFiles {
         var found = [UInt8](repeating: 0, count: beginning.count)
         guard let read = file.pointee.pMethods?.pointee.xRead else { return SQLITE_CANTOPEN }
         let result = read(file, &found, Int32(found.count), 0)
-        if result == SQLITE_IOERR | 2 << 8 { return SQLITE_NOTADB }  // SQLITE_IOERR_SHORT_READ: it is shorter.
+        if result == SQLiteFailure.endOfFile { return SQLITE_NOTADB }
         guard result == SQLITE_OK else { return result }
         return found == beginning ? SQLITE_OK : SQLITE_NOTADB
     }

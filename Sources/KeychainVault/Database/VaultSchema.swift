@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a vault, and whether a database file is one.
 
-import GRDB
 import KeychainEngine
 
 /// The tables, and the numbers in the file's header that identify it (Docs/FORMAT.md).
@@ -40,31 +39,31 @@ enum VaultSchema {
         metadata BLOB NOT NULL, value BLOB NOT NULL
         """
 
-    static func create(_ db: Database) throws {
-        for statement in statements { try db.execute(sql: statement) }
-        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try db.execute(sql: "PRAGMA user_version = \(version)")
+    static func create(_ connection: Connection) throws {
+        for statement in statements { try connection.execute(SQL(stringLiteral: statement)) }
+        try connection.execute("PRAGMA application_id = \(applicationID)")
+        try connection.execute("PRAGMA user_version = \(version)")
     }
 
     /// Refuses everything except a vault of a known version, before any of it is used: a database may contain triggers
     /// and views that run when it is written.
     ///
     /// - Returns: The version of the vault.
-    static func check(_ db: Database, path: String) throws -> Int32 {
-        guard try number(db, "application_id") == applicationID else {
+    static func check(_ connection: Connection, path: String) throws -> Int32 {
+        guard try number(connection, "application_id") == applicationID else {
             throw KeychainError(
                 .corrupt,
                 "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
                     + "or name another vault folder (KEYCHAIN_VAULT).")
         }
-        let found = try version(db)
+        let found = try version(connection)
         guard found <= version else {
             throw KeychainError(
                 .newerFormat,
                 "'\(path)' has format \(found) and this program knows formats up to \(version). "
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
-        let present = try String.fetchSet(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        let present = Set(try connection.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
         // Known tables that do not match the version are safe to read; the head's check handles them.
         guard found >= 1, [Set(statements), Set(statementsWithoutHead)].contains(present) else {
             throw KeychainError(
@@ -75,24 +74,26 @@ enum VaultSchema {
         return found
     }
 
-    static func version(_ db: Database) throws -> Int32 { try number(db, "user_version") }
+    static func version(_ connection: Connection) throws -> Int32 { try number(connection, "user_version") }
 
-    static func hasHead(_ db: Database) throws -> Bool {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE sql = ?", arguments: [headStatement]) == 1
+    static func hasHead(_ connection: Connection) throws -> Bool {
+        try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql = ?", [.text(headStatement)]) == 1
     }
 
     /// Upgrades a vault to this version, within the transaction that writes its head.
-    static func raise(_ db: Database) throws {
-        if try !hasHead(db) { try db.execute(sql: headStatement) }
-        try db.execute(sql: "PRAGMA user_version = \(version)")
+    static func raise(_ connection: Connection) throws {
+        if try !hasHead(connection) { try connection.execute(SQL(stringLiteral: headStatement)) }
+        try connection.execute("PRAGMA user_version = \(version)")
     }
+
+    private static let storedVersion = SQL.kept("PRAGMA user_version")
 
     /// The version in the file's header now.
-    static func storedVersion(_ db: Database) throws -> Int32 {
-        try Int32.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+    static func storedVersion(_ connection: Connection) throws -> Int32 {
+        Int32(truncatingIfNeeded: try connection.number(storedVersion) ?? 0)
     }
 
-    private static func number(_ db: Database, _ pragma: String) throws -> Int32 {
-        try Int32.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
+    private static func number(_ connection: Connection, _ pragma: String) throws -> Int32 {
+        Int32(truncatingIfNeeded: try connection.number("PRAGMA \(pragma)") ?? 0)
     }
 }

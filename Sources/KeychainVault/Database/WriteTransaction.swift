@@ -2,7 +2,6 @@
 // The only way to change the contents of a vault.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// What the body of a write uses. Every change of a row or of the keybag goes through it and is therefore counted in
@@ -12,20 +11,20 @@ struct WriteTransaction {
     let table: ItemTable
     /// The rows, for changing.
     let items: ItemWriter
-    private let db: Database
+    private let connection: Connection
     private let changes: RowChanges
 
-    init(_ db: Database, _ changes: RowChanges) {
-        self.db = db
+    init(_ connection: Connection, _ changes: RowChanges) {
+        self.connection = connection
         self.changes = changes
-        table = ItemTable(db)
-        items = ItemWriter(db, changes)
+        table = ItemTable(connection)
+        items = ItemWriter(connection, changes)
     }
 
     /// Replaces both stored keybags.
     func write(keybag bytes: Data) throws {
         try changes.begin()
-        try KeybagTable(db).write(bytes)
+        try KeybagTable(connection).write(bytes)
         changes.wrote(keybag: bytes)
     }
 }

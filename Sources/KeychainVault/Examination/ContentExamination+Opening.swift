@@ -2,12 +2,11 @@
 // Opening a database that is examined, without creating files.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 extension ContentExamination {
     /// Opens it without creating files: SQLite would create those for coordinating readers and writers.
-    mutating func open() throws(KeychainError) -> DatabaseQueue {
+    mutating func open() throws(KeychainError) -> Connection {
         guard try Session.Opened.hasLog(location) else { return try Connection.openImmutable(location.databaseFile) }
         if access(location.folder + "/" + VaultLocation.companionNames[1], R_OK) == 0 {
             // Like readers: the WAL's index may be too small, and a full disk may have no space for it.

@@ -2,7 +2,6 @@
 // Examines the contents of a vault's database without changing anything.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 
@@ -51,7 +50,7 @@ struct ContentExamination {
                 // old.
                 anchors = try anchors(reader)
                 seen = anchors?.read()
-                try reader.read { db in try look(db) }
+                try reader.reading { connection in try look(connection) }
                 try reader.close()
             }
         } catch {
@@ -59,34 +58,34 @@ struct ContentExamination {
         }
     }
 
-    private func anchors(_ reader: DatabaseQueue) throws -> AnchorStore? {
-        let vaultID = try reader.read { db in
-            _ = try VaultSchema.check(db, path: location.databaseFile)
-            return StoredKeybag.newest(try KeybagTable(db).copies())?.vaultID
+    private func anchors(_ reader: Connection) throws -> AnchorStore? {
+        let vaultID = try reader.reading { connection in
+            _ = try VaultSchema.check(connection, path: location.databaseFile)
+            return StoredKeybag.newest(try KeybagTable(connection).copies())?.vaultID
         }
         return vaultID.map { AnchorStore(location, settings, vaultID: $0) }
     }
 
     // MARK: - Looking
 
-    private mutating func look(_ db: Database) throws {
-        let version = try VaultSchema.check(db, path: location.databaseFile)
+    private mutating func look(_ connection: Connection) throws {
+        let version = try VaultSchema.check(connection, path: location.databaseFile)
         note(
             "format", .ok,
             version < VaultSchema.version
                 ? "Format \(version); the next write raises it to \(VaultSchema.version)."
                 : "Format \(version), the newest.")
-        try checkIntegrity(db)
-        let copies = try KeybagTable(db).copies()
+        try checkIntegrity(connection)
+        let copies = try KeybagTable(connection).copies()
         guard let keybag = checkCopies(copies) else { return }
         checkSetUp(keybag)
         checkBinding(keybag)
-        try checkRotation(keybag, ItemTable(db))
-        try checkItems(copies, db)
+        try checkRotation(keybag, ItemTable(connection))
+        try checkItems(copies, connection)
     }
 
-    private mutating func checkIntegrity(_ db: Database) throws {
-        let told = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+    private mutating func checkIntegrity(_ connection: Connection) throws {
+        let told = try connection.texts("PRAGMA integrity_check(3)")
         guard told != ["ok"] else { return note("database", .ok, "The database is intact.") }
         note(
             "database", .problem,
@@ -111,8 +110,8 @@ struct ContentExamination {
         }
     }
 
-    private mutating func checkItems(_ copies: [Data?], _ db: Database) throws {
-        let table = ItemTable(db)
+    private mutating func checkItems(_ copies: [Data?], _ connection: Connection) throws {
+        let table = ItemTable(connection)
         let quarantined = try table.quarantineCount()
         if quarantined > 0 {
             note(
@@ -132,7 +131,7 @@ struct ContentExamination {
         let items = try ItemExamination(stored.keyState, table, .values)
         note(items)
         if let index = items.index { note(index) }
-        try checkHead(stored.keyState, db)
+        try checkHead(stored.keyState, connection)
     }
 
     /// What opens a vault whose device key cannot be used; `nil` if that is not so, or nothing else opens it.
@@ -150,13 +149,13 @@ struct ContentExamination {
         )
     }
 
-    private mutating func checkHead(_ keyState: KeyState, _ db: Database) throws {
+    private mutating func checkHead(_ keyState: KeyState, _ connection: Connection) throws {
         guard try keyState.hasIndex else {
             return note("head", .ok, "The vault must be unlocked to check it against its last known state.")
         }
         let keys = try keyState.sealer(.looking).keys.head
         let look = try HeadExamination(
-            db, keys, authentic: keyState.authentic, anchor: seen?.newest(keys), .wholeVault)
+            connection, keys, authentic: keyState.authentic, anchor: seen?.newest(keys), .wholeVault)
         guard look.findings.isEmpty else {
             return note("head", .problem, KeychainError.rolledBack(look.findings, location).message)
         }

@@ -2,7 +2,6 @@
 // Listing, restoring and erasing quarantined items.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -18,8 +17,8 @@ extension Vault {
     private func quarantinedItems(_ session: Session) throws(KeychainError) -> [QuarantinedItem] {
         let sealer = try session.keyState.hasIndex ? session.keyState.sealer(.looking) : nil
         return try DatabaseFailure.translating(location.databaseFile) {
-            try session.reader.read { db in
-                let table = ItemTable(db)
+            try session.reader.read { connection in
+                let table = ItemTable(connection)
                 return try table.quarantinedRowIDs().map { try Self.quarantined($0, sealer, table) }
             }
         }

@@ -2,7 +2,6 @@
 // The description of a vault, without its contents.
 
 public import Foundation
-import GRDB
 public import KeychainEngine
 import SecretMemory
 
@@ -113,22 +112,22 @@ extension Vault {
         let deviceKey = try environment().deviceKey
         let seen = session.anchors.read()
         return try DatabaseFailure.translating(location.databaseFile) {
-            try session.reader.read { db in
-                let table = ItemTable(db)
+            try session.reader.read { connection in
+                let table = ItemTable(connection)
                 let items = try ItemExamination(session.keyState, table, .metadata)
                 return try VaultStatus(
                     session, items, deviceKey, quarantined: table.quarantineCount(),
                     rotation: session.keybag.pendingRotation(table.keyUse()),
-                    Self.headLook(session, db, seen), settings)
+                    Self.headLook(session, connection, seen), settings)
             }
         }
     }
 
     private static func headLook(
-        _ session: Session, _ db: Database, _ seen: SeenAnchors
+        _ session: Session, _ connection: Connection, _ seen: SeenAnchors
     ) throws -> (findings: [HeadFinding], isWatched: Bool)? {
         guard try session.keyState.hasIndex else { return nil }
-        let look = try HeadExamination(session, db, seen, .wholeVault)
+        let look = try HeadExamination(session, connection, seen, .wholeVault)
         return (look.findings, try session.anchors.cover(look.head, seen, session.headKeys()))
     }
 }

@@ -2,7 +2,6 @@
 // Compares a vault with its head, and the head with this machine's records.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 
 /// The result of comparing a vault with its head. All of it must be read in one transaction.
@@ -24,22 +23,22 @@ struct HeadExamination {
     /// Whether the vault has a format without heads, and this machine has seen no newer one.
     private(set) var isOfFormerFormat = false
 
-    private let db: Database
+    private let connection: Connection
     private let keys: HeadKeys
     private let extent: Extent
 
     /// - Parameters:
     ///   - authentic: The keybag that open keys authenticate.
     ///   - anchor: This machine's record, read before the transaction began, since later commits are newer.
-    init(_ db: Database, _ keys: HeadKeys, authentic: Keybag?, anchor: HeadMark?, _ extent: Extent) throws {
-        (self.db, self.keys, self.extent) = (db, keys, extent)
-        let version = try VaultSchema.version(db)
-        guard try VaultSchema.hasHead(db) else {
+    init(_ connection: Connection, _ keys: HeadKeys, authentic: Keybag?, anchor: HeadMark?, _ extent: Extent) throws {
+        (self.connection, self.keys, self.extent) = (connection, keys, extent)
+        let version = try VaultSchema.version(connection)
+        guard try VaultSchema.hasHead(connection) else {
             noteNoHead(version, anchor)
             return
         }
         if version < VaultSchema.firstVersionWithHead { findings.append(.changedFormat) }
-        sealed = try HeadTable(db).read()
+        sealed = try HeadTable(connection).read()
         guard let head = sealed.flatMap({ Head(sealed: $0, keys) }) else {
             findings.append(.unreadableHead)
             return
@@ -68,13 +67,13 @@ struct HeadExamination {
     /// The open keybag must be the one that was stored last. Before a keybag is open, it is enough that this one is
     /// present: the next write repairs an older or damaged copy beside it.
     private mutating func compareKeybag(_ head: Head, _ authentic: Keybag?) throws {
-        let copies = try KeybagTable(db).copies().compactMap { $0 }
+        let copies = try KeybagTable(connection).copies().compactMap { $0 }
         let inUse = authentic.map(\.bytes).flatMap { copies.contains($0) ? [$0] : nil }
         if !(inUse ?? copies).contains(where: { Checksum.sha256($0) == head.keybag }) { findings.append(.otherKeybag) }
     }
 
     private mutating func compareRows(_ head: Head) throws {
-        let table = ItemTable(db)
+        let table = ItemTable(connection)
         let (items, lookups) = (UInt64(try table.count()), UInt64(try table.lookupCount()))
         let counts = [
             HeadFinding.count(.items, items, expected: head.items.count),
@@ -90,17 +89,17 @@ struct HeadExamination {
 
     private func isSmall(rows: UInt64) throws -> Bool {
         guard rows <= Self.rowLimit else { return false }
-        let sizes = try ["page_count", "page_size"].map { try Int64.fetchOne(db, sql: "PRAGMA \($0)") ?? .max }
+        let sizes = try ["page_count", "page_size"].map { try connection.number("PRAGMA \($0)") ?? .max }
         return sizes[0].multipliedReportingOverflow(by: sizes[1]).partialValue <= Self.byteLimit
     }
 
     /// A digest that differs between any two states of a vault that a head could distinguish, regardless of the stored
     /// head.
-    static func state(_ db: Database, _ keys: HeadKeys) throws -> Data {
-        let copies = try KeybagTable(db).copies().compactMap { $0 }
+    static func state(_ connection: Connection, _ keys: HeadKeys) throws -> Data {
+        let copies = try KeybagTable(connection).copies().compactMap { $0 }
         var rows = Head(keybag: copies.reduce(Data()) { $0 + Checksum.sha256($1) })
-        try rows.count(ItemTable(db), keys)
-        let head = try VaultSchema.hasHead(db) ? HeadTable(db).read() : nil
+        try rows.count(ItemTable(connection), keys)
+        let head = try VaultSchema.hasHead(connection) ? HeadTable(connection).read() : nil
         return Checksum.sha256(Data(rows.bytes) + (head ?? Data()))
     }
 

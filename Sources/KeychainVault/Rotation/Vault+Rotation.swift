@@ -2,7 +2,6 @@
 // Rotating the class keys, in steps that can stop anywhere.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {

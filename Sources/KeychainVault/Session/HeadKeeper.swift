@@ -2,7 +2,6 @@
 // Updates the head within the transaction that changes the rows.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 
@@ -12,9 +11,9 @@ final class HeadKeeper {
     /// What the transaction changes.
     private lazy var changes = RowChanges { [unowned self] in try prepare() }
     /// What the body of the transaction uses.
-    private(set) lazy var transaction = WriteTransaction(db, changes)
+    private(set) lazy var transaction = WriteTransaction(connection, changes)
     private let session: Session
-    private let db: Database
+    private let connection: Connection
     /// `nil` if the session has compared the vault with it before.
     private let seen: SeenAnchors?
     /// The head to which the changes are added; `nil` if the head is computed from all rows.
@@ -23,8 +22,8 @@ final class HeadKeeper {
     private var keys: HeadKeys?
 
     /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.
-    init(_ session: Session, _ db: Database) {
-        (self.session, self.db) = (session, db)
+    init(_ session: Session, _ connection: Connection) {
+        (self.session, self.connection) = (session, connection)
         seen = session.knownHead.good == nil ? session.anchors.read() : nil
     }
 
@@ -49,12 +48,12 @@ final class HeadKeeper {
     }
 
     private func look(_ extent: HeadExamination.Extent) throws -> HeadExamination {
-        try HeadExamination(session, db, seen ?? session.anchors.read(), extent)
+        try HeadExamination(session, connection, seen ?? session.anchors.read(), extent)
     }
 
     /// Another process may have written since; the head must then be a later one.
     private func stillNewest(_ known: (sealed: Data, head: Head), _ keys: HeadKeys) throws -> Head {
-        let sealed = try HeadTable(db).read()
+        let sealed = try HeadTable(connection).read()
         if sealed == known.sealed { return known.head }
         guard let head = sealed.flatMap({ Head(sealed: $0, keys) }) else {
             throw KeychainError.rolledBack([.unreadableHead], session.location)
@@ -78,18 +77,18 @@ final class HeadKeeper {
 
     private func store(_ head: Head, _ keys: HeadKeys) throws {
         let sealed = try keys.seal(head.bytes)
-        try HeadTable(db).write(sealed)
+        try HeadTable(connection).write(sealed)
         next = (sealed, head)
     }
 
     /// The transaction for a repair of the index. If the vault differs from its head, the head stays unchanged:
     /// restored entries match it again, and other differences are not accepted.
     func repairingTransaction() throws -> WriteTransaction {
-        try look(.wholeVault).findings.isEmpty ? transaction : WriteTransaction(db, RowChanges { nil })
+        try look(.wholeVault).findings.isEmpty ? transaction : WriteTransaction(connection, RowChanges { nil })
     }
 
     /// See ``HeadReport``.
-    func state() throws -> Data { try HeadExamination.state(db, openKeys()) }
+    func state() throws -> Data { try HeadExamination.state(connection, openKeys()) }
 
     /// Makes a head for the present rows, later than all states that were seen.
     ///
@@ -113,9 +112,9 @@ final class HeadKeeper {
 
     /// Computes the first head of a vault with an older format from all its rows.
     private func made(of keys: HeadKeys) throws -> Head {
-        try VaultSchema.raise(db)
+        try VaultSchema.raise(connection)
         var head = Head(keybag: (session.keyState.authentic ?? session.keybag).bytes)
-        try head.count(ItemTable(db), keys)
+        try head.count(ItemTable(connection), keys)
         return head
     }
 

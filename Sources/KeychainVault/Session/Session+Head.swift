@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of a session's head, and its examination.
 
-import GRDB
 import KeychainCrypto
 
 extension Session {
@@ -16,8 +15,8 @@ extension Session {
 
 extension HeadExamination {
     /// - Parameter seen: Read before the transaction began.
-    init(_ session: Session, _ db: Database, _ seen: SeenAnchors, _ extent: Extent) throws {
+    init(_ session: Session, _ connection: Connection, _ seen: SeenAnchors, _ extent: Extent) throws {
         let keys = try session.headKeys()
-        try self.init(db, keys, authentic: session.keyState.authentic, anchor: seen.newest(keys), extent)
+        try self.init(connection, keys, authentic: session.keyState.authentic, anchor: seen.newest(keys), extent)
     }
 }

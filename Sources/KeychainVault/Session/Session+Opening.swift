@@ -2,13 +2,12 @@
 // The ways to open a vault for reading.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 extension Session {
     /// A reader, and the state that is read first.
     struct Opened {
-        let reader: DatabaseQueue
+        let reader: Connection
         /// The files directly before the reader was opened, if SQLite does not coordinate it with other processes, so that
         /// each call has to compare them; `nil` if it does. An attempt to open the vault in another way changes them.
         let frozenState: FilesState?
@@ -51,12 +50,15 @@ extension Session {
         }
 
         private init(
-            _ reader: DatabaseQueue, _ location: VaultLocation, frozenState: FilesState? = nil,
+            _ reader: Connection, _ location: VaultLocation, frozenState: FilesState? = nil,
             indexFailure: KeychainError? = nil
         ) throws(KeychainError) {
             (version, copies) = try DatabaseFailure.translating(location.databaseFile) {
-                try reader.read { db in
-                    (try VaultSchema.check(db, path: location.databaseFile), try KeybagTable(db).copies())
+                try reader.reading { connection in
+                    (
+                        try VaultSchema.check(connection, path: location.databaseFile),
+                        try KeybagTable(connection).copies()
+                    )
                 }
             }
             (self.reader, self.frozenState, self.indexFailure) = (reader, frozenState, indexFailure)

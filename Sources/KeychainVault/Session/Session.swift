@@ -2,7 +2,6 @@
 // An open vault: its connections and keys, for as long as the files under it are the same.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import Synchronization
@@ -32,8 +31,8 @@ final class Session: Sendable {
     private let frozenState: FilesState?
     /// Whether SQLite coordinates the reader with other processes.
     private let isCoordinated: Bool
-    let reader: DatabaseQueue
-    private let writer = Mutex<DatabaseQueue?>(nil)
+    let reader: SharedConnection
+    private let writer = Mutex<SharedConnection?>(nil)
     let knownHead = KnownHead()
     let anchors: AnchorStore
     private let identity: FileIdentity
@@ -57,7 +56,7 @@ final class Session: Sendable {
         let (logBefore, stateBefore) = (LogState(location), FilesState(location))
         isReadOnly = FilesState.isReadOnly(location)
         let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
-        reader = opened.reader
+        reader = SharedConnection(opened.reader)
         indexFailure = opened.indexFailure
         frozenState = opened.frozenState ?? (isReadOnly ? stateBefore : nil)
         isCoordinated = opened.frozenState == nil
@@ -94,7 +93,7 @@ final class Session: Sendable {
             guard identity == FileIdentity(location.databaseFile) else { return false }
             let log = LogState(location)
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
-            if log != lastLook.log || log.isRecent, try !hasCurrentKeybag(reader) { return false }
+            if log != lastLook.log || log.isRecent, try !hasCurrentKeybag() { return false }
             lastLook = Look(moment: now, log: log)
             return true
         }
@@ -115,10 +114,11 @@ final class Session: Sendable {
     }
 
     /// Whether the keybag and the format are still those that were read: a backup may have been restored into the file.
-    func hasCurrentKeybag(_ connection: DatabaseQueue) throws(KeychainError) -> Bool {
+    func hasCurrentKeybag() throws(KeychainError) -> Bool {
         try DatabaseFailure.translating(location.databaseFile) {
-            try connection.inDatabase { db in
-                try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
+            try reader.use { connection in
+                try KeybagTable(connection).isStill(storedKeybag)
+                    && VaultSchema.storedVersion(connection) == formatVersion
             }
         }
     }
@@ -128,17 +128,18 @@ final class Session: Sendable {
 
     /// Whether this session still matches the written database, checked within the transaction. Its keys must be those
     /// of the keybag, or items sealed under them would be lost, and its file must be the one at the vault's path.
-    func isOf(_ db: Database) throws -> Bool {
+    func isOf(_ connection: Connection) throws -> Bool {
         guard identity == FileIdentity(location.databaseFile) else { return false }
-        return try KeybagTable(db).isStill(storedKeybag) && VaultSchema.storedVersion(db) == formatVersion
+        return try KeybagTable(connection).isStill(storedKeybag)
+            && VaultSchema.storedVersion(connection) == formatVersion
     }
 
     /// The connection for writing.
-    func writingConnection() throws(KeychainError) -> DatabaseQueue {
+    func writingConnection() throws(KeychainError) -> SharedConnection {
         try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
             try FileSafety.checkCompanions(location)
-            let opened = try Connection.openForWriting(location.databaseFile, timeout)
+            let opened = SharedConnection(try Connection.openForWriting(location.databaseFile, timeout))
             writer = opened
             return opened
         }

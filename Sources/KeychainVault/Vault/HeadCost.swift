@@ -2,7 +2,6 @@
 // The cost of the head, for Benchmarks.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 
 /// Transactions that add or replace a row, with the head and without. Use it only for a vault that is deleted
@@ -20,13 +19,13 @@ package struct HeadCost {
     ///   - keepingHead: If false, work for the head is left out: no check of the head or of an anchor, and no digest of
     ///     a row.
     package func write(row number: Int, keepingHead: Bool) throws {
-        try session.writingConnection().writeWithoutTransaction { db in
-            let keeper = keepingHead ? HeadKeeper(session, db) : nil
-            let items = keeper?.transaction.items ?? ItemWriter(db, RowChanges { nil })
-            try Connection.begin(db)
-            try Self.write(Int64(number), items, try ItemTable(db).row(Int64(number)) != nil)
+        try session.writingConnection().use { connection in
+            let keeper = keepingHead ? HeadKeeper(session, connection) : nil
+            let items = keeper?.transaction.items ?? ItemWriter(connection, RowChanges { nil })
+            try connection.begin()
+            try Self.write(Int64(number), items, try ItemTable(connection).row(Int64(number)) != nil)
             try keeper?.finish()
-            try Connection.commit(db, session.location.databaseFile)
+            try connection.commit(session.location.databaseFile)
             keeper?.committed()
         }
     }

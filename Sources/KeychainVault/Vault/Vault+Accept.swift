@@ -2,7 +2,6 @@
 // Checking whether a vault was changed by others, and accepting it as it is.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -25,8 +24,8 @@ extension Vault {
             guard let session else { return [] }
             let seen = session.anchors.read()
             return try DatabaseFailure.translating(location.databaseFile) {
-                try session.reader.read { db in
-                    try HeadExamination(session, db, seen, wholeVault ? .wholeVault : .quick).findings
+                try session.reader.read { connection in
+                    try HeadExamination(session, connection, seen, wholeVault ? .wholeVault : .quick).findings
                 }
             }
         }
@@ -40,10 +39,10 @@ extension Vault {
             let session = try currentSession()
             let seen = session.anchors.read()
             return try DatabaseFailure.translating(location.databaseFile) {
-                try session.reader.read { db in
+                try session.reader.read { connection in
                     HeadReport(
-                        findings: try HeadExamination(session, db, seen, .wholeVault).findings,
-                        state: try HeadExamination.state(db, session.headKeys()))
+                        findings: try HeadExamination(session, connection, seen, .wholeVault).findings,
+                        state: try HeadExamination.state(connection, session.headKeys()))
                 }
             }
         }

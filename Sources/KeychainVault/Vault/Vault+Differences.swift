@@ -2,7 +2,6 @@
 // Finding the items that changed since an earlier comparison, without opening the others.
 
 public import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -31,8 +30,8 @@ extension Vault {
         return try DatabaseFailure.translating(location.databaseFile) {
             // Not one transaction: a row that changes in the meantime is read in its new state, and the observer is
             // notified again.
-            try session.reader.unsafeRead { db in
-                try comparison.run(ItemTable(db))
+            try session.reader.use { connection in
+                try comparison.run(ItemTable(connection))
                 return comparison
             }
         }

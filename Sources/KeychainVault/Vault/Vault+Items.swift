@@ -2,7 +2,6 @@
 // The four calls of an ItemStore.
 
 import Foundation
-import GRDB
 public import KeychainEngine
 
 extension Vault {
@@ -42,9 +41,9 @@ extension Vault {
         do throws(KeychainError) {
             var search = Search(selection, try session.keyState.sealer(), purpose)
             return try DatabaseFailure.translating(location.databaseFile) {
-                let run = { (db: Database) throws in try search.run(ItemTable(db), limit: limit) }
+                let run = { (connection: Connection) throws in try search.run(ItemTable(connection), limit: limit) }
                 // One statement sees one state of the database, so a transaction around it would only cost time.
-                try search.looksTwice(limit) ? session.reader.read(run) : session.reader.unsafeRead(run)
+                try search.looksTwice(limit) ? session.reader.read(run) : session.reader.use(run)
                 return search
             }
         } catch {

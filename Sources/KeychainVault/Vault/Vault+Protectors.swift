@@ -2,7 +2,6 @@
 // Adding and changing protectors.
 
 public import Foundation
-import GRDB
 import KeychainCrypto
 public import KeychainEngine
 public import SecretMemory

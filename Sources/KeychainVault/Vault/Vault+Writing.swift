@@ -2,7 +2,6 @@
 // The only way to change a vault. The steps in order: prompt, lock, open, begin, check, run, check the gate, commit.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// The properties of a write that are known before it begins.
@@ -130,18 +129,17 @@ extension Vault {
         // A vault that was copied without its lock file, or lost it, has lost the marker too; a vault whose creation
         // failed has none yet.
         if lock.isEmpty { try VaultCreation.finish(lock, location) }
-        let connection = try session.writingConnection()
         do {
-            return try connection.writeWithoutTransaction { (db: Database) throws -> Result? in
-                let keeper = HeadKeeper(session, db)
+            return try session.writingConnection().use { connection in
+                let keeper = HeadKeeper(session, connection)
                 var truncation: LogTruncation?
                 PausePoint.beforeBegin.reached()
-                try Connection.begin(db)
+                try connection.begin()
                 PausePoint.begun.reached()
                 do {
                     // Inside the transaction: if the lock file was removed, another writer could come in between.
-                    guard try session.isOf(db) else {
-                        try db.rollback()
+                    guard try session.isOf(connection) else {
+                        try connection.rollBack()
                         return nil
                     }
                     PausePoint.keybagLooked.reached()
@@ -156,16 +154,16 @@ extension Vault {
                     try keeper.finish()
                     PausePoint.beforeCommit.reached()
                     try plan.gate?.enter()
-                    try Connection.commit(db, location.databaseFile)
+                    try connection.commit(location.databaseFile)
                     PausePoint.committed.reached()
                     keeper.committed()
-                    truncation?.run(db)
+                    truncation?.run(connection)
                     // The session's view of the format, or of the files, is outdated.
                     if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
                     return result
                 } catch {
                     // After some errors SQLite has already rolled back.
-                    if db.isInsideTransaction { try db.rollback() }
+                    try connection.rollBack()
                     if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }
                     throw error
                 }
@@ -207,9 +205,9 @@ private struct LogTruncation {
 
     /// Call it after the commit; a failure here does not undo the commit. Does not wait for readers: one may have been
     /// stopped.
-    func run(_ db: Database) {
+    func run(_ connection: Connection) {
         guard isNeeded || isOverdue else { return }
-        if Connection.truncateLog(db) {
+        if connection.truncateLogNow() {
             VaultMarker.noteRemovedData(false, lock)
         } else if !isOverdue {
             VaultMarker.noteRemovedData(true, lock, durably: true)

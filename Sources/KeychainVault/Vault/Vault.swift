@@ -126,7 +126,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     ///
     /// - Returns: Whether it had changed, so that another attempt may succeed.
     func closeIfKeybagChanged(_ session: Session) throws(KeychainError) -> Bool {
-        guard try !session.hasCurrentKeybag(session.reader) else { return false }
+        guard try !session.hasCurrentKeybag() else { return false }
         try close()
         return true
     }

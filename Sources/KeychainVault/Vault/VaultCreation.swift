@@ -2,7 +2,6 @@
 // Creating a vault, so that at every moment there is either none or a complete one.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 
@@ -93,15 +92,12 @@ struct VaultCreation {
     private func fill(_ path: String, _ keybag: Keybag, _ keys: HeadKeys) throws(KeychainError) {
         let connection = try Connection.openForWriting(path, timeout)
         try DatabaseFailure.translating(path) {
-            try connection.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    try VaultSchema.create(db)
-                    try KeybagTable(db).write(keybag.bytes)
-                    try HeadTable(db).write(keys.seal(Head(keybag: keybag.bytes).bytes))
-                    return .commit
-                }
-                _ = try db.checkpoint(.truncate)
+            try connection.writing { connection in
+                try VaultSchema.create(connection)
+                try KeybagTable(connection).write(keybag.bytes)
+                try HeadTable(connection).write(keys.seal(Head(keybag: keybag.bytes).bytes))
             }
+            try connection.truncateLog()
             try connection.close()
         }
     }

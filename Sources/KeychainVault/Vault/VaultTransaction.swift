@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a write, and the calls on items within one transaction of the vault.
 
+import CKeychainSQLite
 import Foundation
-import GRDB
 import KeychainEngine
 
 /// Lives as long as its transaction, on the thread that runs it.
@@ -140,7 +140,7 @@ final class VaultTransaction: ItemOperations {
     private func store(_ row: SealedRow, _ item: Item, over previous: Item?) throws {
         do {
             try write(row, item, over: previous)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        } catch let error as SQLiteFailure where error.group == SQLITE_CONSTRAINT {
             guard let key = row.key, let holder = try table.rowHolding(key) else { throw error }
             guard try !sealer().holds(holder) else {
                 throw KeychainError(.duplicateItem, "An item with the same primary key exists. Update it instead.")

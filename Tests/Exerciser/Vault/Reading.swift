@@ -2,7 +2,6 @@
 // Processes that hold the database and do not end, and processes that stop in the middle of a read.
 
 import Foundation
-import GRDB
 import KeychainVault
 import Synchronization
 
@@ -23,16 +22,14 @@ func pauseOnce(at point: PausePoint) {
 
 /// Keeps a read transaction open until the input ends.
 func holdRead(_ folder: String) throws {
-    var configuration = Configuration()
-    configuration.readonly = true
-    let queue = try DatabaseQueue(path: folder + "/vault.db", configuration: configuration)
-    try queue.read { db in
-        _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM item")
+    let connection = try Connection(folder + "/vault.db", .reading)
+    try connection.reading { connection in
+        _ = try connection.number("SELECT count(*) FROM item")
         print("reading")
         fflush(nil)
         while readLine() != nil {}
     }
-    try queue.close()
+    try connection.close()
 }
 
 /// Holds the lock that SQLite has on the database while the last connection is closed, until the input ends.

@@ -2,7 +2,6 @@
 // Backups: whole, of one moment, and never half a file under the name that was asked for.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Testing
@@ -133,7 +132,7 @@ struct BackupTests {
         let file = test.root + "/backup"
         try test.vault.backup(to: file)
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run("DROP INDEX item_key")
+        try PlainDatabase(test.databaseFile).run("DROP INDEX item_key")
         #expect(reason { try test.vault.backup(to: file, replacing: true) } == .corrupt)
         #expect(try Self.state(of: file, test).count == Self.items)
     }
@@ -141,7 +140,7 @@ struct BackupTests {
     @Test func item_damagedInTheVault_isToldOfInItsBackup() throws {
         let test = try Self.vault()
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = zeroblob(152) WHERE id = 1")
+        try PlainDatabase(test.databaseFile).run("UPDATE item SET value = zeroblob(152) WHERE id = 1")
         #expect(try test.vault.backup(to: test.root + "/backup").damagedCount == 1)
     }
 
@@ -169,7 +168,7 @@ struct BackupTests {
             let before = try names(test.root)
             for statement in ["DELETE FROM item WHERE id = 1", "UPDATE item SET value = zeroblob(152) WHERE id = 1"] {
                 let spoil: @Sendable () throws -> Void = {
-                    try DatabaseQueueForTests(test.root + "/.backup.unfinished-backup").run(statement)
+                    try PlainDatabase(test.root + "/.backup.unfinished-backup").run(statement)
                 }
                 try Mishap.at(.backupCopied, spoil) {
                     #expect(reason { try test.vault.backup(to: file) } == .inputOutput, "\(statement)")

@@ -2,7 +2,6 @@
 // Restoring while somebody else changes the backup, the lock file or the vault.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Testing
@@ -101,13 +100,11 @@ extension RestoreTests {
 
     @Test func reader_thatStandsStill_doesNotKeepTheVaultFromBeingRestored() throws {
         let (test, file) = try vaultWithBackup()
-        let reader = try DatabaseQueue(path: test.databaseFile)
-        try reader.inDatabase { db in
-            try db.execute(sql: "BEGIN")
-            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM item") == BackupTests.items + 1)
+        let reader = try Connection(test.databaseFile)
+        try reader.reading { reader in
+            #expect(try ItemTable(reader).count() == BackupTests.items + 1)
             try test.vault.restore(from: file)
-            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM item") == BackupTests.items + 1)
-            try db.execute(sql: "COMMIT")
+            #expect(try ItemTable(reader).count() == BackupTests.items + 1)
         }
         #expect(try test.state().count == BackupTests.items)
     }

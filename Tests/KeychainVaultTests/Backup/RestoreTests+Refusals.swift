@@ -2,7 +2,6 @@
 // Backups that are not restored, or only by force: nothing changes.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Testing
@@ -38,7 +37,7 @@ extension RestoreTests {
     ])
     func backup_thatIsHostile_isRefusedAndNothingChanges(_ change: String, _ wanted: KeychainError.Reason) throws {
         let (test, file) = try vaultWithBackup()
-        try DatabaseQueueForTests(file).run(change)
+        try PlainDatabase(file).run(change)
         try expectRefusal(wanted, test, file)
     }
 

@@ -2,7 +2,6 @@
 // Restoring: at every moment there is the old vault or the new one, and what was replaced is kept.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import Testing

@@ -2,7 +2,6 @@
 // Index entries that are missing or wrong: found by an examination, and rebuilt from the items.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -48,7 +47,7 @@ struct IndexTests {
 
     private func spoil(_ test: TestVault, _ statement: String) throws {
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(statement)
+        try PlainDatabase(test.databaseFile).run(statement)
     }
 
     private func problems(_ test: TestVault) throws -> [String] {
@@ -100,12 +99,16 @@ struct IndexTests {
         #expect(try sealed(test) == before)
     }
 
-    private func sealed(_ test: TestVault) throws -> [Row] {
+    /// All rows, without the digests under which they are indexed.
+    private func sealed(_ test: TestVault) throws -> [[Data]] {
         try test.vault.close()
-        return try DatabaseQueue(path: test.databaseFile).read {
-            try Row.fetchAll(
-                $0, sql: "SELECT id, uuid, version, class, generation, metadata, value FROM item ORDER BY id")
+        var rows: [[Data]] = []
+        let sql: SQL = "SELECT uuid, metadata, value, id, version, class, generation FROM item ORDER BY id"
+        try Connection(test.databaseFile).forEach(sql) { row in
+            rows.append((0..<3).map { row.blob($0) } + (3..<7).map { Data((row.text($0) ?? "").utf8) })
+            return true
         }
+        return rows
     }
 
     @Test func entries_ofARowThatDoesNotOpen_areLeftAloneByARepair() throws {
@@ -115,9 +118,7 @@ struct IndexTests {
         let repair = try test.vault.repairIndex()
         #expect(repair.closedCount == 1 && repair.removedCount == 0)
         try test.vault.close()
-        let count = try DatabaseQueue(path: test.databaseFile).read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM lookup WHERE item = 1")
-        }
+        let count = try Connection(test.databaseFile).number("SELECT count(*) FROM lookup WHERE item = 1")
         #expect(count == 1)
     }
 
@@ -132,7 +133,7 @@ struct IndexTests {
                 (minor, scope) = (SELECT minor, zeroblob(16) FROM item WHERE id = 2) WHERE id = 1
             """)
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             """
             UPDATE item SET scope = x'01' WHERE id = 1;
             CREATE TEMP TABLE k AS SELECT minor, scope FROM item WHERE id = 2;

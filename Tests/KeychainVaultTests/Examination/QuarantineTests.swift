@@ -2,7 +2,6 @@
 // What is in the quarantine: told, put back when it opens again, and erased.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -16,19 +15,16 @@ struct QuarantineTests {
         item.attributes[.label] = .string("label of a")
         try test.engine.add(item)
         try test.vault.close()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        let original = try queue.write { db in
-            let bytes = try Data.fetchOne(db, sql: "SELECT \(column) FROM item") ?? Data()
-            try db.execute(sql: "UPDATE item SET \(column) = zeroblob(length(\(column)))")
-            return bytes
-        }
+        let queue = try Connection(test.databaseFile)
+        let original = try queue.blob("SELECT \(column) FROM item") ?? Data()
+        try queue.execute("UPDATE item SET \(column) = zeroblob(length(\(column)))")
         try queue.close()
         try test.vault.accept()
         try test.engine.add(.genericPassword("s", "b", value: "value of b"))
         if column != "metadata" {
             // As a write or a rotation does that finds it damaged; deleting takes only what does not open at all.
             try test.vault.close()
-            try DatabaseQueueForTests(test.databaseFile).run(
+            try PlainDatabase(test.databaseFile).run(
                 """
                 INSERT INTO quarantine SELECT *, unixepoch() - 978307200.5 FROM item WHERE id = 1;
                 DELETE FROM item WHERE id = 1; DELETE FROM lookup WHERE item = 1
@@ -42,8 +38,8 @@ struct QuarantineTests {
 
     private func heal(_ test: TestVault, _ column: String, _ bytes: Data) throws {
         try test.vault.close()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        try queue.write { try $0.execute(sql: "UPDATE quarantine SET \(column) = ?", arguments: [bytes]) }
+        let queue = try Connection(test.databaseFile)
+        try queue.execute("UPDATE quarantine SET \(column) = ?", [.blob(bytes)])
         try queue.close()
     }
 
@@ -87,7 +83,7 @@ struct QuarantineTests {
         let first = try #require(try test.vault.quarantinedItems().first).id
         try test.engine.add(.genericPassword("s", "a", value: "second"))
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             """
             INSERT INTO quarantine SELECT *, 1e9 FROM item WHERE id <> 2;
             DELETE FROM item WHERE id <> 2
@@ -103,7 +99,7 @@ struct QuarantineTests {
         let test = try TestVault.locked()
         defer { do { try test.forget() } catch { Issue.record(error) } }
         let kept = test.root + "/kept.key"
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             """
             INSERT INTO quarantine SELECT *, 1 FROM item WHERE class IN (9);
             DELETE FROM item WHERE id IN (SELECT id FROM quarantine)
@@ -152,7 +148,7 @@ struct QuarantineTests {
     func date_thatIsNone_doesNotTrap(_ date: String) throws {
         let (test, _) = try vault(spoiling: "value")
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run("UPDATE quarantine SET set_aside = \(date)")
+        try PlainDatabase(test.databaseFile).run("UPDATE quarantine SET set_aside = \(date)")
         #expect(try test.vault.quarantinedItems().map(\.setAside) == [.distantPast])
     }
 }

@@ -2,7 +2,6 @@
 // A vault made by format 2 stays readable for good, by whatever opens it.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import KeychainTestSupport

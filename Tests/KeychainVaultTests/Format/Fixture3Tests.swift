@@ -45,7 +45,7 @@ struct FormatFixture3Tests {
         ])
     func frozenVault_changed_isNotAsTheReaderExpectsIt(_ statement: String, _ differences: [String]) throws {
         let test = try Self.copy()
-        try DatabaseQueueForTests(test.databaseFile).run(statement)
+        try PlainDatabase(test.databaseFile).run(statement)
         let reading = try FormatReader.read(test.location)
         #expect(reading.found["head"]?["differs"] == .list(differences.map { .text($0) }))
         #expect(reading.status == 1)

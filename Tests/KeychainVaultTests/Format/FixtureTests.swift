@@ -2,7 +2,6 @@
 // A vault made by the first version of the format stays readable for good.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import KeychainTestSupport
@@ -39,8 +38,8 @@ struct FormatFixtureTests {
         #expect(try Self.items(test).dropLast() == Self.expectedItems()[...])
     }
 
-    private static func version(_ test: TestVault) throws -> Int32? {
-        try DatabaseQueue(path: test.databaseFile).read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    private static func version(_ test: TestVault) throws -> Int64? {
+        try Connection(test.databaseFile).number("PRAGMA user_version")
     }
 
     @Test func frozenVault_onlyRead_isNotChanged() throws {

@@ -2,7 +2,6 @@
 // What does not hold to the format, the reader written from Docs/FORMAT.md reports or refuses.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -11,7 +10,7 @@ import Testing
 @Suite(.enabled(if: FormatReader.isAvailable, FormatReader.requirement))
 struct FormatTamperTests {
     /// A vault with three items, changed behind its back by one statement.
-    private static func reading(after sql: String, arguments: StatementArguments = []) throws -> FormatReader.Reading {
+    private static func reading(after sql: SQL, arguments: [SQLValue] = []) throws -> FormatReader.Reading {
         let test = try vaultWithThreeItems()
         try change(test, sql, arguments)
         return try FormatReader.read(test.location)
@@ -23,8 +22,8 @@ struct FormatTamperTests {
         return test
     }
 
-    private static func change(_ test: TestVault, _ sql: String, _ arguments: StatementArguments = []) throws {
-        try DatabaseQueue(path: test.databaseFile).write { try $0.execute(sql: sql, arguments: arguments) }
+    private static func change(_ test: TestVault, _ sql: SQL, _ arguments: [SQLValue] = []) throws {
+        try Connection(test.databaseFile).execute(sql, arguments)
     }
 
     /// SQL for the bytes in a column with another last one.
@@ -51,14 +50,14 @@ struct FormatTamperTests {
 
     @Test(arguments: ["metadata", "value"])
     func blob_copiedFromAnotherRow_isReported(_ column: String) throws {
-        let sql = "UPDATE item SET \(column) = (SELECT \(column) FROM item WHERE id = 1) WHERE id = 2"
+        let sql: SQL = "UPDATE item SET \(column) = (SELECT \(column) FROM item WHERE id = 1) WHERE id = 2"
         #expect(try Self.reading(after: sql).damagedRows == [.number(2)])
     }
 
     @Test func rows_withTheirNumbersSwapped_areReported() throws {
         let test = try Self.vaultWithThreeItems()
-        for (from, to) in [(1, 9), (2, 1), (9, 2)] {
-            try Self.change(test, "UPDATE item SET id = ? WHERE id = ?", [to, from])
+        for (from, to) in [(1, 9), (2, 1), (9, 2)] as [(Int64, Int64)] {
+            try Self.change(test, "UPDATE item SET id = ? WHERE id = ?", [.number(to), .number(from)])
         }
         #expect(try FormatReader.read(test.location).damagedRows == [.number(1), .number(2)])
     }
@@ -78,12 +77,12 @@ struct FormatTamperTests {
     }
 
     @Test func lookup_ofAnotherItem_isReported() throws {
-        let sql = "INSERT INTO lookup SELECT digest, 1 FROM lookup WHERE item = 3"
+        let sql: SQL = "INSERT INTO lookup SELECT digest, 1 FROM lookup WHERE item = 3"
         #expect(try Self.reading(after: sql).damagedRows == [.number(1)])
     }
 
     @Test func lookup_ofNoItem_isReported() throws {
-        let sql = "INSERT INTO lookup SELECT digest, 77 FROM lookup WHERE item = 3"
+        let sql: SQL = "INSERT INTO lookup SELECT digest, 77 FROM lookup WHERE item = 3"
         #expect(try Self.reading(after: sql).damagedRows == [.number(77)])
     }
 
@@ -163,7 +162,7 @@ struct FormatTamperTests {
     ])
     func database_thatIsNoVaultOfThisFormat_isRefusedByBoth(_ sql: String) throws {
         let test = try Self.vaultWithThreeItems()
-        try Self.change(test, sql)
+        try Self.change(test, SQL(stringLiteral: sql))
         #expect(try FormatReader.read(test.location).status == 2)
         #expect(Self.refusalByThePackage(test) == .corrupt)
     }

@@ -2,15 +2,14 @@
 // Rows under other numbers than those in their identities, and numbers that come again.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
 @testable import KeychainVault
 
 struct FormatRowNumberTests {
-    private static func change(_ test: TestVault, _ sql: String) throws {
-        try DatabaseQueue(path: test.databaseFile).write { try $0.execute(sql: sql) }
+    private static func change(_ test: TestVault, _ sql: SQL) throws {
+        try Connection(test.databaseFile).execute(sql)
     }
 
     /// Three items, of which those of `a` and `b` have changed places.

@@ -2,7 +2,6 @@
 // Older files that are put back: the vault notices them.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import SecretMemory
@@ -58,10 +57,10 @@ extension HeadAttackTests {
     }
 
     /// A connection to it, and the keybag that it had before a protector was added.
-    static func vaultWithAnOlderKeybag() throws -> (TestVault, DatabaseQueue, Data?) {
+    static func vaultWithAnOlderKeybag() throws -> (TestVault, Connection, Data?) {
         let test = try vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        let old = try queue.read { try KeybagTable($0).copies()[0] }
+        let queue = try Connection(test.databaseFile)
+        let old = try KeybagTable(queue).copies()[0]
         let vault = test.another()
         try vault.addProtector(.keyFile())
         try vault.close()
@@ -70,7 +69,7 @@ extension HeadAttackTests {
 
     @Test func olderKeybag_putBackAlone_isNoticed() throws {
         let (test, queue, old) = try Self.vaultWithAnOlderKeybag()
-        try queue.write { try KeybagTable($0).write(#require(old)) }
+        try KeybagTable(queue).write(#require(old))
         try queue.close()
         try Self.expectReadOnly(test, [.otherKeybag], items: 3)
         try Self.expectAcceptedInOneStep(test, [.otherKeybag])
@@ -78,7 +77,7 @@ extension HeadAttackTests {
 
     @Test func olderKeybag_putBackInOneCopy_isRepairedWithoutAWord() throws {
         let (test, queue, old) = try Self.vaultWithAnOlderKeybag()
-        try queue.write { try $0.execute(sql: "UPDATE keybag SET bytes = ?", arguments: [old]) }
+        try queue.execute("UPDATE keybag SET bytes = ?", [.blob(#require(old))])
         try queue.close()
         #expect(try test.another().headFindings(wholeVault: true) == [])
         try test.another().engine.add(.genericPassword("service", "new", value: "v"))
@@ -88,19 +87,18 @@ extension HeadAttackTests {
 
     @Test func olderVersionOfARow_putBack_isNoticed() throws {
         let test = try Self.vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        try queue.write { try $0.execute(sql: "CREATE TABLE earlier AS SELECT * FROM item WHERE id = 2") }
-        let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM earlier") }
-        try queue.write { try $0.execute(sql: "DROP TABLE earlier") }
+        let queue = try Connection(test.databaseFile)
+        try queue.execute("CREATE TABLE earlier AS SELECT * FROM item WHERE id = 2")
+        var old: [SQLValue] = []
+        try queue.forEach("SELECT version, metadata, value FROM earlier") { row in
+            old = [row.number(0).map(SQLValue.number) ?? .null, .blob(row.blob(1)), .blob(row.blob(2))]
+            return false
+        }
+        try queue.execute("DROP TABLE earlier")
         let vault = test.another()
         try vault.engine.update(.genericPassword("service", "account-2"), value: "changed")
         try vault.close()
-        let old = try #require(rows.first)
-        try queue.write {
-            try $0.execute(
-                sql: "UPDATE item SET version = ?, metadata = ?, value = ? WHERE id = 2",
-                arguments: [old["version"], old["metadata"], old["value"]])
-        }
+        try queue.execute("UPDATE item SET version = ?, metadata = ?, value = ? WHERE id = 2", old)
         try queue.close()
         try Self.expectReadOnly(test, [.changed(.items)], items: 3)
         try Self.expectAcceptedInOneStep(test, [.changed(.items)])
@@ -108,12 +106,12 @@ extension HeadAttackTests {
 
     @Test func olderHead_putBackAlone_isNoticed() throws {
         let test = try Self.vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        let old = try queue.read { try HeadTable($0).read() }
+        let queue = try Connection(test.databaseFile)
+        let old = try HeadTable(queue).read()
         let vault = test.another()
         try vault.engine.add(.genericPassword("service", "account-4", value: "v"))
         try vault.close()
-        try queue.write { try HeadTable($0).write(#require(old)) }
+        try HeadTable(queue).write(#require(old))
         try queue.close()
         try Self.expectReadOnly(test, [.older(changes: 1), .added(.items, 1)], items: 4)
     }
@@ -121,11 +119,11 @@ extension HeadAttackTests {
     /// It stays the same file with the same keybag, so only the head tells.
     @Test func olderHead_putBackUnderAnOpenVault_isNoticedByTheNextWrite() throws {
         let test = try Self.vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        let old = try queue.read { try HeadTable($0).read() }
+        let queue = try Connection(test.databaseFile)
+        let old = try HeadTable(queue).read()
         let vault = test.another()
         try vault.engine.add(.genericPassword("service", "account-4", value: "v"))
-        try queue.write { try HeadTable($0).write(#require(old)) }
+        try HeadTable(queue).write(#require(old))
         try queue.close()
         #expect(reason { try vault.engine.add(.genericPassword("service", "account-5", value: "v")) } == .rolledBack)
         #expect(try Self.values(test) == 4)

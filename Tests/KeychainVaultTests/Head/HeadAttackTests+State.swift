@@ -2,7 +2,6 @@
 // What remembers the state of a vault: it may be lost, old or forged.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import SecretMemory

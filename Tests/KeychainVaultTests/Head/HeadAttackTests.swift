@@ -2,7 +2,6 @@
 // A vault that is put back, or changed behind its back: it says so, can be read, and not changed until it is accepted.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import SecretMemory
@@ -112,11 +111,9 @@ struct HeadAttackTests {
     @Test(arguments: HeadAttack.all)
     func vault_changedBehindItsBack_isReadOnlyUntilItIsAccepted(_ attack: HeadAttack) throws {
         let test = try Self.vaultWithThreeItems()
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        try queue.writeWithoutTransaction { db in
-            for statement in attack.statements { try db.execute(sql: statement) }
-        }
-        try queue.close()
+        let connection = try Connection(test.databaseFile)
+        for statement in attack.statements { try connection.execute(SQL(stringLiteral: statement)) }
+        try connection.close()
         try Self.expectReadOnly(test, attack.expected, items: attack.items)
         #expect(Self.doctorsProblems(test).count == 1)
         try Self.expectAcceptedInOneStep(test, attack.expected)

@@ -2,7 +2,6 @@
 // Restored, locked and unwatched vaults: what the head says of them.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -44,7 +43,7 @@ extension HeadTests {
         try test.engine.add(.genericPassword("s", "first", value: "v"))
         let file = test.root + "/backup"
         try test.vault.backup(to: file)
-        try DatabaseQueueForTests(file).run("DELETE FROM item")
+        try PlainDatabase(file).run("DELETE FROM item")
         #expect(reason { try test.another().restore(from: file) } == .corrupt)
         #expect(try test.another().restore(from: file, force: true).isAccepted)
         try test.reopened().add(.genericPassword("s", "new", value: "v"))
@@ -72,10 +71,10 @@ extension HeadTests {
         let test = try TestVault()
         for name in ["a", "b", "c"] { try test.engine.add(.genericPassword("s", name, value: "v")) }
         let vault = test.another()
-        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM item WHERE id = 1")
+        try PlainDatabase(test.databaseFile).run("DELETE FROM item WHERE id = 1")
         let report = try vault.headReport()
         #expect(report.findings.contains(.missing(.items, 1)))
-        try DatabaseQueueForTests(test.databaseFile).run("UPDATE item SET value = x'00' WHERE id = 2")
+        try PlainDatabase(test.databaseFile).run("UPDATE item SET value = x'00' WHERE id = 2")
         #expect(reason { try vault.accept(report) } == .busy)
         #expect(reason { try vault.engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
         try vault.accept(vault.headReport())

@@ -2,7 +2,6 @@
 // The head follows every change, whatever it is made of.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -55,9 +54,9 @@ struct HeadTests {
         let stored = try test.vault.insert(FormatSample.all[0].item)
         try test.vault.close()
         // Damage that the sums do not notice: they hold how the value begins.
-        let queue = try DatabaseQueue(path: test.databaseFile)
-        try queue.write {
-            try $0.execute(sql: "UPDATE item SET value = CAST(substr(value, 1, length(value) - 1) || x'00' AS BLOB)")
+        let queue = try Connection(test.databaseFile)
+        try queue.writing {
+            try $0.execute("UPDATE item SET value = CAST(substr(value, 1, length(value) - 1) || x'00' AS BLOB)")
         }
         try queue.close()
         _ = try test.another().insert(stored.item)
@@ -72,7 +71,7 @@ struct HeadTests {
         for sample in FormatSample.all { _ = try test.vault.insert(sample.item) }
         let before = try Self.head(test)
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             "DELETE FROM lookup" + (alsoARow ? "; DELETE FROM item WHERE id = 1" : ""))
         #expect(reason { try test.another().engine.add(.genericPassword("s", "new", value: "v")) } == .rolledBack)
         #expect(try test.another().repairIndex().addedCount > 0)
@@ -86,7 +85,7 @@ struct HeadTests {
         let test = try TestVault()
         for sample in FormatSample.all { _ = try test.vault.insert(sample.item) }
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM lookup")
+        try PlainDatabase(test.databaseFile).run("DELETE FROM lookup")
         try test.vault.accept()
         #expect(try test.vault.repairIndex().addedCount > 0)
         try Self.expectWhole(test)

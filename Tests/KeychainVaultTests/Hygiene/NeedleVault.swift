@@ -2,7 +2,6 @@
 // A vault full of secrets that the exerciser knows how to make.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
@@ -94,7 +93,7 @@ struct NeedleVault {
     }
 
     private func change(_ statement: String) throws {
-        try DatabaseQueueForTests(test.databaseFile).run(statement)
+        try PlainDatabase(test.databaseFile).run(statement)
     }
 
     private func quarantine() throws {

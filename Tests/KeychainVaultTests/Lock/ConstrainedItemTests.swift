@@ -2,7 +2,6 @@
 // Items that ask for the user or a password: what keeps them closed is cryptography, not a condition in the code.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import KeychainTestSupport
@@ -147,9 +146,9 @@ import Testing
         var keybag = try test.vault.session().keybag
         keybag.userKey?.publicKey = try UserKey.publicKey(of: UserKey.make())
         try test.vault.close()
-        let database = try DatabaseQueue(path: test.databaseFile)
+        let database = try Connection(test.databaseFile)
         for table in ["keybag", "keybag_copy"] {
-            try database.write { try $0.execute(sql: "UPDATE \(table) SET bytes = ?", arguments: [keybag.bytes]) }
+            try database.execute("UPDATE \(table) SET bytes = ?", [.blob(keybag.bytes)])
         }
         #expect(reason { _ = try test.another().engine.value(.genericPassword("s", "a")) } == .corrupt)
     }

@@ -2,7 +2,6 @@
 // Changes of the keybag that meet other changes, and copies that nobody has vouched for.
 
 import Foundation
-import GRDB
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
@@ -43,9 +42,7 @@ import Testing
         let right = spoiled.userKey?.publicKey
         spoiled.userKey?.publicKey = try UserKey.publicKey(of: UserKey.make())
         spoiled.sequence += 1
-        try DatabaseQueue(path: test.databaseFile).write {
-            try $0.execute(sql: "UPDATE keybag SET bytes = ?", arguments: [spoiled.bytes])
-        }
+        try Connection(test.databaseFile).execute("UPDATE keybag SET bytes = ?", [.blob(spoiled.bytes)])
         try test.another().addProtector(.keyFile(), authority: .old)
         let keybag = try test.another().session().keybag
         #expect(keybag.userKey?.publicKey == right)
@@ -54,7 +51,7 @@ import Testing
 
     @Test func damagedCopy_ofAVaultUnlockedByAPassphrase_isRepairedByTheNextWrite() throws {
         let test = try TestVault.locked()
-        try DatabaseQueueForTests(test.databaseFile).run("UPDATE keybag SET bytes = zeroblob(100)")
+        try PlainDatabase(test.databaseFile).run("UPDATE keybag SET bytes = zeroblob(100)")
         let vault = test.another()
         try vault.unlock(.old)
         #expect(try vault.status().isKeybagCopyDamaged)

@@ -2,7 +2,6 @@
 // A protector that was removed opens nothing that is stored after its removal, whatever else somebody has kept.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import KeychainTestSupport
 import SecretMemory
@@ -62,13 +61,8 @@ import Testing
     @Test func deviceKey_removedBesideAReader_opensNothingThatIsStoredLaterWhereverTheLogIsCut() throws {
         let test = try Self.vault()
         let key = try Self.deviceKey(test)
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let reader = try DatabaseQueue(path: test.databaseFile, configuration: configuration)
-        try reader.inDatabase { db in
-            try db.execute(sql: "BEGIN")
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM item")
-        }
+        let reader = try Connection(test.databaseFile)
+        try reader.execute("BEGIN; SELECT count(*) FROM item")
         let vault = test.another()
         try vault.removeProtector(vault.slot(DeviceKeyProtector.kind), authority: .old)
         try Self.storeLater(test)
@@ -85,7 +79,7 @@ import Testing
             let copy = Vault(try VaultLocation(folder: folder, deviceKeyFile: test.location.deviceKeyFile), .cheap)
             #expect(!Self.opens("later", copy), "\(folder)")
         }
-        try reader.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        try reader.execute("ROLLBACK")
         try reader.close()
     }
 

@@ -2,7 +2,6 @@
 // Rotations by who does not have every key: what they cannot open stays, with the key that opens it.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Synchronization
 import Testing
@@ -118,7 +117,7 @@ import Testing
     @Test func damagedRow_whoseKeyIsHere_isQuarantinedAlsoWithoutTheDeviceKey() throws {
         let test = try Self.vault()
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             "UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = 2 OR class = 9")
         try test.another().accept()
         let elsewhere = try test.withoutDeviceKey()
@@ -139,7 +138,7 @@ import Testing
         #expect(try !vault.status().isRotating)
         #expect(try Self.generations(vault, of: 6) == [1, 3])
         try vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             """
             INSERT INTO item SELECT id, uuid, version, class, generation, major, minor, scope, metadata, value
             FROM quarantine
@@ -154,7 +153,7 @@ import Testing
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6) == [1, 2])
         try vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run("DELETE FROM quarantine")
+        try PlainDatabase(test.databaseFile).run("DELETE FROM quarantine")
         try vault.accept()
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6).count == 1)

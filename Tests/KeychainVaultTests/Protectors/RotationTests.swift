@@ -2,7 +2,6 @@
 // Rotating the class keys.
 
 import Foundation
-import GRDB
 import KeychainEngine
 import Testing
 
@@ -80,7 +79,7 @@ import Testing
     @Test func row_thatDoesNotOpen_isSetAsideByRotation() throws {
         let test = try Self.vault(items: 3)
         try test.vault.close()
-        try DatabaseQueueForTests(test.databaseFile).run(
+        try PlainDatabase(test.databaseFile).run(
             "UPDATE item SET metadata = zeroblob(length(metadata)) WHERE id = 2")
         let vault = test.another()
         try vault.accept()

@@ -2,23 +2,20 @@
 // Changing a vault's tables behind its back.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 @testable import KeychainVault
 
 /// A plain connection to a database file, closed with the object.
-struct DatabaseQueueForTests {
-    let queue: DatabaseQueue
+struct PlainDatabase {
+    let connection: Connection
 
-    init(_ path: String) throws { queue = try DatabaseQueue(path: path) }
+    init(_ path: String) throws { connection = try Connection(path) }
 
-    func run(_ statement: String) throws {
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: statement)
-            _ = try db.checkpoint(.truncate)
-        }
-        try queue.close()
+    func run(_ statements: String) throws {
+        try connection.execute(SQL(stringLiteral: statements))
+        try connection.truncateLog()
+        try connection.close()
     }
 }
 

@@ -2,7 +2,6 @@
 // What somebody can make of a vault's files: the database as it was after each transaction that is still in the WAL.
 
 import Foundation
-import GRDB
 import KeychainEngine
 
 @testable import KeychainVault
@@ -52,8 +51,8 @@ struct LogCuts {
     func keybags() throws -> [Keybag] {
         var found: [Keybag] = []
         try forEach { path in
-            let queue = try DatabaseQueue(path: path)
-            for bytes in try queue.read({ try KeybagTable($0).copies() }) {
+            let queue = try Connection(path)
+            for bytes in try KeybagTable(queue).copies() {
                 guard let bytes, let keybag = try? Keybag(bytes: bytes), !found.contains(keybag) else { continue }
                 found.append(keybag)
             }

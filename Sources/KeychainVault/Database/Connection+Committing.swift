@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commits that fail must not take effect later.
+
+import CKeychainSQLite
+import KeychainEngine
+
+extension Connection {
+    /// Durable when this returns; if it throws, nothing has happened.
+    ///
+    /// - Parameter path: The path of the database, for messages.
+    func commit(_ path: String) throws {
+        do {
+            try end()
+        } catch let failure as SQLiteFailure {
+            throw takenBack(failure, path)
+        }
+    }
+
+    /// Ensures that a failed commit does not take effect for the next process either.
+    ///
+    /// - Returns: The error to throw: the given one, or that the outcome is unknown.
+    func takenBack(_ failure: SQLiteFailure, _ path: String) -> any Error {
+        // If a write failed, the WAL has no commit mark, so nothing has happened.
+        let isWritten = failure.group == SQLITE_IOERR && failure.code != SQLiteFailure.writeFailed
+        guard isWritten, !takeBack() else { return failure }
+        return KeychainError.unknownOutcome(path)
+    }
+
+    /// Overwrites the frames of a failed commit in the WAL. If only the sync failed, they are complete, and the next
+    /// recovery of the WAL would apply them.
+    ///
+    /// - Returns: `false` if that failed too.
+    private func takeBack() -> Bool {
+        do {
+            try rollBack()
+            try begin()
+            // Any change works: its page overwrites the first one.
+            let version = try number("PRAGMA user_version") ?? 0
+            try execute("PRAGMA user_version = \(version)")
+            try end()
+            return true
+        } catch {
+            return false  // Whoever called rolls back, or closes the connection.
+        }
+    }
+
+    /// Moves all of the WAL into the database and truncates it. Does not wait: a reader may have been stopped.
+    ///
+    /// - Returns: `false` if a reader needs the WAL, or the disk failed.
+    func truncateLogNow() -> Bool {
+        PausePoint.beforeTruncation.reached()
+        defer { PausePoint.truncated.reached() }
+        do {
+            try BusyWait.$isOff.withValue(true) { try truncateLog() }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
