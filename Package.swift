@@ -167,6 +167,7 @@ let targets: [Target] = [
         dependencies: [
             "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims", "KeychainTestSupport",
             "exerciser",
+            .product(name: "Crypto", package: "swift-crypto"), "CKeychainSQLite",
         ]),
     .testTarget(
         name: "KeychainTestingTests",

@@ -23,8 +23,8 @@ The versions that the tests of this commit have run with, with all traits enable
 version, so that programs can choose. To build with exactly these versions, pin them (`swift package resolve NAME --version VERSION`).
 `{RENEW}` writes this file, and `.ci/run` fails if it differs from the resolved versions.
 
-| Package | Version | Revision | From |
-|---|---|---|---|
+| Package | Version | From |
+|---|---|---|
 """
 
 TAIL = """
@@ -44,7 +44,7 @@ def main():
         RECORD.write_text(document(pins), encoding="utf-8")
         print(f"{RECORD.relative_to(ROOT)} lists {len(pins)} packages.")
         return
-    differences = list(compare(recorded(), {name: pin[:2] for name, pin in pins.items()}))
+    differences = list(compare(recorded(), {name: pin[0] for name, pin in pins.items()}))
     for difference in differences:
         print(difference, file=sys.stderr)
     if differences:
@@ -53,15 +53,15 @@ def main():
 
 
 def resolved():
-    """By name: version, revision, URL."""
+    """By name: version, URL."""
     pins = {}
     for path in RESOLVED:
         for pin in json.loads(path.read_text(encoding="utf-8"))["pins"]:
             state = pin["state"]
-            found = (state.get("version") or state.get("branch") or "-", state["revision"], pin["location"])
+            found = (state.get("version") or state.get("branch") or "-", pin["location"])
             other = pins.setdefault(pin["identity"], found)
-            if other[:2] != found[:2]:
-                sys.exit(f"{pin['identity']}: the two packages were built with {shown(other)} and {shown(found)}")
+            if other[0] != found[0]:
+                sys.exit(f"{pin['identity']}: the two packages were built with {other[0]} and {found[0]}")
     return pins
 
 
@@ -69,21 +69,17 @@ def recorded():
     if not RECORD.is_file():
         return {}
     rows = [line.split("|") for line in RECORD.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    return {row[1].strip(" `"): (row[2].strip(), row[3].strip(" `")) for row in rows}
+    return {row[1].strip(" `"): row[2].strip() for row in rows}
 
 
 def compare(old, new):
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            yield f"{name}: recorded {shown(old.get(name))}, resolved {shown(new.get(name))}"
-
-
-def shown(pin):
-    return f"{pin[0]} ({pin[1][:12]})" if pin else "nothing"
+            yield f"{name}: recorded {old.get(name, "nothing")}, resolved {new.get(name, "nothing")}"
 
 
 def document(pins):
-    rows = [f"| `{name}` | {pin[0]} | `{pin[1]}` | <{pin[2]}> |\n" for name, pin in sorted(pins.items())]
+    rows = [f"| `{name}` | {pin[0]} | <{pin[1]}> |\n" for name, pin in sorted(pins.items())]
     return HEAD + "".join(rows) + TAIL.format(sqlite=sqlite(), swift=swift())
 
 

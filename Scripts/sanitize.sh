@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs tests under the thread sanitizer, which stops with an error at the first data race. Arguments are passed to the tests.
+#
+#   SANITIZED    the packages to test: `core wrappers` (the default), or `core`
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -8,6 +10,7 @@ cd -- "$(dirname -- "$0")/.."
 # A separate build of everything.
 readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --enable-all-traits)
 readonly build_wrappers=(Scripts/wrappers.sh --sanitize=thread)
+readonly packages=${SANITIZED:-core wrappers}
 
 # The number of concurrent tests, as in test.sh. The limit matters more here, since tests take ten times as long.
 readonly width=24
@@ -19,16 +22,18 @@ trap 'rm -rf -- "$scratch"' EXIT
 main() {
     # Build before setting any variables: a changed environment makes SwiftPM compile every module again.
     "${build[@]}" --build-tests
-    "${build_wrappers[@]}" --build-tests
+    if [[ $packages == *wrappers* ]]; then "${build_wrappers[@]}" --build-tests; fi
     local core wrappers
     core=$("${build[@]}" --show-bin-path)/swift-keychainPackageTests.xctest
-    wrappers=$("${build_wrappers[@]}" --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key" XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state"
     export KEYCHAIN_ANCHORS=file
     "$(clang_of_swift)" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$scratch/annotations.so" \
         Tests/Sanitizer/MutexAnnotations.c -ldl
     run "$core" "$@"
-    run "$wrappers" "$@"
+    if [[ $packages == *wrappers* ]]; then
+        wrappers=$("${build_wrappers[@]}" --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
+        run "$wrappers" "$@"
+    fi
     ((found > 0)) || { echo "No test matches the filter." >&2; exit 1; }
 }
 

@@ -11,9 +11,8 @@ public struct HeadKeys: Sendable {
     /// Makes the digests that the head adds up.
     public let rows: RowDigests
     private let sealing: SecretBytes
-    // The keyed state is made once: it costs more than the code itself. It lies in ordinary memory. An attacker who reads it can
-    // make anchors, and opens nothing with it.
-    private let anchor: HMAC<SHA256>
+    // An attacker who reads its state can make anchors, and opens nothing with it.
+    private let anchor: KeyedDigest
     private let place: AssociatedData
 
     public init(indexKey: SecretBytes, vaultID: UUID) {
@@ -23,7 +22,7 @@ public struct HeadKeys: Sendable {
         }
         self.vaultID = vaultID
         sealing = key(.head)
-        anchor = HMAC(key: symmetric(key(.headAnchor)))
+        anchor = KeyedDigest(key: key(.headAnchor))
         rows = RowDigests(key: key(.headRows))
         place = AssociatedData(
             vaultID: vaultID, role: .head, itemID: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
@@ -38,27 +37,22 @@ public struct HeadKeys: Sendable {
     /// The code that proves that an anchor was written with the index key.
     public func anchorCode(_ message: [UInt8]) -> Data { Data(authenticated(message)) }
 
-    /// Compares in constant time, as the library does with all such codes.
+    /// Compares in constant time, as the library does with all its digests.
     public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool { authenticated(message) == code }
 
-    private func authenticated(_ message: [UInt8]) -> HMAC<SHA256>.MAC {
-        var code = anchor
-        code.update(data: message)
-        return code.finalize()
+    private func authenticated(_ message: [UInt8]) -> SHA256Digest {
+        message.withUnsafeBytes { anchor.code(for: $0) }
     }
 }
 
 /// Keyed digests (HMAC-SHA-256) of rows.
 public struct RowDigests: Sendable {
-    // The keyed state is made once: it costs as much as the digest itself.
-    private let keyed: HMAC<SHA256>
+    private let keyed: KeyedDigest
 
-    public init(key: SecretBytes) { keyed = HMAC(key: symmetric(key)) }
+    public init(key: SecretBytes) { keyed = KeyedDigest(key: key) }
 
     /// - Parameter message: Its first byte tells what kind of row it is of.
     public func digest(_ message: [UInt8]) -> SetSum {
-        var code = keyed
-        code.update(data: message)
-        return SetSum(bytes: code.finalize())
+        SetSum(bytes: message.withUnsafeBytes { keyed.code(for: $0) })
     }
 }

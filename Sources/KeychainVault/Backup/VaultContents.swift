@@ -37,7 +37,8 @@ struct VaultContents {
         }
     }
 
-    private init(_ connection: Connection, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws {
+    private init(_ connection: Connection, _ path: String, _ location: VaultLocation, _ settings: VaultSettings) throws
+    {
         formatVersion = try VaultSchema.check(connection, path: path)
         let told = try connection.texts("PRAGMA integrity_check(3)")
         guard told == ["ok"] else {

@@ -79,6 +79,7 @@ package final class Connection {
     /// Runs a statement, or several, until they are done; rows that they return are ignored.
     ///
     /// - Parameter arguments: For each `?`, in order; each statement takes as many as it has.
+    /// - Throws: `SQLITE_RANGE` if there are too few or too many.
     package func execute(_ sql: SQL, _ arguments: [SQLValue] = []) throws {
         try forEach(sql, arguments) { _ in true }
     }
@@ -151,6 +152,7 @@ package final class Connection {
                 left = left.dropFirst(count)
                 try step(statement, body)
             }
+            if !left.isEmpty { throw SQLiteFailure(code: SQLITE_RANGE) }
         }
     }
 
