@@ -75,7 +75,7 @@ def recorded():
 def compare(old, new):
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            yield f"{name}: recorded {old.get(name, "nothing")}, resolved {new.get(name, "nothing")}"
+            yield f"{name}: recorded {old.get(name, 'nothing')}, resolved {new.get(name, 'nothing')}"
 
 
 def document(pins):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keyed digests of attribute values: what lookups compare instead of the values.
 
+import Crypto
 public import Foundation
 public import SecretMemory
 

@@ -14,13 +14,18 @@ struct KeyedDigest: Sendable {
     private let inner: SHA256
     private let outer: SHA256
 
-    /// In bytes; a longer key would have to be digested first.
+    /// In bytes.
     private static let blockLength = 64
 
-    /// - Parameter key: At most 64 bytes.
     init(key: SecretBytes) {
-        precondition(key.count <= Self.blockLength, "a key of this package has 32 bytes")
-        (inner, outer) = key.withUnsafeBytes { (Self.state($0, pad: 0x36), Self.state($0, pad: 0x5C)) }
+        (inner, outer) = key.withUnsafeBytes { key in
+            guard key.count > Self.blockLength else { return Self.states(key) }
+            return SHA256.hash(data: key).withUnsafeBytes(Self.states)
+        }
+    }
+
+    private static func states(_ key: UnsafeRawBufferPointer) -> (SHA256, SHA256) {
+        (state(key, pad: 0x36), state(key, pad: 0x5C))
     }
 
     private static func state(_ key: UnsafeRawBufferPointer, pad: UInt8) -> SHA256 {

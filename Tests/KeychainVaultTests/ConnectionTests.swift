@@ -17,7 +17,7 @@ struct ConnectionTests {
         let connection: Connection
 
         init() throws {
-            folder = try TemporaryFolder()
+            folder = try TemporaryFolder("connection")
             connection = try Connection(folder.path + "/sample.db")
             try connection.execute("CREATE TABLE t (n INTEGER UNIQUE, b BLOB); INSERT INTO t (n) VALUES (1), (2), (3)")
         }
@@ -114,7 +114,7 @@ struct ConnectionTests {
     }
 
     @Test func missingFile_openedForWriting_isNotCreated() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("connection")
         #expect(Self.code { _ = try Connection(folder.path + "/none.db", .writing) } == SQLITE_CANTOPEN)
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/none.db"))
     }
@@ -129,7 +129,8 @@ struct ConnectionTests {
                     // Two steps that another thread's would spoil.
                     try shared.use { connection in
                         let number = try connection.number("SELECT min(n) FROM t") ?? 0
-                        try connection.execute("UPDATE t SET n = ? WHERE n = ?", [.number(number - 1), .number(number)])
+                        try connection.execute(
+                            "UPDATE t SET n = ? WHERE n = ?", [.number(number - 1), .number(number)])
                     }
                 }
             }
