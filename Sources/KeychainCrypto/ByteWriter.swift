@@ -37,3 +37,38 @@ public struct ByteWriter: Sendable {
     /// Replaces one byte; `index` is one that has been written.
     mutating func replace(at index: Int, with byte: UInt8) { bytes[index] = byte }
 }
+
+/// Writes fields one after another into memory that has room for all of them: several times faster than a ``ByteWriter``, for
+/// what each write of the vault needs.
+public struct FieldWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    private init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+
+    /// The bytes that `body` writes.
+    ///
+    /// - Parameter capacity: At least as many as it writes.
+    public static func bytes(capacity: Int, _ body: (inout FieldWriter) -> Void) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            var writer = FieldWriter(UnsafeMutableRawBufferPointer(buffer))
+            body(&writer)
+            count = writer.count
+        }
+    }
+
+    public mutating func put(_ byte: UInt8) { withUnsafeBytes(of: byte) { put($0) } }
+
+    public mutating func put(bigEndian number: UInt64) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
+
+    public mutating func put(bigEndian number: UInt32) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
+
+    public mutating func put(_ data: Data) { data.withUnsafeBytes { put($0) } }
+
+    public mutating func put(_ bytes: UnsafeRawBufferPointer) {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: memory[count...])
+        precondition(bytes.count <= rest.count, "the fields do not fit into the capacity")
+        rest.copyMemory(from: bytes)
+        count += bytes.count
+    }
+}

@@ -30,12 +30,18 @@ public struct HeadKeys: Sendable {
     }
 
     /// Seals a head: nonce ‖ ciphertext ‖ tag.
-    public func seal(_ head: [UInt8]) throws(CipherFailure) -> Data { try Sealing.seal(head, with: sealing, place) }
+    ///
+    /// - Parameter random: Where the nonce comes from; `nil`: directly from the kernel.
+    public func seal(_ head: [UInt8], _ random: RandomBatch? = nil) throws(CipherFailure) -> Data {
+        try Sealing.seal(head, with: sealing, place, random)
+    }
 
     public func open(_ sealed: Data) throws(CipherFailure) -> Data { try Sealing.open(sealed, with: sealing, place) }
 
     /// The code that proves that an anchor was written with the index key.
-    public func anchorCode(_ message: [UInt8]) -> Data { Data(authenticated(message)) }
+    public func anchorCode(_ message: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
+        authenticated(message).withUnsafeBytes(body)
+    }
 
     /// Compares in constant time, as the library does with all its digests.
     public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool { authenticated(message) == code }
@@ -53,6 +59,6 @@ public struct RowDigests: Sendable {
 
     /// - Parameter message: Its first byte tells what kind of row it is of.
     public func digest(_ message: [UInt8]) -> SetSum {
-        SetSum(bytes: message.withUnsafeBytes { keyed.code(for: $0) })
+        message.withUnsafeBytes { keyed.code(for: $0) }.withUnsafeBytes { SetSum(digest: $0) }
     }
 }

@@ -22,10 +22,12 @@ public enum Sealing {
     public static let wrappedKeyLength = 32 + overhead
 
     /// nonce ‖ ciphertext ‖ tag.
-    public static func seal(_ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData) throws(CipherFailure)
-        -> Data
-    {
-        try seal(plaintext, symmetric(key), place.bytes)
+    ///
+    /// - Parameter random: Where the nonce comes from; `nil`: directly from the kernel.
+    public static func seal(
+        _ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData, _ random: RandomBatch? = nil
+    ) throws(CipherFailure) -> Data {
+        try seal(plaintext, symmetric(key), place.bytes, random)
     }
 
     public static func open(_ sealed: Data, with key: SecretBytes, _ place: AssociatedData) throws(CipherFailure)
@@ -70,14 +72,17 @@ public enum Sealing {
     /// Seals under a fresh key that is used once and wrapped by `wrappingKey`: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
     ///
     /// So a value can get further layers, or be moved to another class key, without being sealed again.
+    ///
+    /// - Parameter random: Where the key and the nonces come from; `nil`: directly from the kernel.
     public static func sealWithOneTimeKey(
-        _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
+        _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData,
+        _ random: RandomBatch? = nil
     ) throws(CipherFailure) -> Data {
-        var raw = Data.random(count: 32)
+        var raw = Data.random(count: 32, random)
         defer { raw.wipe() }
         let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
-        let wrapped = try seal(oneTimeKey, symmetric(wrappingKey), keyPlace.bytes)
-        return wrapped + (try seal(plaintext, oneTimeKey, place.bytes))
+        let wrapped = try seal(oneTimeKey, symmetric(wrappingKey), keyPlace.bytes, random)
+        return wrapped + (try seal(plaintext, oneTimeKey, place.bytes, random))
     }
 
     public static func openWithOneTimeKey(
@@ -94,13 +99,13 @@ public enum Sealing {
     // MARK: - The two calls into the cipher
 
     private static func seal<Plaintext: ContiguousBytes>(
-        _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: [UInt8]
+        _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: [UInt8], _ random: RandomBatch? = nil
     ) throws(CipherFailure) -> Data {
         defer { scrubCipher() }
         do {
-            let nonce = try AES.GCM.Nonce(data: Data.random(count: 12))
-            let box = try plaintext.withUnsafeBytes {
-                try AES.GCM.seal($0, using: key, nonce: nonce, authenticating: aad)
+            let nonce = try AES.GCM.Nonce(data: Data.random(count: 12, random))
+            let box = try plaintext.withUnsafeBytes { plaintext in
+                try aad.withUnsafeBytes { try AES.GCM.seal(plaintext, using: key, nonce: nonce, authenticating: $0) }
             }
             guard let combined = box.combined else { throw CipherFailure() }
             return combined
@@ -121,7 +126,7 @@ public enum Sealing {
     /// Overwrites the object in which the library had the key at hand, spread for the cipher's rounds with the key itself in
     /// front: it is freed as it is, since BoringSSL wipes nothing of AES-GCM. Object, header included: 592 bytes.
     private static func scrubCipher() {
-        for size in [592, 608] { scrubFreedBlocks(of: size, count: 8) }
+        scrubFreedBlocks(of: 592, count: 8)
     }
 }
 
@@ -139,9 +144,13 @@ extension [UInt8] {
 
 extension Data {
     /// Bytes from the kernel's generator.
-    public static func random(count: Int) -> Data {
+    ///
+    /// - Parameter batch: Where they come from; `nil`: directly from the kernel.
+    public static func random(count: Int, _ batch: RandomBatch? = nil) -> Data {
         var bytes = Data(count: count)
-        bytes.withUnsafeMutableBytes(fillWithRandomBytes)
+        bytes.withUnsafeMutableBytes { bytes in
+            if let batch { batch.fill(bytes) } else { fillWithRandomBytes(bytes) }
+        }
         return bytes
     }
 

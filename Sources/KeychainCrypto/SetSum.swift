@@ -17,17 +17,25 @@ public struct SetSum: Equatable, Sendable {
 
     /// - Parameter bytes: A number of 32 bytes, the most significant first; of any other length it counts as zero.
     public init(bytes: some ContiguousBytes) {
-        self = bytes.withUnsafeBytes { bytes in
-            guard bytes.count == Self.length else { return .zero }
-            let word = { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) }
-            return SetSum(words: (word(0), word(1), word(2), word(3)))
-        }
+        self = bytes.withUnsafeBytes { SetSum(digest: $0) }
     }
 
-    public var bytes: Data {
-        var writer = ByteWriter(capacity: Self.length)
-        for word in [words.0, words.1, words.2, words.3] { writer.append(bigEndian: word) }
-        return writer.data
+    init(digest bytes: UnsafeRawBufferPointer) {
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        self = bytes.count == Self.length ? SetSum(words: (word(0), word(1), word(2), word(3))) : .zero
+    }
+
+    /// A number of 32 bytes, the most significant first.
+    public var bytes: Data { Data(FieldWriter.bytes(capacity: Self.length) { write(to: &$0) }) }
+
+    /// Writes ``bytes``.
+    public func write(to writer: inout FieldWriter) {
+        writer.put(bigEndian: words.0)
+        writer.put(bigEndian: words.1)
+        writer.put(bigEndian: words.2)
+        writer.put(bigEndian: words.3)
     }
 
     public static func == (lhs: SetSum, rhs: SetSum) -> Bool { lhs.words == rhs.words }

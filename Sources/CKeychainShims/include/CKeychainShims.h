@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "LogHeader.h"
 #include "LoginSessions.h"
 #include "TerminalGuard.h"
 

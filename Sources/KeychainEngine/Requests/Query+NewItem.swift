@@ -2,6 +2,7 @@
 // Creates a new item from a request: defaults, dates, access group, access control.
 
 import Foundation
+import SecretMemory
 
 extension Query {
     func newItem(accessGroups: AccessGroups, dialect: Engine.Dialect, at date: Date) throws(KeychainError) -> Item {
@@ -113,8 +114,8 @@ extension Attributes {
     mutating func stamp(created: Date?, modified: Date) {
         if let created { self[.creationDate] = .date(created.timeIntervalSinceReferenceDate) }
         self[.modificationDate] = .date(modified.timeIntervalSinceReferenceDate)
-        var generator = SystemRandomNumberGenerator()
-        let random = (generator.next(), generator.next(), generator.next())
-        self[.digest] = .data(withUnsafeBytes(of: random) { Data($0.prefix(20)) })
+        var digest = Data(count: 20)
+        digest.withUnsafeMutableBytes(fillWithRandomBytes)
+        self[.digest] = .data(digest)
     }
 }

@@ -29,6 +29,8 @@ package final class Connection {
     /// The kept statements, by their place; `nil` while one is in use.
     private var prepared: [OpaquePointer?] = []
     private let wait: BusyWait?
+    /// See ``findLogIndex()``.
+    private(set) lazy var logIndex = findLogIndex()
 
     /// - Parameters:
     ///   - name: A path, or a URI with SQLite's settings.
@@ -224,6 +226,12 @@ package final class Connection {
     var totalChangesCount: Int { Int(sqlite3_total_changes64(database)) }
 
     // MARK: - Whole databases
+
+    /// SQLite's object for the file.
+    var databaseFile: UnsafeMutablePointer<sqlite3_file>? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        return sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK ? file : nil
+    }
 
     /// Moves all of the WAL into the database and truncates it.
     ///

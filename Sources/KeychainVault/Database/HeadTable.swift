@@ -7,7 +7,8 @@ import Foundation
 struct HeadTable {
     private let connection: Connection
     private static let stored = SQL.kept("SELECT bytes FROM head WHERE id = 1")
-    private static let replace = SQL.kept("INSERT OR REPLACE INTO head (id, bytes) VALUES (1, ?)")
+    private static let update = SQL.kept("UPDATE head SET bytes = ? WHERE id = 1")
+    private static let insert = SQL.kept("INSERT INTO head (id, bytes) VALUES (1, ?)")
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -16,5 +17,8 @@ struct HeadTable {
         try connection.blob(Self.stored).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    func write(_ sealed: Data) throws { try connection.execute(Self.replace, [.blob(sealed)]) }
+    func write(_ sealed: Data) throws {
+        try connection.execute(Self.update, [.blob(sealed)])
+        if connection.changesCount == 0 { try connection.execute(Self.insert, [.blob(sealed)]) }
+    }
 }

@@ -8,7 +8,7 @@ import KeychainCrypto
 /// sealing and differs after any change: of the metadata the length, nonce and tag; of the value the length, and the
 /// nonce of the wrapped one-time key with the bytes after it, since the value is sealed under that key.
 struct RowTrace {
-    private enum Kind: UInt8 {
+    fileprivate enum Kind: UInt8 {
         case item = 1
         case lookup = 2
     }
@@ -17,54 +17,85 @@ struct RowTrace {
     static let columns = "id, version, class, generation, uuid, major, minor, scope, metadata, value"
     private static let (nonce, tag, valueHead) = (12, 16, Sealing.wrappedKeyLength)
 
-    private var writer = ByteWriter(capacity: 288)
-    var bytes: [UInt8] { writer.bytes }
-
-    private init(_ kind: Kind, _ numbers: [Int64]) {
-        writer.append(kind.rawValue)
-        for number in numbers { writer.append(bigEndian: number) }
-    }
+    let bytes: [UInt8]
 
     /// One entry of the lookup table.
     init(lookup digest: Data, of rowID: Int64) {
-        self.init(.lookup, [rowID])
-        digest.withUnsafeBytes { append($0) }
+        bytes = FieldWriter.bytes(capacity: 1 + 8 + 4 + digest.count) { writer in
+            writer.put(Kind.lookup.rawValue)
+            writer.put(bigEndian: UInt64(bitPattern: rowID))
+            digest.withUnsafeBytes { writer.put(part: $0) }
+        }
     }
 
     /// A row before it is stored.
     init(_ row: SealedRow) {
-        self.init(.item, [row.rowID, row.version, Int64(row.keyClass), Int64(row.generation)])
-        for part in [row.id.bytes, row.key?.major, row.key?.minor, row.key?.scope] {
-            (part ?? Data()).withUnsafeBytes { append($0) }
+        let keyLength = (row.key?.major.count ?? 0) + (row.key?.minor.count ?? 0) + (row.key?.scope.count ?? 0)
+        bytes = FieldWriter.bytes(capacity: Self.capacity(keyLength)) { writer in
+            writer.put(item: row.rowID, row.version, Int64(row.keyClass), Int64(row.generation))
+            withUnsafeBytes(of: row.id.uuid) { writer.put(part: $0) }
+            for part in [row.key?.major, row.key?.minor, row.key?.scope] {
+                (part ?? Data()).withUnsafeBytes { writer.put(part: $0) }
+            }
+            row.metadata.withUnsafeBytes { writer.put(metadata: $0) }
+            (row.value ?? Data()).withUnsafeBytes { writer.put(value: $0) }
         }
-        row.metadata.withUnsafeBytes { append(metadata: $0) }
-        (row.value ?? Data()).withUnsafeBytes { append(value: $0) }
     }
 
     /// A stored row with the columns ``columns``. In a damaged file a column may hold another type than declared: it
     /// counts as −1 or as no bytes.
     init(item row: RowReader) {
-        self.init(.item, (0..<4).map { row.number($0) ?? -1 })
-        for column in Int32(4)..<8 { row.withBlob(column) { append($0) } }
-        row.withBlob(8) { append(metadata: $0) }
-        row.withBlob(9) { append(value: $0) }
+        let keyLength = (Int32(4)..<8).reduce(0) { $0 + row.withBlob($1) { $0.count } }
+        bytes = FieldWriter.bytes(capacity: Self.capacity(keyLength)) { writer in
+            let number = { (column: Int32) in row.number(column) ?? -1 }
+            writer.put(item: number(0), number(1), number(2), number(3))
+            for column in Int32(4)..<8 { row.withBlob(column) { writer.put(part: $0) } }
+            row.withBlob(8) { writer.put(metadata: $0) }
+            row.withBlob(9) { writer.put(value: $0) }
+        }
     }
 
-    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        writer.append(bigEndian: UInt32(clamping: bytes.count))
-        writer.append(bytes)
+    /// Room for an item, with an identity in addition to its other parts.
+    private static func capacity(_ partLengths: Int) -> Int {
+        1 + 4 * 8 + 4 * 4 + 16 + partLengths + 4 + nonce + tag + 4 + valueHead
     }
 
-    private mutating func append(metadata bytes: UnsafeRawBufferPointer) {
-        let first = min(bytes.count, Self.nonce)
-        let last = min(bytes.count - first, Self.tag)
-        writer.append(bigEndian: UInt32(clamping: bytes.count))
-        writer.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(first)))
-        writer.append(UnsafeRawBufferPointer(rebasing: bytes.suffix(last)))
+    fileprivate static func ends(
+        of metadata: UnsafeRawBufferPointer
+    ) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer) {
+        let first = min(metadata.count, nonce)
+        let last = min(metadata.count - first, tag)
+        return (
+            UnsafeRawBufferPointer(rebasing: metadata.prefix(first)),
+            UnsafeRawBufferPointer(rebasing: metadata.suffix(last))
+        )
     }
 
-    private mutating func append(value bytes: UnsafeRawBufferPointer) {
-        writer.append(bigEndian: UInt32(clamping: bytes.count))
-        writer.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.valueHead)))
+    fileprivate static func head(of value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: value.prefix(valueHead))
+    }
+}
+
+extension FieldWriter {
+    fileprivate mutating func put(item numbers: Int64...) {
+        put(RowTrace.Kind.item.rawValue)
+        for number in numbers { put(bigEndian: UInt64(bitPattern: number)) }
+    }
+
+    fileprivate mutating func put(part bytes: UnsafeRawBufferPointer) {
+        put(bigEndian: UInt32(clamping: bytes.count))
+        put(bytes)
+    }
+
+    fileprivate mutating func put(metadata bytes: UnsafeRawBufferPointer) {
+        let (first, last) = RowTrace.ends(of: bytes)
+        put(bigEndian: UInt32(clamping: bytes.count))
+        put(first)
+        put(last)
+    }
+
+    fileprivate mutating func put(value bytes: UnsafeRawBufferPointer) {
+        put(bigEndian: UInt32(clamping: bytes.count))
+        put(RowTrace.head(of: bytes))
     }
 }

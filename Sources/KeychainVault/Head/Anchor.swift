@@ -20,10 +20,23 @@ struct Anchor {
         let vaultID: UUID
         /// SHA-256 of the path of the vault's folder, without symbolic links.
         let path: Data
+        /// How each of its records begins.
+        fileprivate let beginning: [UInt8]
 
         init(_ location: VaultLocation, vaultID: UUID) {
             self.vaultID = vaultID
-            path = Checksum.sha256(Data((FileSafety.resolved(location.folder) ?? location.folder).utf8))
+            let path = Checksum.sha256(Data((FileSafety.resolved(location.folder) ?? location.folder).utf8))
+            self.path = path
+            beginning = FieldWriter.bytes(capacity: Anchor.length) { writer in
+                writer.put(magic)
+                writer.put(version)
+                writer.put(UInt8(VaultSchema.firstVersionWithHead))
+                // Reserved.
+                writer.put(0)
+                writer.put(0)
+                withUnsafeBytes(of: vaultID.uuid) { writer.put($0) }
+                writer.put(path)
+            }
         }
 
         /// Short enough for the name of a file or a kernel key.
@@ -35,7 +48,11 @@ struct Anchor {
 
     static func bytes(_ mark: HeadMark, _ place: Place, _ keys: HeadKeys) -> Data {
         let message = message(mark, place)
-        return Data(message) + keys.anchorCode(message)
+        return Data(
+            FieldWriter.bytes(capacity: length) { writer in
+                message.withUnsafeBytes { writer.put($0) }
+                keys.anchorCode(message) { writer.put($0) }
+            })
     }
 
     /// - Returns: `nil` for bytes that are not a record of this vault.
@@ -53,16 +70,11 @@ struct Anchor {
     }
 
     private static func message(_ mark: HeadMark, _ place: Place) -> [UInt8] {
-        var writer = ByteWriter(capacity: length)
-        writer.append(magic)
-        writer.append(version)
-        writer.append(UInt8(VaultSchema.firstVersionWithHead))
-        writer.append(bigEndian: UInt16(0))
-        writer.append(place.vaultID)
-        writer.append(place.path)
-        writer.append(bigEndian: mark.epoch)
-        writer.append(bigEndian: mark.sequence)
-        return writer.bytes
+        FieldWriter.bytes(capacity: length) { writer in
+            place.beginning.withUnsafeBytes { writer.put($0) }
+            writer.put(bigEndian: mark.epoch)
+            writer.put(bigEndian: mark.sequence)
+        }
     }
 }
 

@@ -21,13 +21,13 @@ struct Head: Equatable {
     private static let version: UInt8 = 1
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 144)
-        writer.append(Self.version)
-        for number in [epoch, sequence, items.count, lookups.count, quarantined] { writer.append(bigEndian: number) }
-        writer.append(items.sum.bytes)
-        writer.append(lookups.sum.bytes)
-        writer.append(keybag)
-        return writer.bytes
+        FieldWriter.bytes(capacity: 137) { writer in
+            writer.put(Self.version)
+            for number in [epoch, sequence, items.count, lookups.count, quarantined] { writer.put(bigEndian: number) }
+            items.sum.write(to: &writer)
+            lookups.sum.write(to: &writer)
+            writer.put(keybag)
+        }
     }
 
     init(keybag: Data) { self.keybag = Checksum.sha256(keybag) }

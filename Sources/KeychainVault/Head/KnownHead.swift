@@ -11,8 +11,16 @@ final class KnownHead: Sendable {
     struct Content {
         /// From a secret that was given for one call, while the vault itself is locked.
         var keys: HeadKeys?
-        /// The last head that was found valid or written, and its stored bytes.
-        var good: (sealed: Data, head: Head)?
+        var good: Good?
+    }
+
+    /// The last head that was found valid or written.
+    struct Good {
+        let head: Head
+        /// Its stored bytes.
+        let sealed: Data
+        /// Where the WAL ended after the commit that wrote it; `nil` if that is not known.
+        let end: LogHeader?
     }
 
     private let content = Mutex(Content())
@@ -26,7 +34,8 @@ final class KnownHead: Sendable {
     func forgetKeys() { content.withLock { $0.keys = nil } }
 
     /// `nil` until the vault has been compared with its head.
-    var good: (sealed: Data, head: Head)? { content.withLock { $0.good } }
-
-    func isGood(_ sealed: Data, _ head: Head) { content.withLock { $0.good = (sealed, head) } }
+    var good: Good? {
+        get { content.withLock { $0.good } }
+        set { content.withLock { $0.good = newValue } }
+    }
 }

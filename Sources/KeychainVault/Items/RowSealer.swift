@@ -27,10 +27,10 @@ struct RowSealer: Sendable {
 
     /// A new identity for the item in a row: row number and eight random bytes, permuted. It looks random, but still
     /// leads to the row without a separate index, whose page every addition would have to write.
-    func makeID(rowID: Int64) -> UUID {
+    func makeID(rowID: Int64, _ random: RandomBatch? = nil) -> UUID {
         var block = ByteWriter(capacity: 16)
         block.append(bigEndian: rowID)
-        block.append(Data.random(count: 8))
+        block.append(Data.random(count: 8, random))
         return UUID(bytes: Data(keys.references.forward(block.bytes)))
     }
 
@@ -45,7 +45,8 @@ struct RowSealer: Sendable {
     /// - Parameter proofs: The application key, for an item that an application password protects.
     /// - Throws: `locked`, `tooLarge`; `unavailable` if the item needs a passphrase and there is none.
     func seal(
-        _ item: Item, rowID: Int64, id: UUID, version: UInt64, _ proofs: Proofs = Proofs()
+        _ item: Item, rowID: Int64, id: UUID, version: UInt64, _ proofs: Proofs = Proofs(),
+        _ random: RandomBatch = RandomBatch()
     ) throws(KeychainError) -> SealedRow {
         let (generation, pair) = try newestKeys(item.accessControl.accessibility)
         let encoded = ItemCodec.encode(item)
@@ -60,14 +61,15 @@ struct RowSealer: Sendable {
         return SealedRow(
             rowID: rowID, id: id, version: Int64(bitPattern: version),
             keyClass: item.accessControl.accessibility.number, generation: generation, key: digests.key(item),
-            metadata: try sealMetadata(encoded, pair, place), value: try sealValue(item, pair, place, proofs))
+            metadata: try sealMetadata(encoded, pair, place, random),
+            value: try sealValue(item, pair, place, proofs, random))
     }
 
     private func sealMetadata(
-        _ encoded: ByteWriter, _ pair: ClassKeys.Pair, _ place: AssociatedData
+        _ encoded: ByteWriter, _ pair: ClassKeys.Pair, _ place: AssociatedData, _ random: RandomBatch
     ) throws(KeychainError) -> Data {
         try Self.sealed { () throws(CipherFailure) in
-            try Sealing.seal(Padding.pad(encoded, bucket: Padding.metadataBucket), with: pair.metadata, place)
+            try Sealing.seal(Padding.pad(encoded, bucket: Padding.metadataBucket), with: pair.metadata, place, random)
         }
     }
 
@@ -89,7 +91,7 @@ struct RowSealer: Sendable {
     }
 
     private func sealValue(
-        _ item: Item, _ pair: ClassKeys.Pair, _ place: AssociatedData, _ proofs: Proofs
+        _ item: Item, _ pair: ClassKeys.Pair, _ place: AssociatedData, _ proofs: Proofs, _ random: RandomBatch
     ) throws(KeychainError) -> Data {
         var envelope = Self.envelope(item.value)
         var padded = Padding.pad(envelope, bucket: Padding.valueBucket)
@@ -101,7 +103,7 @@ struct RowSealer: Sendable {
         guard !needs.isEmpty else {
             return try Self.sealed { () throws(CipherFailure) in
                 try Sealing.sealWithOneTimeKey(
-                    padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
+                    padded, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value), random)
             }
         }
         // Before the first unlock the public key in the keybag is not authenticated.
@@ -242,10 +244,11 @@ struct RowSealer: Sendable {
         let newPlace = place(of: row).with(.metadata, generation: generation)
         var next = row
         next.generation = generation
-        next.metadata = try sealMetadata(ItemCodec.encode(item), pair, newPlace)
+        let random = RandomBatch()
+        next.metadata = try sealMetadata(ItemCodec.encode(item), pair, newPlace, random)
         if needs.isEmpty {
             item.value = try openValue(row)
-            next.value = try sealValue(item, pair, newPlace, Proofs())
+            next.value = try sealValue(item, pair, newPlace, Proofs(), random)
         } else {
             next.value = try rewrapped(row, needs, pair, newPlace)
         }

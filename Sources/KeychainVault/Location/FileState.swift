@@ -21,30 +21,6 @@ struct FileIdentity: Equatable, Sendable {
     }
 }
 
-/// The outside state of SQLite's WAL: every change of the vault changes it.
-struct LogState: Equatable, Sendable {
-    private let size: Int64
-    private let seconds: Int
-    private let nanoseconds: Int
-
-    init(_ location: VaultLocation) {
-        var status = stat()
-        guard lstat(location.folder + "/" + VaultLocation.companionNames[0], &status) == 0 else {
-            (size, seconds, nanoseconds) = (-1, 0, 0)
-            return
-        }
-        size = Int64(status.st_size)
-        (seconds, nanoseconds) = (Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec))
-    }
-
-    /// Whether the WAL was written so recently that another change may have the same date.
-    var isRecent: Bool {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return abs(Int(now.tv_sec) - seconds) <= 1
-    }
-}
-
 /// The outside state of the files of a vault whose connection does not notice changes. Other processes may still write
 /// it: on a medium that is read-only only for us, once it is writable again, or once a full disk has space.
 struct FilesState: Equatable, Sendable {

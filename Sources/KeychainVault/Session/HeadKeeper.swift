@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import SecretMemory
 
 /// The head during one transaction: it is read and checked before the first change, and written once, directly before the
 /// commit, if anything has changed.
@@ -14,12 +15,16 @@ final class HeadKeeper {
     private(set) lazy var transaction = WriteTransaction(connection, changes)
     private let session: Session
     private let connection: Connection
+    /// The transaction's.
+    let random = RandomBatch()
     /// `nil` if the session has compared the vault with it before.
     private let seen: SeenAnchors?
     /// The head to which the changes are added; `nil` if the head is computed from all rows.
     private var base: Head?
     private var next: (sealed: Data, head: Head)?
     private var keys: HeadKeys?
+    /// The end of the WAL when the transaction began.
+    private var start: LogHeader?
 
     /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.
     init(_ session: Session, _ connection: Connection) {
@@ -27,11 +32,17 @@ final class HeadKeeper {
         seen = session.knownHead.good == nil ? session.anchors.read() : nil
     }
 
+    /// Call it when the transaction has begun: nobody else can commit any more.
+    func began() { start = connection.logHeader }
+
+    /// Whether nobody has committed since the last commit of this session, which left the keybag and the format as they were.
+    var isUnchanged: Bool { start != nil && start == session.knownHead.good?.end }
+
     /// - Throws: `rolledBack` if the vault differs from its head.
     private func prepare() throws -> RowDigests? {
         let keys = try openKeys()
         if let known = session.knownHead.good {
-            base = try stillNewest(known, keys)
+            base = isUnchanged ? known.head : try stillNewest(known, keys)
         } else {
             let look = try look(.quick)
             guard look.findings.isEmpty else { throw KeychainError.rolledBack(look.findings, session.location) }
@@ -52,7 +63,7 @@ final class HeadKeeper {
     }
 
     /// Another process may have written since; the head must then be a later one.
-    private func stillNewest(_ known: (sealed: Data, head: Head), _ keys: HeadKeys) throws -> Head {
+    private func stillNewest(_ known: KnownHead.Good, _ keys: HeadKeys) throws -> Head {
         let sealed = try HeadTable(connection).read()
         if sealed == known.sealed { return known.head }
         guard let head = sealed.flatMap({ Head(sealed: $0, keys) }) else {
@@ -76,7 +87,7 @@ final class HeadKeeper {
     }
 
     private func store(_ head: Head, _ keys: HeadKeys) throws {
-        let sealed = try keys.seal(head.bytes)
+        let sealed = try keys.seal(head.bytes, random)
         try HeadTable(connection).write(sealed)
         next = (sealed, head)
     }
@@ -121,8 +132,25 @@ final class HeadKeeper {
     /// Call it when the transaction is durable.
     func committed() {
         guard let next, let keys else { return }
-        session.knownHead.isGood(next.sealed, next.head)
+        session.knownHead.good = KnownHead.Good(head: next.head, sealed: next.sealed, end: end)
         session.anchors.write(Anchor.bytes(next.head.mark, session.anchors.place, keys))
+    }
+
+    /// Call it when the WAL may have been truncated after the commit.
+    func truncated() {
+        guard let known = session.knownHead.good, let former = known.end, let end = connection.logHeader,
+            end.hasSameCommits(as: former)
+        else { return }
+        session.knownHead.good = KnownHead.Good(head: known.head, sealed: known.sealed, end: end)
+    }
+
+    /// The end of the WAL after the commit, unless the session's view of the vault is outdated by it, or another process has
+    /// committed since, without the writer lock.
+    private var end: LogHeader? {
+        guard changes.keybag == nil, session.formatVersion == VaultSchema.version, let start,
+            let end = connection.logHeader, end.directlyFollows(start)
+        else { return nil }
+        return end
     }
 }
 

@@ -13,6 +13,10 @@ extension Session {
         let frozenState: FilesState?
         /// Why the WAL's index could not be written, so that the reader has its own in memory; `nil` if it is on disk.
         let indexFailure: KeychainError?
+        /// The first page of the WAL's index, if it is in shared memory.
+        let logIndex: UnsafeRawPointer?
+        /// The end of the WAL before the rest was read.
+        let end: LogHeader?
         let version: Int32
         let copies: [Data?]
 
@@ -53,10 +57,14 @@ extension Session {
             _ reader: Connection, _ location: VaultLocation, frozenState: FilesState? = nil,
             indexFailure: KeychainError? = nil
         ) throws(KeychainError) {
-            (version, copies) = try DatabaseFailure.translating(location.databaseFile) {
-                try reader.reading { connection in
+            let isShared = frozenState == nil && indexFailure == nil
+            (logIndex, end, version, copies) = try DatabaseFailure.translating(location.databaseFile) {
+                let isLogged = try reader.text("PRAGMA journal_mode") == "wal"
+                let index = isShared && isLogged ? reader.logIndex : nil
+                let end = index.flatMap { LogHeader($0) }
+                return try reader.reading { connection in
                     (
-                        try VaultSchema.check(connection, path: location.databaseFile),
+                        index, end, try VaultSchema.check(connection, path: location.databaseFile),
                         try KeybagTable(connection).copies()
                     )
                 }

@@ -38,11 +38,14 @@ final class Session: Sendable {
     private let identity: FileIdentity
     private let process = getpid()
     private let lastLook: Mutex<Look>
+    /// The index of the WAL, valid as long as the reader is open; `nil` if it is not in shared memory.
+    nonisolated(unsafe) private let logIndex: UnsafeRawPointer?
 
     /// The last check of the files.
     private struct Look {
         var moment: ContinuousClock.Instant
-        var log: LogState
+        /// The end of the WAL when the keybag was compared, or before.
+        var end: LogHeader?
     }
 
     /// Opens an existing vault.
@@ -53,10 +56,11 @@ final class Session: Sendable {
         timeout = settings.writerTimeout
         self.identity = identity
         // Read before the database: the next check then notices every later write.
-        let (logBefore, stateBefore) = (LogState(location), FilesState(location))
+        let stateBefore = FilesState(location)
         isReadOnly = FilesState.isReadOnly(location)
         let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
         reader = SharedConnection(opened.reader)
+        logIndex = opened.logIndex
         indexFailure = opened.indexFailure
         frozenState = opened.frozenState ?? (isReadOnly ? stateBefore : nil)
         isCoordinated = opened.frozenState == nil
@@ -70,7 +74,7 @@ final class Session: Sendable {
         anchors = AnchorStore(location, settings, vaultID: stored.keybag.vaultID)
         storedKeybag = copies.first ?? nil
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
-        lastLook = Mutex(Look(moment: .now, log: logBefore))
+        lastLook = Mutex(Look(moment: .now, end: opened.end))
     }
 
     /// `false` in the child of a fork, whose connections belong to its parent.
@@ -91,10 +95,12 @@ final class Session: Sendable {
             let now = ContinuousClock.now
             if now - lastLook.moment < age { return true }
             guard identity == FileIdentity(location.databaseFile) else { return false }
-            let log = LogState(location)
+            // Read before the keybag, which may change at any time.
+            let end = logIndex.flatMap { LogHeader($0) }
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
-            if log != lastLook.log || log.isRecent, try !hasCurrentKeybag() { return false }
-            lastLook = Look(moment: now, log: log)
+            let isUnchanged = end != nil && (end == lastLook.end || end == knownHead.good?.end)
+            if !isUnchanged, try !hasCurrentKeybag() { return false }
+            lastLook = Look(moment: now, end: end)
             return true
         }
     }
@@ -128,8 +134,11 @@ final class Session: Sendable {
 
     /// Whether this session still matches the written database, checked within the transaction. Its keys must be those
     /// of the keybag, or items sealed under them would be lost, and its file must be the one at the vault's path.
-    func isOf(_ connection: Connection) throws -> Bool {
+    ///
+    /// - Parameter isUnchanged: Whether nobody has committed since the session was last found to match.
+    func isOf(_ connection: Connection, isUnchanged: Bool) throws -> Bool {
         guard identity == FileIdentity(location.databaseFile) else { return false }
+        if isUnchanged { return true }
         return try KeybagTable(connection).isStill(storedKeybag)
             && VaultSchema.storedVersion(connection) == formatVersion
     }

@@ -23,6 +23,7 @@ package struct HeadCost {
             let keeper = keepingHead ? HeadKeeper(session, connection) : nil
             let items = keeper?.transaction.items ?? ItemWriter(connection, RowChanges { nil })
             try connection.begin()
+            keeper?.began()
             try Self.write(Int64(number), items, try ItemTable(connection).row(Int64(number)) != nil)
             try keeper?.finish()
             try connection.commit(session.location.databaseFile)
@@ -35,7 +36,7 @@ package struct HeadCost {
 
     private static func write(_ number: Int64, _ items: ItemWriter, _ isReplaced: Bool) throws {
         let row = SealedRow(
-            rowID: number, id: UUID(), version: 1, keyClass: 6, generation: 1,
+            rowID: number, id: UUID(bytes: .random(count: 16)), version: 1, keyClass: 6, generation: 1,
             key: KeyDigests(major: .random(count: 16), minor: .random(count: 16), scope: .random(count: 16)),
             metadata: .random(count: 284), value: .random(count: 152))
         let lookup = Data(repeating: UInt8(truncatingIfNeeded: number), count: 16)

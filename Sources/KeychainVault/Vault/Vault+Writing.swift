@@ -135,10 +135,11 @@ extension Vault {
                 var truncation: LogTruncation?
                 PausePoint.beforeBegin.reached()
                 try connection.begin()
+                keeper.began()
                 PausePoint.begun.reached()
                 do {
                     // Inside the transaction: if the lock file was removed, another writer could come in between.
-                    guard try session.isOf(connection) else {
+                    guard try session.isOf(connection, isUnchanged: keeper.isUnchanged) else {
                         try connection.rollBack()
                         return nil
                     }
@@ -157,7 +158,7 @@ extension Vault {
                     try connection.commit(location.databaseFile)
                     PausePoint.committed.reached()
                     keeper.committed()
-                    truncation?.run(connection)
+                    if truncation?.run(connection) ?? false { keeper.truncated() }
                     // The session's view of the format, or of the files, is outdated.
                     if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
                     return result
@@ -205,13 +206,17 @@ private struct LogTruncation {
 
     /// Call it after the commit; a failure here does not undo the commit. Does not wait for readers: one may have been
     /// stopped.
-    func run(_ connection: Connection) {
-        guard isNeeded || isOverdue else { return }
-        if connection.truncateLogNow() {
+    ///
+    /// - Returns: Whether it has truncated the WAL.
+    func run(_ connection: Connection) -> Bool {
+        guard isNeeded || isOverdue else { return false }
+        let isDone = connection.truncateLogNow()
+        if isDone {
             VaultMarker.noteRemovedData(false, lock)
         } else if !isOverdue {
             VaultMarker.noteRemovedData(true, lock, durably: true)
         }
+        return isDone
     }
 }
 

@@ -94,8 +94,8 @@ final class VaultTransaction: ItemOperations {
     private func add(_ item: Item) throws -> StoredItem {
         try checkNewProofs(item)
         let (sealer, rowID) = (try sealer(), try table.nextRowID())
-        let id = sealer.makeID(rowID: rowID)
-        let row = try sealer.seal(item, rowID: rowID, id: id, version: 1, proofs)
+        let id = sealer.makeID(rowID: rowID, keeper.random)
+        let row = try sealer.seal(item, rowID: rowID, id: id, version: 1, proofs, keeper.random)
         try store(row, item, over: nil)
         return StoredItem(id: id, version: 1, item: item)
     }
@@ -113,7 +113,7 @@ final class VaultTransaction: ItemOperations {
     private func replace(_ stored: StoredItem, by item: Item) throws {
         let sealer = try sealer()
         let rowID = sealer.rowID(of: stored.id)
-        let row = try sealer.seal(item, rowID: rowID, id: stored.id, version: stored.version + 1, proofs)
+        let row = try sealer.seal(item, rowID: rowID, id: stored.id, version: stored.version + 1, proofs, keeper.random)
         try store(row, item, over: stored.item)
     }
 

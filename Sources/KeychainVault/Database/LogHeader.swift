@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether anything was committed, without asking SQLite.
+
+import CKeychainSQLite
+internal import CKeychainShims
+
+/// The header of the WAL's index, which SQLite shares with all processes that have the database open. Every commit changes it.
+///
+/// Two equal headers are of the same contents: the header names the WAL by random numbers, and its last commit by a checksum
+/// over everything before. The header is compared only with one under which SQLite itself has read or written, so it needs no
+/// checks of its own.
+struct LogHeader: Equatable, Sendable {
+    private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+    private let change: UInt32
+
+    /// - Parameter page: The first page of the index.
+    /// - Returns: `nil` while a commit is being published; SQLite then has to be asked.
+    init?(_ page: UnsafeRawPointer) {
+        var header = keychain_log_header_t()
+        guard keychain_read_log_header(page, &header) != 0 else { return nil }
+        (words, change) = (header.words, header.change)
+    }
+
+    /// Whether exactly one commit lies between.
+    func directlyFollows(_ other: LogHeader) -> Bool { change == other.change &+ 1 }
+
+    /// Whether no commit lies between: the WAL may have been moved into the database.
+    func hasSameCommits(as other: LogHeader) -> Bool { change == other.change }
+
+    static func == (lhs: LogHeader, rhs: LogHeader) -> Bool { lhs.words == rhs.words }
+}
+
+extension Connection {
+    /// The first page of the WAL's index; `nil` if the connection has none in shared memory. It has the same address for all
+    /// connections of the process to the same file, and is valid as long as one of them is open.
+    ///
+    /// Through SQLite, since closing a descriptor of the file, if we opened one, would release SQLite's own locks on it.
+    ///
+    /// - Precondition: The database is in WAL mode, its index is on disk, and the connection has read from it. Otherwise SQLite
+    ///   would create the index.
+    func findLogIndex() -> UnsafeRawPointer? {
+        guard let file = databaseFile, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+            let map = methods.pointee.xShmMap
+        else { return nil }
+        var page: UnsafeMutableRawPointer?
+        guard map(file, 0, Self.logIndexPageLength, 0, &page) == SQLITE_OK else { return nil }
+        return page.map { UnsafeRawPointer($0) }
+    }
+
+    /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be
+    /// told.
+    var logHeader: LogHeader? { logIndex.flatMap { LogHeader($0) } }
+
+    /// SQLite maps the index in pieces of so many bytes.
+    private static let logIndexPageLength: Int32 = 32 << 10
+}
