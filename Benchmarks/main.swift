@@ -144,7 +144,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [kit|writers|head]]
+// keychain-benchmarks [FOLDER [kit|scaling|writers|head]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -159,12 +159,17 @@ if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
     exit(0)
 }
-try measureHead(parent: parent)
+if CommandLine.arguments.contains("scaling") {
+    try await measureScaling(size: 100_000, parent: parent)
+    exit(0)
+}
+if !CommandLine.arguments.contains("kit") { try measureHead(parent: parent) }
 if CommandLine.arguments.contains("head") { exit(0) }
 try await measureKit(size: 1000, parent: parent)
+if CommandLine.arguments.contains("kit") { exit(0) }
+try await measureScaling(size: 100_000, parent: parent)
 try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
-if CommandLine.arguments.contains("kit") { exit(0) }
 try measureUnlocking(size: 1000, parent: parent)
 let small = try measure(size: 1000, parent: parent)
 let large = try measure(size: 100_000, parent: parent)

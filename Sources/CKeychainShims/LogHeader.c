@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-// Each copy has 48 bytes. From its 4-byte fields: 2 is the counter of commits, and byte 12 tells whether the index is in use.
-enum { word_count = 6, change_offset = 8, is_used_offset = 12 };
+// Each copy has 48 bytes. Its first field is the version of this layout, the third one the counter of commits; byte 12 tells
+// whether the index is in use.
+enum { word_count = 6, known_version = 3007000, change_offset = 8, is_used_offset = 12 };
 
 int keychain_read_log_header(const void *page, keychain_log_header_t *header) {
     const uint64_t *first = page;
@@ -17,7 +18,10 @@ int keychain_read_log_header(const void *page, keychain_log_header_t *header) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (int i = 0; i < word_count; i++) other[i] = __atomic_load_n(second + i, __ATOMIC_RELAXED);
     const unsigned char *bytes = (const unsigned char *)header->words;
-    if (memcmp(header->words, other, sizeof other) != 0 || bytes[is_used_offset] != 1) return 0;
+    uint32_t version;
+    memcpy(&version, bytes, sizeof version);
+    if (memcmp(header->words, other, sizeof other) != 0) return 0;
+    if (version != known_version || bytes[is_used_offset] != 1) return 0;
     memcpy(&header->change, bytes + change_offset, sizeof header->change);
     return 1;
 }

@@ -125,8 +125,10 @@ public enum Sealing {
 
     /// Overwrites the object in which the library had the key at hand, spread for the cipher's rounds with the key itself in
     /// front: it is freed as it is, since BoringSSL wipes nothing of AES-GCM. Object, header included: 592 bytes.
+    ///
+    /// The allocator may have put the block beside others together with one of them; blocks of the next size come from there.
     private static func scrubCipher() {
-        scrubFreedBlocks(of: 592, count: 8)
+        for size in [592, 608] { scrubFreedBlocks(of: size, count: 8) }
     }
 }
 

@@ -40,6 +40,7 @@ case "delete-each": try VaultVerb(rest).run { $0.items.deleteEach($0[0], count: 
 case "count": try VaultVerb(rest).acknowledge { print(try $0.items.count()) }
 case "script": try VaultVerb(rest).run { $0.items.script(steps: $0.number(0)) }
 case "swarm": try VaultVerb(rest).run { $0.items.swarm(worker: $0.number(0), operations: $0.number(1)) }
+case "register": try VaultVerb(rest).run { $0.items.count($0[0], to: $0.number(1)) }
 case "crash-runs":
     try VaultVerb(rest).run {
         let runs = CrashRuns(location: $0.vault.location, settings: $0.vault.settings)

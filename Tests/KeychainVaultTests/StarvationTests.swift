@@ -29,7 +29,7 @@ struct StarvationTests {
     func writer_onFailingMedium_reportsItAndKeepsWhatWasAcknowledged(_ fault: Fault) throws {
         let strace = try #require(Programs.installed("strace"))
         var isReported = false
-        let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 4
+        let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 11
         for occurrence in stride(from: 1, through: 60, by: step) {
             let test = try TestVault()
             try test.engine.add(.genericPassword("exerciser", "before", value: "kept"))

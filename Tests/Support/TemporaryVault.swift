@@ -7,7 +7,7 @@ import KeychainVault
 import SecretMemory
 
 /// A vault that its device key opens, with or without a passphrase.
-package final class TemporaryVault: TransactionalStore {
+package final class TemporaryVault: TransactionalStore, RepeatingStore {
     private let folder: TemporaryFolder
     private let vault: Vault
 
@@ -63,6 +63,16 @@ package final class TemporaryVault: TransactionalStore {
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try vault.transaction(authorization, body)
+    }
+
+    package func repeated(_ read: UnsafeRawBufferPointer, waits: Bool) -> RepeatedValue? {
+        vault.repeated(read, waits: waits)
+    }
+
+    package func remembering(
+        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+    ) throws(KeychainError) -> StoredItem? {
+        try vault.remembering(read, search)
     }
 
     package var lockState: LockState {

@@ -19,6 +19,8 @@ final class Backing: Sendable {
     /// The date that new and changed items get.
     let now: @Sendable () -> Date
     let workerQueue: WorkerQueue
+    /// The store, if it can repeat reads.
+    let repeating: (any RepeatingStore)?
 
     /// - Parameter workerQueue: The worker queue of the store. `nil`: looked up by the store.
     init(
@@ -29,6 +31,7 @@ final class Backing: Sendable {
         self.time = time
         self.now = now
         self.workerQueue = workerQueue ?? WorkerQueue.of(store)
+        repeating = store as? any RepeatingStore
         engine = Engine(store: store, authenticator: Self.authenticator, now: now)
     }
 

@@ -25,9 +25,10 @@ extension SecretStore {
     public nonisolated(nonsending) func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) async throws(KeychainError) -> Value? {
-        let found = try await call { (requests) throws(KeychainError) in
-            try requests.find(account, includingValue: true)
+        if let again = readAgain(account, waits: false) {
+            return try again.value(type, coder)
         }
+        let found = try await call { (requests) throws(KeychainError) in try findForReading(account, requests) }
         return try found?.value(type, coder)
     }
 

@@ -24,8 +24,17 @@ extension StoredItem {
     func value<Value: Decodable>(
         _ type: Value.Type, _ coder: some SecretCoder
     ) throws(KeychainError) -> Value {
-        guard let bytes = item.value else { throw .noValue }
-        return try coder.value(type, from: bytes)
+        try RepeatedValue(item.value).value(type, coder)
+    }
+}
+
+extension RepeatedValue {
+    /// The same.
+    func value<Value: Decodable>(
+        _ type: Value.Type, _ coder: some SecretCoder
+    ) throws(KeychainError) -> Value {
+        guard let value else { throw .noValue }
+        return try coder.value(type, from: value)
     }
 }
 

@@ -52,9 +52,10 @@ extension SecretStore {
     public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
-        let found = try call { (requests) throws(KeychainError) in
-            try requests.find(account, includingValue: true)
+        if let again = readAgain(account, waits: timeout == nil) {
+            return try again.value(type, coder)
         }
+        let found = try call { (requests) throws(KeychainError) in try findForReading(account, requests) }
         return try found?.value(type, coder)
     }
 

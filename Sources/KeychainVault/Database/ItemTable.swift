@@ -143,6 +143,16 @@ struct ItemTable {
         return found
     }
 
+    /// The same with its value.
+    func wholeRow(_ rowID: Int64) throws -> SealedRow? {
+        var found: SealedRow?
+        try forEach(.row(rowID), .all) { row in
+            found = row
+            return false
+        }
+        return found
+    }
+
     func isFiled(_ rowID: Int64, under digest: Data) throws -> Bool {
         try connection.number(Statements.isFiled, [.blob(digest), .number(rowID)]) ?? 0 > 0
     }

@@ -21,6 +21,9 @@ struct LogHeader: Equatable, Sendable {
         (words, change) = (header.words, header.change)
     }
 
+    /// Whether the WAL has a beginning, whose random numbers (salts) name it.
+    var namesLog: Bool { words.4 != 0 }
+
     /// Whether exactly one commit lies between.
     func directlyFollows(_ other: LogHeader) -> Bool { change == other.change &+ 1 }
 

@@ -5,13 +5,17 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
+import Synchronization
 
 /// Seals items into rows and opens them, with the keys that are open now.
-struct RowSealer: Sendable {
+final class RowSealer: Sendable {
     /// A larger value would not fit into a database cell after padding.
     static let valueLimit = 512 << 20
     private static let metadataLimit = 16 << 20
 
+    /// Different for each set of open keys of the process.
+    let serial = lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let lastSerial = Atomic<UInt64>(0)
     let keys: ClassKeys
     let digests: ItemDigests
     /// The public key to which constrained items are sealed; `nil` while there is no passphrase.

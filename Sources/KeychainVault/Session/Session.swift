@@ -31,12 +31,13 @@ final class Session: Sendable {
     private let frozenState: FilesState?
     /// Whether SQLite coordinates the reader with other processes.
     private let isCoordinated: Bool
-    let reader: SharedConnection
+    let reader: ReaderPool
     private let writer = Mutex<SharedConnection?>(nil)
     let knownHead = KnownHead()
     let anchors: AnchorStore
     private let identity: FileIdentity
     private let process = getpid()
+    let reads = ReadCache()
     private let lastLook: Mutex<Look>
     /// The index of the WAL, valid as long as the reader is open; `nil` if it is not in shared memory.
     nonisolated(unsafe) private let logIndex: UnsafeRawPointer?
@@ -46,6 +47,8 @@ final class Session: Sendable {
         var moment: ContinuousClock.Instant
         /// The end of the WAL when the keybag was compared, or before.
         var end: LogHeader?
+        /// The database when the WAL was last found without a beginning.
+        var database: FileState?
     }
 
     /// Opens an existing vault.
@@ -59,7 +62,13 @@ final class Session: Sendable {
         let stateBefore = FilesState(location)
         isReadOnly = FilesState.isReadOnly(location)
         let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
-        reader = SharedConnection(opened.reader)
+        // Without a shared index there is no telling whether another connection has the same file, and SQLite may not coordinate them.
+        reader = ReaderPool(opened.reader, limit: opened.logIndex == nil ? 1 : ReaderPool.most) {
+            let connection = try Connection.openForReading(location.databaseFile, settings.writerTimeout)
+            // The first one keeps as much as SQLite does.
+            try connection.execute("PRAGMA cache_size = -256")
+            return connection
+        }
         logIndex = opened.logIndex
         indexFailure = opened.indexFailure
         frozenState = opened.frozenState ?? (isReadOnly ? stateBefore : nil)
@@ -76,6 +85,13 @@ final class Session: Sendable {
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
         lastLook = Mutex(Look(moment: .now, end: opened.end))
     }
+
+    /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be
+    /// told.
+    var logHeader: LogHeader? { logIndex.flatMap { LogHeader($0) } }
+
+    /// When the files were last checked; `nil` if each call has to check them.
+    var lookMoment: ContinuousClock.Instant? { frozenState == nil ? lastLook.withLock { $0.moment } : nil }
 
     /// `false` in the child of a fork, whose connections belong to its parent.
     var isOfThisProcess: Bool { process == getpid() }
@@ -96,13 +112,22 @@ final class Session: Sendable {
             if now - lastLook.moment < age { return true }
             guard identity == FileIdentity(location.databaseFile) else { return false }
             // Read before the keybag, which may change at any time.
-            let end = logIndex.flatMap { LogHeader($0) }
+            let end = logHeader
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
             let isUnchanged = end != nil && (end == lastLook.end || end == knownHead.good?.end)
             if !isUnchanged, try !hasCurrentKeybag() { return false }
-            lastLook = Look(moment: now, end: end)
+            lastLook = Look(moment: now, end: end, database: forgetReadsIfReplaced(lastLook, end))
             return true
         }
+    }
+
+    /// A WAL without a beginning is not named by its end, and a process that was killed while it published a commit may bring such
+    /// an end back. Commits that went into the database meanwhile have changed its file.
+    private func forgetReadsIfReplaced(_ look: Look, _ end: LogHeader?) -> FileState? {
+        guard let end, !end.namesLog else { return nil }
+        let database = FileState(location.databaseFile)
+        if database != look.database { reads.removeAll() }
+        return database
     }
 
     /// Whether another process has written since the session was opened, and may have done so during a read that SQLite
@@ -116,6 +141,7 @@ final class Session: Sendable {
     /// Expires the last check, and drops the keys that have been locked.
     func lookAgain() {
         keyState.forgetLocked()
+        reads.removeAll()
         lastLook.withLock { $0.moment = .now - .seconds(3600) }
     }
 

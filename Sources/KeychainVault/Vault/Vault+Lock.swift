@@ -65,6 +65,7 @@ extension Vault {
         // The keys of this process are wiped even if the cache cannot be reached, and earlier cached keys are removed
         // even if the vault now opens by itself.
         session?.keyState.forget()
+        session?.reads.removeAll()
         session?.knownHead.forgetKeys()
         RecentProof.forget(self)
         PausePoint.beforeCacheRemoval.reached()

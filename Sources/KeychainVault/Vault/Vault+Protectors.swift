@@ -87,6 +87,7 @@ extension Vault {
     func forgetUnlocking() throws(KeychainError) {
         guard let session = try openSession() else { return }
         session.keyState.forget()
+        session.reads.removeAll()
         session.knownHead.forgetKeys()
         try session.keyState.removeEntries([.unlocked, .locked])
     }

@@ -16,7 +16,8 @@ extension Vault {
         age: Duration = .zero, _ read: (Session?) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         for _ in 1...Self.readingAttempts {
-            let session = try openSession(age: age)
+            var session = age > .zero ? freshSession() : nil
+            if session == nil { session = try openSession(age: age) }
             let result = try Self.ifUndisturbed(session?.isDisturbed ?? false) { () throws(KeychainError) in
                 try read(session)
             }

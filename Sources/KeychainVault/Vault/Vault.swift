@@ -40,6 +40,8 @@ public final class Vault: TransactionalStore, UserVerifier {
     public let rateLimit = RateLimit()
     let changes = VaultChanges()
     private let session = Mutex<Session?>(nil)
+    /// The same session. The lock above is held while the files are checked and opened.
+    private let fresh = FreshSession()
 
     /// The vault of a folder; the same object for the same location, since a process must open a file only once.
     ///
@@ -80,6 +82,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     func close() throws(KeychainError) {
         try session.withLock { (session) throws(KeychainError) in
             defer { session = nil }
+            fresh.remove()
             // If another thread is in a call, the connections are closed when that call ends.
             guard isKnownUniquelyReferenced(&session) else { return }
             try session?.close()
@@ -87,7 +90,12 @@ public final class Vault: TransactionalStore, UserVerifier {
     }
 
     /// Makes the next call open the vault again; connections in use are closed when their call ends.
-    func dropSession() { session.withLock { $0 = nil } }
+    func dropSession() {
+        session.withLock { session in
+            session = nil
+            fresh.remove()
+        }
+    }
 
     // MARK: - Opening
 
@@ -96,20 +104,44 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// - Parameter age: How old the last check of its files may be.
     func openSession(age: Duration = .zero) throws(KeychainError) -> Session? {
         try session.withLock { (session) throws(KeychainError) in
-            if let session, try session.isCurrent(age: age) { return session }
+            if let session, try session.isCurrent(age: age) {
+                publish(session)
+                return session
+            }
+            fresh.remove()
             // Closing the parent's connections in a child could release the parent's locks, so they are kept unused.
             if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
             session = nil
             session = try Self.openExisting(location, settings)
             PausePoint.sessionOpened.reached()
+            if let session { publish(session) }
             return session
         }
+    }
+
+    private func publish(_ session: Session) {
+        guard let look = session.lookMoment else { return }
+        fresh.set(session, look)
+    }
+
+    /// The open vault, if its files were checked lately. Waits for no other call, and does not ask the file system.
+    func freshSession() -> Session? { fresh.session }
+
+    /// The same; but `nil` for the reader whose turn it is to check the files early, with ``renewSession()``.
+    func freshSessionOrTurn() -> Session? { fresh.sessionOrTurn }
+
+    func renewSession() throws(KeychainError) -> Session? {
+        if let session = fresh.sessionUnlessDue { return session }
+        return try openSession(age: Self.lookInterval / 2)
     }
 
     /// Makes the next read check the files, however recent the last check is: an observer is notified of a change only
     /// once. If the vault was locked, the keys are dropped at once.
     func lookAgain() {
-        session.withLock { $0?.lookAgain() }
+        session.withLock { session in
+            fresh.remove()
+            session?.lookAgain()
+        }
     }
 
     private static func openExisting(

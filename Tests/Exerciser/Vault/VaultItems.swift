@@ -35,6 +35,15 @@ struct VaultItems {
         }
     }
 
+    /// Updates one item with the numbers from 1.
+    func count(_ account: String, to last: Int) {
+        for number in 1...max(1, last) {
+            let start = DispatchTime.now().uptimeNanoseconds
+            let outcome = outcome("update", account, "\(number)")
+            print("update", account, number, start, DispatchTime.now().uptimeNanoseconds, outcome)
+        }
+    }
+
     private func outcome(_ verb: String, _ key: String, _ value: String) -> String {
         do {
             switch verb {

@@ -14,7 +14,7 @@ struct KeybagKillTests {
 
     /// The calls that change files. `KEYCHAIN_FAULTS=all` tries each of their occurrences, otherwise some.
     static let calls = ["pwrite64", "fdatasync", "fsync", "ftruncate", "unlink"]
-    static let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 5
+    static let stride = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 13
 
     /// What the exerciser changes, and the fewest points at which it can be killed.
     struct Change: CustomTestStringConvertible {

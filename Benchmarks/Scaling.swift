@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// How reads scale: by threads and by tasks, of items that were read before and of others.
+
+import Foundation
+import KeychainKit
+import KeychainServices
+import Synchronization
+
+/// Reads by several threads or tasks at once for a fixed time.
+struct Scaling {
+    /// What readers did together.
+    struct Result {
+        let readsPerSecond: Double
+        /// In microseconds.
+        let median: Double
+        let p99: Double
+    }
+
+    let store: SecretStore
+    /// The readers read these in turns, each in an order of its own.
+    let names: [String]
+    static let seconds = 0.4
+
+    func threads(_ count: Int) throws -> Result {
+        let collected = Mutex<[Double]>([])
+        let failures = Mutex(0)
+        let group = DispatchGroup()
+        let end = ContinuousClock.now + .seconds(Self.seconds)
+        for reader in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                var samples: [Double] = []
+                var index = reader &* 7919
+                while ContinuousClock.now < end {
+                    let start = ContinuousClock.now
+                    let isRead = (try? store.read(Data.self, for: names[index % names.count])) != nil
+                    samples.append((ContinuousClock.now - start) / .microseconds(1))
+                    if !isRead { failures.withLock { $0 += 1 } }
+                    index &+= 31
+                }
+                collected.withLock { $0 += samples }
+                group.leave()
+            }
+        }
+        group.wait()
+        guard failures.withLock({ $0 }) == 0 else { throw BenchError(status: -1) }
+        return Self.result(collected.withLock { $0 })
+    }
+
+    func tasks(_ count: Int) async throws -> Result {
+        let end = ContinuousClock.now + .seconds(Self.seconds)
+        let samples = try await withThrowingTaskGroup(of: [Double].self) { group in
+            for reader in 0..<count {
+                group.addTask {
+                    var samples: [Double] = []
+                    var index = reader &* 7919
+                    while ContinuousClock.now < end {
+                        let start = ContinuousClock.now
+                        guard try await store.read(Data.self, for: names[index % names.count]) != nil else {
+                            throw BenchError(status: -1)
+                        }
+                        samples.append((ContinuousClock.now - start) / .microseconds(1))
+                        index &+= 31
+                        await Task.yield()
+                    }
+                    return samples
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        return Self.result(samples)
+    }
+
+    private static func result(_ samples: [Double]) -> Result {
+        let sorted = samples.sorted()
+        guard !sorted.isEmpty else { return Result(readsPerSecond: 0, median: .nan, p99: .nan) }
+        return Result(
+            readsPerSecond: Double(sorted.count) / seconds, median: sorted[sorted.count / 2],
+            p99: sorted[sorted.count * 99 / 100])
+    }
+}
+
+/// In a vault of `size` items: reads of 64 names, and of all names.
+func measureScaling(size: Int, parent: String) async throws {
+    print("reads by several readers, \(size) items")
+    let bench = try Bench(size: size, parent: parent)
+    let store = SecretStore(service: "com.example.service", store: bench.services.engine.store)
+    for (kind, count) in [("64 names", 64), ("all names", size)] {
+        let scaling = Scaling(store: store, names: (0..<count).map { "account-\($0)" })
+        _ = try scaling.threads(1)
+        let alone = try scaling.threads(1)
+        printRow("\(kind), 1 thread", alone, beside: alone)
+        for threads in [2, 8, 64] {
+            printRow("\(kind), \(threads) threads", try scaling.threads(threads), beside: alone)
+        }
+        printRow("\(kind), 64 tasks", try await scaling.tasks(64), beside: alone)
+    }
+}
+
+private func printRow(_ name: String, _ result: Scaling.Result, beside alone: Scaling.Result) {
+    print(
+        "  " + name.padding(toLength: 28, withPad: " ", startingAt: 0)
+            + String(
+                format: "%9.0f reads/s  %5.2f × one thread   median %6.1f µs   p99 %7.1f µs", result.readsPerSecond,
+                result.readsPerSecond / alone.readsPerSecond, result.median, result.p99))
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that were read lately, still sealed.
+
+import KeychainEngine
+import Synchronization
+
+/// The sealed rows that answered the last reads. They save the search; each read opens its row again.
+///
+/// A row counts only for the state of the vault in which it was found, which the end of the WAL names: a commit of any process
+/// ends all of them. It also counts only for the keys that were open then: with other keys the search may have another result.
+///
+/// The names of the reads are kept as the caller gave them, until the next commit.
+final class ReadCache: Sendable {
+    private struct Entry {
+        let hash: Int
+        let read: [UInt8]
+        let row: SealedRow
+        /// See ``RowSealer/serial``.
+        let keys: UInt64
+    }
+
+    private struct Contents {
+        /// Of all entries.
+        var end: LogHeader?
+        var entries: [Entry] = []
+        /// The entry that is replaced next, once there are as many as may be.
+        var next = 0
+    }
+
+    /// A part of its own for some of the reads, so that threads seldom wait for one another.
+    private final class Shard: Sendable {
+        let contents = Mutex(Contents())
+
+        /// Does not wait: a thread that the system stopped in the middle would stop all that read the same. Such a read is
+        /// searched for instead.
+        @discardableResult
+        func tryWithContents<Result>(_ body: (inout Contents) -> Result) -> Result? {
+            for _ in 1...ReadCache.tries {
+                if let result = contents.withLockIfAvailable({ Optional(body(&$0)) }) { return result }
+            }
+            return nil
+        }
+    }
+
+    /// About a microsecond.
+    private static let tries = 64
+
+    private static let entriesPerShard = 64
+    /// In bytes. With them all entries together need at most 1.3 MB.
+    static let (longestRead, longestValue) = (256, 1024)
+
+    private let shards = (0..<16).map { _ in Shard() }
+
+    /// - Parameters:
+    ///   - end: The end of the WAL, read after the call began.
+    ///   - keys: The number of the sealer that will open the row.
+    func row(_ read: UnsafeRawBufferPointer, _ end: LogHeader, keys: UInt64) -> SealedRow? {
+        let hash = Self.hash(read)
+        let found: SealedRow?? = shard(hash).tryWithContents { contents in
+            guard contents.end == end else { return nil }
+            let entry = contents.entries.first { $0.hash == hash && $0.read.elementsEqual(read) }
+            return entry?.keys == keys ? entry?.row : nil
+        }
+        return found ?? nil
+    }
+
+    /// - Parameter end: The end of the WAL before the search and after it.
+    func store(_ row: SealedRow, _ read: [UInt8], _ end: LogHeader, keys: UInt64) {
+        guard read.count <= Self.longestRead, row.value?.count ?? 0 <= Self.longestValue else { return }
+        let entry = Entry(hash: read.withUnsafeBytes(Self.hash), read: read, row: row, keys: keys)
+        shard(entry.hash).tryWithContents { contents in
+            if contents.end != end { contents = Contents(end: end) }
+            if let index = contents.entries.firstIndex(where: { $0.hash == entry.hash && $0.read == read }) {
+                contents.entries[index] = entry
+            } else if contents.entries.count < Self.entriesPerShard {
+                contents.entries.append(entry)
+            } else {
+                contents.entries[contents.next] = entry
+                contents.next = (contents.next + 1) % Self.entriesPerShard
+            }
+        }
+    }
+
+    /// Call it when keys are locked.
+    func removeAll() {
+        for shard in shards { shard.contents.withLock { $0 = Contents() } }
+    }
+
+    private static func hash(_ read: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: read)
+        return hasher.finalize()
+    }
+
+    private func shard(_ hash: Int) -> Shard { shards[hash & (shards.count - 1)] }
+}

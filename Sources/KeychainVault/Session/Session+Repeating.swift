@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a row again without searching for it.
+
+import Foundation
+import KeychainEngine
+
+extension Session {
+    /// - Returns: `nil` if the search has to be made: nothing is remembered, or something has changed, or the row does not open.
+    func repeated(_ read: UnsafeRawBufferPointer) -> RepeatedValue? {
+        do throws(KeychainError) {
+            guard let end = logHeader else { return nil }
+            let sealer = try keyState.sealer()
+            guard let row = reads.row(read, end, keys: sealer.serial) else { return nil }
+            do throws(UnreadableRow) {
+                return RepeatedValue(try sealer.openValue(row))
+            } catch {
+                return nil
+            }
+        } catch {
+            // Locked.
+            reads.removeAll()
+            return nil
+        }
+    }
+
+    /// Remembers the row of an item that was just found, if it is still the same.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the WAL before the item was searched.
+    ///   - keys: The number of the sealer before the search.
+    func remember(_ found: StoredItem, _ read: [UInt8], since end: LogHeader, keys: UInt64) throws {
+        guard found.item.accessControl.needs.isEmpty else { return }
+        let sealer = try keyState.sealer(.looking)
+        let row = try reader.use { try ItemTable($0).wholeRow(sealer.rowID(of: found.id)) }
+        guard let row, row.id == found.id, UInt64(bitPattern: row.version) == found.version, sealer.serial == keys,
+            logHeader == end
+        else { return }
+        reads.store(row, read, end, keys: keys)
+    }
+}

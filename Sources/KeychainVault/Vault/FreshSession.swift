@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The open session, for reads on many threads.
+
+import Foundation
+import Synchronization
+
+/// The session of a vault while another check of its files is not due. Readers find it without waiting for a call that checks
+/// the files or opens the vault.
+///
+/// There is one copy for every few threads: a thread that the system stops while it holds a lock would stop all others.
+final class FreshSession: Sendable {
+    private struct Fresh {
+        let session: Session
+        let renewal: ContinuousClock.Instant
+        let until: ContinuousClock.Instant
+    }
+
+    private final class Copy: Sendable {
+        let content = Mutex<Fresh?>(nil)
+    }
+
+    private let copies = (0..<16).map { _ in Copy() }
+    private let isBeingRenewed = Atomic(false)
+
+    /// `nil` if the files have to be checked, and in the child of a fork.
+    var session: Session? { find()?.session }
+
+    /// The same. When half of the time is over, one reader gets `nil`, so that it checks the files while the others go on: if all
+    /// of them came to the check at once, they would wait for one another.
+    var sessionOrTurn: Session? {
+        guard let fresh = find() else { return nil }
+        if ContinuousClock.now < fresh.renewal || isBeingRenewed.exchange(true, ordering: .relaxed) {
+            return fresh.session
+        }
+        return nil
+    }
+
+    /// `nil` when half of the time is over.
+    var sessionUnlessDue: Session? { find().flatMap { .now < $0.renewal ? $0.session : nil } }
+
+    private func find() -> Fresh? {
+        guard let fresh = copy.content.withLock({ $0 }), .now < fresh.until, fresh.session.isOfThisProcess else {
+            return nil
+        }
+        return fresh
+    }
+
+    /// - Parameter look: When the files were checked.
+    func set(_ session: Session, _ look: ContinuousClock.Instant) {
+        let fresh = Fresh(
+            session: session, renewal: look + Vault.lookInterval / 2, until: look + Vault.lookInterval)
+        for copy in copies { copy.content.withLock { $0 = fresh } }
+        isBeingRenewed.store(false, ordering: .relaxed)
+    }
+
+    func remove() {
+        for copy in copies { copy.content.withLock { $0 = nil } }
+    }
+
+    /// Threads have their descriptions at the end of their stacks, which begin at multiples of a page.
+    private var copy: Copy { copies[Int(truncatingIfNeeded: UInt(pthread_self()) >> 12) & (copies.count - 1)] }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads that are made again and again.
+
+import Foundation
+package import KeychainEngine
+
+extension Vault: RepeatingStore {
+    package func repeated(_ read: UnsafeRawBufferPointer, waits: Bool) -> RepeatedValue? {
+        if let session = freshSessionOrTurn() { return session.repeated(read) }
+        guard waits else { return nil }
+        do throws(KeychainError) {
+            return try renewSession()?.repeated(read)
+        } catch {
+            return nil
+        }
+    }
+
+    package func remembering(
+        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+    ) throws(KeychainError) -> StoredItem? {
+        guard read.count <= ReadCache.longestRead, let session = try renewSession(), let end = session.logHeader,
+            let keys = Self.serial(session)
+        else { return try search() }
+        guard let found = try search() else { return nil }
+        // Another session may have been searched, of another file.
+        if freshSession() === session {
+            // It is only remembered to be faster.
+            do { try session.remember(found, read, since: end, keys: keys) } catch { return found }
+        }
+        return found
+    }
+
+    /// The number of the keys that are open; `nil` if none are.
+    private static func serial(_ session: Session) -> UInt64? {
+        do throws(KeychainError) {
+            return try session.keyState.sealer(.looking).serial
+        } catch {
+            return nil
+        }
+    }
+}

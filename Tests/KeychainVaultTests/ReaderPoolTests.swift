@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections for reading: several threads read at once, all of them the same file.
+
+import Foundation
+import KeychainEngine
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainVault
+
+struct ReaderPoolTests {
+    private struct Refused: Error {}
+
+    private let folder: TemporaryFolder
+    private let first: Connection
+    private var path: String { folder.path + "/sample.db" }
+
+    init() throws {
+        folder = try TemporaryFolder("reader-pool")
+        first = try Self.database(folder.path + "/sample.db", "first")
+    }
+
+    private static func database(_ path: String, _ name: String) throws -> Connection {
+        let connection = try Connection(path)
+        try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE head (name TEXT)")
+        try connection.execute("INSERT INTO head VALUES (?)", [.text(name)])
+        return connection
+    }
+
+    private static func check(_ pool: ReaderPool) throws {
+        guard try pool.use({ try $0.text("SELECT name FROM head") }) == "first" else { throw Refused() }
+    }
+
+    @Test func readers_inTwoThreads_overlap() throws {
+        let path = path
+        let pool = ReaderPool(first) { try Connection(path) }
+        try pool.use { _ in
+            let reader = Background { try Self.check(pool) }
+            #expect(reader.reason() == nil)
+        }
+    }
+
+    @Test func reader_withinAnother_readsTheSameFile() throws {
+        let path = path
+        let pool = ReaderPool(first) { try Connection(path) }
+        let name = try pool.use { outer in
+            try pool.use { inner in
+                #expect(inner !== outer)
+                return try inner.text("SELECT name FROM head")
+            }
+        }
+        #expect(name == "first")
+    }
+
+    /// The file at the path may have been replaced since the first connection was opened.
+    @Test func connection_toAnotherFile_isNotUsed() throws {
+        let other = folder.path + "/other.db"
+        _ = try Self.database(other, "other")
+        let pool = ReaderPool(first) { try Connection(other) }
+        let reader = try pool.use { _ in
+            let reader = Background { try Self.check(pool) }
+            try waitUntil("A reader that waits") { pool.waitingCount == 1 }
+            return reader
+        }
+        #expect(reader.reason() == nil)
+    }
+
+    @Test func connection_thatCannotBeOpened_isWaitedFor() throws {
+        let pool = ReaderPool(first) { throw Refused() }
+        let reader = try pool.use { _ in
+            let reader = Background { try Self.check(pool) }
+            try waitUntil("A reader that waits") { pool.waitingCount == 1 }
+            return reader
+        }
+        #expect(reader.reason() == nil)
+    }
+
+    @Test func readers_moreThanConnections_allRead() throws {
+        let path = path
+        let pool = ReaderPool(first, limit: 2) { try Connection(path) }
+        let readers = (1...16).map { _ in
+            Background { for _ in 1...200 { try Self.check(pool) } }
+        }
+        for reader in readers { #expect(reader.reason() == nil) }
+    }
+}
