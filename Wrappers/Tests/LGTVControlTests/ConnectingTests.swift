@@ -50,7 +50,7 @@
         @Test func tv_thatIsOff_isWokenAndConnectedToWhenItListens() async throws {
             let receiver = try await PacketReceiver()
             // A port that nobody has, until the television wakes and takes it.
-            let port = try await OddServer(says: nil).port
+            let port = try await OddServer.unusedPort()
             let household = Household(tlsPort: port) {
                 ($0.wakePort, $0.connectTimeout) = (receiver.port, .seconds(60))
             }

@@ -11,14 +11,23 @@
     final class OddServer: Sendable {
         private let server: any Channel
 
-        init(says text: String?, thenCloses: Bool = false) async throws {
+        /// A port that nobody has. Not one of those that the system gives out: a connection of another test might get it before
+        /// it is used.
+        static func unusedPort() async throws -> Int {
+            while true {
+                let port = Int.random(in: 20_000..<30_000)
+                do { return try await OddServer(says: nil, at: port).port } catch is IOError { continue }
+            }
+        }
+
+        init(says text: String?, thenCloses: Bool = false, at port: Int = 0) async throws {
             server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(Saying(text, thenCloses))
                     }
                 }
-                .bind(host: "127.0.0.1", port: 0).get()
+                .bind(host: "127.0.0.1", port: port).get()
         }
 
         deinit { server.close(promise: nil) }
