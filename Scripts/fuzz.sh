@@ -31,6 +31,7 @@ main() {
     local -a targets=("$@")
     if (($# == 0)); then mapfile -t targets < <("$fuzzer"); fi
     local seconds=${FUZZ_SECONDS:-60} target failed=0
+    ((${#targets[@]} > 0)) || { echo "The fuzzer names no targets." >&2; exit 1; }
     if [[ -n ${FUZZ_TOTAL-} ]]; then seconds=$((FUZZ_TOTAL / ${#targets[@]} + 1)); fi
     for target in "${targets[@]}"; do fuzz "$fuzzer" "$target" "$seconds" || failed=1; done
     table "${targets[@]}"

@@ -18,6 +18,8 @@ struct KeyedDigest: Sendable {
     private static let blockLength = 64
 
     init(key: SecretBytes) {
+        // The words that SHA-256 makes of the padded key stay in registers and on the stack, and tell the key.
+        defer { scrubStack() }
         (inner, outer) = key.withUnsafeBytes { key in
             guard key.count > Self.blockLength else { return Self.states(key) }
             return SHA256.hash(data: key).withUnsafeBytes(Self.states)

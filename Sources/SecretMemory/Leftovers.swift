@@ -3,7 +3,7 @@
 
 internal import CKeychainShims
 
-/// Overwrites freed small heap blocks, the unused stack of the calling thread, and the registers that copying goes through.
+/// Overwrites freed small heap blocks, the unused stack of the calling thread, and the vector registers.
 ///
 /// For after a call into a library that puts secrets into memory that it does not wipe. Call it on the same thread, in the
 /// function that made the call: an allocator hands out first what the same thread gave back last, so the blocks that are
@@ -14,36 +14,21 @@ internal import CKeychainShims
 /// in another order.
 @inline(never)
 public func scrubLeftovers() {
-    scrubRegisters()
+    keychain_scrub_registers()
     for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size, count: 16) }
     keychain_scrub_stack(32 << 10)
 }
 
-/// Overwrites the unused stack of the calling thread directly below the caller, and the registers that copying goes through.
+/// Overwrites the unused stack of the calling thread directly below the caller, and the vector registers.
 ///
 /// For after a short call that had a secret only there, such as a digest with a secret result. Call it in the function that
-/// made the call. 8 KiB of stack, in less than a microsecond.
+/// made the call. 16 KiB of stack, in less than a microsecond.
 ///
 /// Does not protect against copies on the heap: see ``scrubLeftovers()``.
 @inline(never)
 public func scrubStack() {
-    scrubRegisters()
-    keychain_scrub_stack(8 << 10)
-}
-
-/// Copies zeros of the lengths for which the system's copying takes from one vector register to all that it uses.
-///
-/// What it last copied stays in them, and the dynamic linker puts them on the stack whenever a function is called for the
-/// first time, which may be long after the secret is gone.
-@inline(never)
-private func scrubRegisters() {
-    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { frame in
-        wipeMemory(frame)
-        let (source, target) = (frame[..<512], UnsafeMutableRawBufferPointer(rebasing: frame[512...]))
-        for length in [512, 256, 128, 64, 32, 16] {
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source.prefix(length)))
-        }
-    }
+    keychain_scrub_registers()
+    keychain_scrub_stack(16 << 10)
 }
 
 /// Overwrites blocks of one size that the calling thread has just given back: for after a call that left a secret in one whose

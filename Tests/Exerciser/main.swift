@@ -76,6 +76,7 @@ case "backup-paused":
 case "restore": try VaultVerb(rest).acknowledge { try $0.vault.restore(from: $0[0]) }
 case "observe": try VaultVerb(rest).run { $0.items.observe($0.vault) }
 case "observe-and-fork": try VaultVerb(rest).acknowledge { try $0.items.observeAndFork($0.vault) }
+case "fork-and-end": try VaultVerb(rest).acknowledge { try $0.items.forkAndEnd($0[0]) }
 case "hold-read": try VaultVerb(rest).acknowledge { try holdRead($0.vault.location.folder) }
 case "hold-database": try VaultVerb(rest).acknowledge { try holdDatabase($0.vault.location.folder) }
 

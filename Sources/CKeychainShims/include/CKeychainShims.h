@@ -71,6 +71,9 @@ char **keychain_environment(void);
 /// Forbids core dumps, and reading and debugging by other processes of the same user.
 long keychain_forbid_dumping(void);
 
+/// Sets the vector registers to zero that a function may change, on x86-64 and aarch64. Calls nothing.
+void keychain_scrub_registers(void);
+
 /// Overwrites so many bytes of the calling thread's stack below the caller.
 void keychain_scrub_stack(size_t length);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the vault's database is opened: one way for reading, one for writing, with every setting read back.
 
+import CKeychainSQLite
 import KeychainEngine
 
 /// Each setting that durability or safety depends on is set and then read back, since a build of SQLite may override it.
@@ -54,7 +55,12 @@ extension Connection {
         try SpareDescriptors.check(path)
         return try DatabaseFailure.translating(path) {
             let connection = try Connection(name, mode, wait)
-            for setting in settings { try connection.apply(setting) }
+            do {
+                for setting in settings { try connection.apply(setting) }
+            } catch let failure as SQLiteFailure where failure.group == SQLITE_ERROR {
+                // Our statements are right, so the file is of no format that SQLite knows.
+                throw SQLiteFailure(code: SQLITE_CORRUPT)
+            }
             return connection
         }
     }

@@ -227,6 +227,17 @@ package final class Connection {
 
     // MARK: - Whole databases
 
+    /// For tests: makes SQLite ask before it prepares a statement.
+    package func setAuthorizer(
+        _ authorizer:
+            @convention(c) (
+                UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+                UnsafePointer<CChar>?
+            ) -> Int32
+    ) throws {
+        try SQLiteFailure.check(sqlite3_set_authorizer(database, authorizer, nil))
+    }
+
     /// SQLite's object for the file.
     var databaseFile: UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
@@ -273,17 +284,24 @@ package final class Connection {
         static let beginReading = SQL.kept("BEGIN")
         static let beginWriting = SQL.kept("BEGIN IMMEDIATE")
         static let commit = SQL.kept("COMMIT")
+        static let rollBack = SQL.kept("ROLLBACK")
     }
 
     /// Begins a transaction that holds the write lock from its start.
-    package func begin() throws { try execute(Step.beginWriting) }
+    package func begin() throws { try begin(Step.beginWriting) }
+
+    /// A rollback must not fail because there is no memory to prepare it.
+    private func begin(_ step: SQL) throws {
+        if let place = Step.rollBack.place { giveBack(try take(Step.rollBack.text, place), place) }
+        try execute(step)
+    }
 
     /// COMMIT alone; ``commit(_:)`` also takes back a commit that failed.
     func end() throws { try execute(Step.commit) }
 
     /// After some errors SQLite has rolled back already.
     package func rollBack() throws {
-        if isInTransaction { try execute("ROLLBACK") }
+        if isInTransaction { try execute(Step.rollBack) }
     }
 
     /// Runs `body` in a transaction for reading: all its statements see one state of the database.
@@ -297,7 +315,7 @@ package final class Connection {
     }
 
     private func transaction<Result>(_ begin: SQL, _ body: (Connection) throws -> Result) throws -> Result {
-        try execute(begin)
+        try self.begin(begin)
         do {
             let result = try body(self)
             try execute(Step.commit)

@@ -27,5 +27,10 @@ final class SharedConnection: Sendable {
         try use { try $0.reading(body) }
     }
 
+    /// The connection, if it is not in use. Does not wait: in the child of a fork nobody gives it back.
+    func unusedConnection() -> Connection? {
+        turn.withLockIfAvailable { _ in connection.isInTransaction ? nil : connection } ?? nil
+    }
+
     func close() throws { try use { try $0.close() } }
 }

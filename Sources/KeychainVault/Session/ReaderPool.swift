@@ -14,7 +14,7 @@ final class ReaderPool: @unchecked Sendable {
     private var waiting = 0
     /// Whether a thread was woken and does not run yet. To wake others would cost time: who runs takes what is free.
     private var isWaking = false
-    private let turn = NSCondition()
+    private let turn = Turn()
     /// See ``Connection/findLogIndex()``.
     private let logIndex: UnsafeRawPointer?
     private let another: () throws -> Connection
@@ -45,6 +45,13 @@ final class ReaderPool: @unchecked Sendable {
     /// - Precondition: No connection is in use.
     func close() throws {
         for connection in turn.withLock({ free }) { try connection.close() }
+    }
+
+    /// All connections, if none is in use. Does not wait: in the child of a fork nobody gives one back.
+    func unusedConnections() -> [Connection]? {
+        guard turn.tryLock() else { return nil }
+        defer { turn.unlock() }
+        return free.count == made && !free.contains { $0.isInTransaction } ? free : nil
     }
 
     /// For tests: how many threads wait for a connection.
@@ -101,8 +108,45 @@ final class ReaderPool: @unchecked Sendable {
 
     private func giveBack(_ connection: Connection) {
         turn.lock()
-        free.append(connection)
+        // A transaction that could not be rolled back would show the next reader an old state. The last connection stays:
+        // the index is mapped as long as there is one.
+        if connection.isInTransaction, made > 1 { made -= 1 } else { free.append(connection) }
         wakeOne()
         turn.unlock()
     }
+}
+
+/// A mutex and a condition of the C library. Unlike Foundation's, it can be tried; unlike Swift's, who runs takes it before who
+/// waits, so that a thread that the system stops does not hold up all others in a row.
+private final class Turn: Sendable {
+    private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private nonisolated(unsafe) let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+
+    func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+
+    func unlock() { pthread_mutex_unlock(mutex) }
+
+    func withLock<Result>(_ body: () -> Result) -> Result {
+        lock()
+        defer { unlock() }
+        return body()
+    }
+
+    func wait() { pthread_cond_wait(condition, mutex) }
+
+    func signal() { pthread_cond_signal(condition) }
 }

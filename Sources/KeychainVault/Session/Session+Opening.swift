@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to open a vault for reading.
 
+import CKeychainSQLite
 import Foundation
 import KeychainEngine
 
@@ -59,14 +60,19 @@ extension Session {
         ) throws(KeychainError) {
             let isShared = frozenState == nil && indexFailure == nil
             (logIndex, end, version, copies) = try DatabaseFailure.translating(location.databaseFile) {
-                let isLogged = try reader.text("PRAGMA journal_mode") == "wal"
-                let index = isShared && isLogged ? reader.logIndex : nil
-                let end = index.flatMap { LogHeader($0) }
-                return try reader.reading { connection in
-                    (
-                        index, end, try VaultSchema.check(connection, path: location.databaseFile),
-                        try KeybagTable(connection).copies()
-                    )
+                do {
+                    let isLogged = try reader.text("PRAGMA journal_mode") == "wal"
+                    let index = isShared && isLogged ? reader.logIndex : nil
+                    let end = index.flatMap { LogHeader($0) }
+                    return try reader.reading { connection in
+                        (
+                            index, end, try VaultSchema.check(connection, path: location.databaseFile),
+                            try KeybagTable(connection).copies()
+                        )
+                    }
+                } catch let failure as SQLiteFailure where failure.group == SQLITE_ERROR {
+                    // Our statements are right, so the file is of no format that SQLite knows.
+                    throw SQLiteFailure(code: SQLITE_CORRUPT)
                 }
             }
             (self.reader, self.frozenState, self.indexFailure) = (reader, frozenState, indexFailure)

@@ -185,6 +185,27 @@ final class Session: Sendable {
         writer.withLock { $0 = nil }
     }
 
+    /// Closes the parent's connections in the child of a fork. As long as one is open here, SQLite takes the parent's locks for
+    /// this process's own: once the parent has ended, another process could remove the WAL to which this one writes. The
+    /// parent keeps its locks, which belong to processes.
+    ///
+    /// - Returns: `false` if a thread of the parent was using one of them.
+    func closeInChild() -> Bool {
+        guard var connections = reader.unusedConnections(), let writer = writer.withLockIfAvailable({ $0 }) else {
+            return false
+        }
+        if let writer {
+            guard let connection = writer.unusedConnection() else { return false }
+            connections.append(connection)
+        }
+        do {
+            for connection in connections { try connection.close() }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Ends both connections. The last connection to a vault moves the WAL into the database and removes it.
     func close() throws(KeychainError) {
         try DatabaseFailure.translating(location.databaseFile) {

@@ -17,10 +17,19 @@ final class FreshSession: Sendable {
 
     private final class Copy: Sendable {
         let content = Mutex<Fresh?>(nil)
+
+        /// `nil` also if another thread keeps it locked, which in the child of a fork may not exist.
+        var fresh: Fresh? {
+            for _ in 1...64 {
+                if let fresh: Fresh? = content.withLockIfAvailable({ $0 }) { return fresh }
+            }
+            return nil
+        }
     }
 
     private let copies = (0..<16).map { _ in Copy() }
     private let isBeingRenewed = Atomic(false)
+    private let process = getpid()
 
     /// `nil` if the files have to be checked, and in the child of a fork.
     var session: Session? { find()?.session }
@@ -39,7 +48,7 @@ final class FreshSession: Sendable {
     var sessionUnlessDue: Session? { find().flatMap { .now < $0.renewal ? $0.session : nil } }
 
     private func find() -> Fresh? {
-        guard let fresh = copy.content.withLock({ $0 }), .now < fresh.until, fresh.session.isOfThisProcess else {
+        guard let fresh = copy.fresh, .now < fresh.until, fresh.session.isOfThisProcess else {
             return nil
         }
         return fresh
@@ -49,12 +58,15 @@ final class FreshSession: Sendable {
     func set(_ session: Session, _ look: ContinuousClock.Instant) {
         let fresh = Fresh(
             session: session, renewal: look + Vault.lookInterval / 2, until: look + Vault.lookInterval)
-        for copy in copies { copy.content.withLock { $0 = fresh } }
+        for copy in copies { copy.content.withLockIfAvailable { $0 = fresh } }
         isBeingRenewed.store(false, ordering: .relaxed)
     }
 
     func remove() {
-        for copy in copies { copy.content.withLock { $0 = nil } }
+        let isChild = process != getpid()
+        for copy in copies {
+            if isChild { copy.content.withLockIfAvailable { $0 = nil } } else { copy.content.withLock { $0 = nil } }
+        }
     }
 
     /// Threads have their descriptions at the end of their stacks, which begin at multiples of a page.

@@ -145,11 +145,12 @@ extension Vault {
                     }
                     PausePoint.keybagLooked.reached()
                     let transaction = VaultTransaction(session, keeper, plan.proofs)
+                    defer { transaction.end() }
                     if plan.repairsKeybag { try Self.repairKeybag(session, keeper.transaction) }
                     if plan.isOfItems { _ = try transaction.sealer() }
                     latest = transaction
                     let result = try body(transaction)
-                    if let damage = transaction.damage { throw damage }
+                    try transaction.checkUndamaged()
                     truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
                     // The head covers the whole change, so it is written last.
                     try keeper.finish()
@@ -164,7 +165,9 @@ extension Vault {
                     return result
                 } catch {
                     // After some errors SQLite has already rolled back.
-                    try connection.rollBack()
+                    try? connection.rollBack()
+                    // It would keep the database locked.
+                    if connection.isInTransaction { session.dropWritingConnection() }
                     if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }
                     throw error
                 }

@@ -109,8 +109,7 @@ public final class Vault: TransactionalStore, UserVerifier {
                 return session
             }
             fresh.remove()
-            // Closing the parent's connections in a child could release the parent's locks, so they are kept unused.
-            if let parents = session, !parents.isOfThisProcess { _ = Unmanaged.passRetained(parents) }
+            if let parents = session, !parents.isOfThisProcess, !parents.closeInChild() { throw Self.forkedInUse }
             session = nil
             session = try Self.openExisting(location, settings)
             PausePoint.sessionOpened.reached()
@@ -118,6 +117,11 @@ public final class Vault: TransactionalStore, UserVerifier {
             return session
         }
     }
+
+    private static let forkedInUse = KeychainError(
+        .unavailable,
+        "This process was forked while its parent was using the vault. Fork before the vault is used, or run a new program."
+    )
 
     private func publish(_ session: Session) {
         guard let look = session.lookMoment else { return }

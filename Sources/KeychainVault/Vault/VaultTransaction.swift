@@ -20,7 +20,8 @@ final class VaultTransaction: ItemOperations {
     private(set) var requirement: Obstacle?
     /// The failure of a call that had already written something: the transaction must not be committed, even if its
     /// body continues.
-    private(set) var damage: KeychainError?
+    private var damage: KeychainError?
+    private var isEnded = false
     private let proofs: Proofs
     private var openSealer: RowSealer?
     private var table: ItemTable { content.table }
@@ -30,6 +31,18 @@ final class VaultTransaction: ItemOperations {
         self.session = session
         self.keeper = keeper
         self.proofs = proofs
+    }
+
+    /// Call it at the end of the transaction: a caller may have kept the object.
+    func end() { isEnded = true }
+
+    /// Statements outside a transaction would each be committed by itself, without the head.
+    ///
+    /// - Throws: If the transaction must not be continued or committed.
+    func checkUndamaged() throws(KeychainError) {
+        if isEnded { throw .endedTransaction }
+        if let damage { throw damage }
+        guard items.connection.isInTransaction else { throw .lostTransaction }
     }
 
     /// Seals and opens rows; the same object until the transaction ends.
@@ -47,6 +60,7 @@ final class VaultTransaction: ItemOperations {
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool, _: Authorization
     ) throws(KeychainError) -> SelectedItems {
+        try checkUndamaged()
         guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
         let before = table.totalChangesCount
         do {
@@ -57,6 +71,7 @@ final class VaultTransaction: ItemOperations {
     }
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
+        try checkUndamaged()
         hasStored = true
         let before = table.totalChangesCount
         do { return try add(item) } catch { throw failure(error, changesBefore: before) }
@@ -65,12 +80,14 @@ final class VaultTransaction: ItemOperations {
     func update(
         _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
+        try checkUndamaged()
         hasStored = true
         let before = table.totalChangesCount
         do { return try replace(selection, change) } catch { throw failure(error, changesBefore: before) }
     }
 
     func delete(_ selection: Selection, _: Authorization) throws(KeychainError) -> Int {
+        try checkUndamaged()
         hasRemoved = true
         let before = table.totalChangesCount
         do { return try remove(selection) } catch { throw failure(error, changesBefore: before) }
@@ -78,7 +95,8 @@ final class VaultTransaction: ItemOperations {
 
     private func failure(_ error: any Error, changesBefore before: Int) -> KeychainError {
         let failure = DatabaseFailure.translated(error, session.location.databaseFile)
-        if table.totalChangesCount != before { damage = failure }
+        // After some errors SQLite has rolled back everything.
+        if table.totalChangesCount != before || !items.connection.isInTransaction { damage = failure }
         return failure
     }
 
@@ -188,4 +206,11 @@ extension RowSealer {
             }
         }
     }
+}
+
+extension KeychainError {
+    fileprivate static let endedTransaction = KeychainError(
+        .invalidParameter, "The transaction has ended. Make its calls before its body returns.")
+    fileprivate static let lostTransaction = KeychainError(
+        .inputOutput, "The transaction was rolled back after an error. Nothing was changed. Try again.")
 }

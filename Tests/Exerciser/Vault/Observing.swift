@@ -44,6 +44,22 @@ extension VaultItems {
         withExtendedLifetime(observation) {}
     }
 
+    /// Adds an item, forks, and ends once the child has added one. The child adds another when it finds a file.
+    func forkAndEnd(_ mark: String) throws {
+        try add("parent", "v")
+        guard test_fork() != 0 else {
+            // Whoever waits for the end of the output must not wait for the child.
+            for descriptor: Int32 in 0...2 { close(descriptor) }
+            try? add("child-1", "v")
+            _ = FileManager.default.createFile(atPath: mark + ".begun", contents: nil)
+            for _ in 0..<60_000 where access(mark + ".go", F_OK) != 0 { usleep(1000) }
+            try? add("child-2", "v")
+            _ = FileManager.default.createFile(atPath: mark + ".end", contents: nil)
+            _exit(0)
+        }
+        for _ in 0..<60_000 where access(mark + ".begun", F_OK) != 0 { usleep(1000) }
+    }
+
     /// Adds an item and waits, with the transaction open, for the input to end.
     func addAndWait(_ account: String) throws {
         var query = Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
