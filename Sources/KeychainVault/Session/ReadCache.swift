@@ -42,8 +42,8 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// About a microsecond.
-    private static let tries = 64
+    /// Each asks the kernel; together one to two microseconds.
+    private static let tries = 8
 
     private static let entriesPerShard = 64
     /// In bytes. With them all entries together need at most 1.3 MB.

@@ -20,7 +20,7 @@ final class FreshSession: Sendable {
 
         /// `nil` also if another thread keeps it locked, which in the child of a fork may not exist.
         var fresh: Fresh? {
-            for _ in 1...64 {
+            for _ in 1...8 {
                 if let fresh: Fresh? = content.withLockIfAvailable({ $0 }) { return fresh }
             }
             return nil
