@@ -53,7 +53,9 @@ enum Heads {
     /// With the right code, too.
     static func anchor(_ bytes: Data) {
         let message = bytes.prefix(72)
-        for record in [bytes, message + keys.anchorCode(Array(message))] { check(record) }
+        var coded = message
+        keys.anchorCode(Array(message)) { coded.append(contentsOf: $0) }
+        for record in [bytes, coded] { check(record) }
         // The file is a new one each time: its store holds it open.
         prepare()
         if let store { check(bytes, store) }
