@@ -52,10 +52,10 @@ sanitize: ## Run the concurrency tests under the thread sanitizer
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
-	swift build --configuration release --enable-all-traits --product keychain-benchmarks
-	"$$(swift build --configuration release --show-bin-path)/keychain-benchmarks"
-	Scripts/wrappers.sh --configuration release --product wrapper-benchmarks
-	"$$(Scripts/wrappers.sh --configuration release --show-bin-path)/wrapper-benchmarks"
+	Scripts/build.sh core --configuration release --product keychain-benchmarks
+	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks"
+	Scripts/build.sh wrappers --configuration release --product wrapper-benchmarks
+	"$$(Scripts/build.sh wrappers --configuration release --show-bin-path)/wrapper-benchmarks"
 
 lint: ## Check the formatting of all Swift code, the package manifests, and that only one place reads the environment
 	@Scripts/setup.sh build

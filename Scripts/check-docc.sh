@@ -19,21 +19,21 @@ main() {
         echo "'docc' is not on the PATH. It is part of the Swift toolchain, in the same folder as 'swift'." >&2
         exit 1
     fi
-    swift build --quiet --enable-all-traits
-    check_all Sources .build/debug.yaml "$(swift build --enable-all-traits --show-bin-path)" "$@"
-    Scripts/wrappers.sh --quiet
-    check_all Wrappers/Sources .build/wrappers/debug.yaml "$(Scripts/wrappers.sh --show-bin-path)" "$@"
+    check_package core Sources "$@"
+    check_package wrappers Wrappers/Sources "$@"
 }
 
-check_all() { # source folder, build plan, folder of the build products, folder of the results
-    products=$3
-    [[ -f $2 ]] || { echo "The build plan '$2' is missing after the build." >&2; exit 1; }
+check_package() { # package, source folder, folder of the results
+    local plan=.build/development/debug.yaml
+    Scripts/build.sh "$1" --quiet
+    products=$(Scripts/build.sh "$1" --show-bin-path)
+    [[ -f $plan ]] || { echo "The build plan '$plan' is missing after the build." >&2; exit 1; }
     # The module maps of the C targets; the build plan contains their paths.
-    mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' "$2" | sort -u | sed 's/^/-Xcc\n/')
+    mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' "$plan" | sort -u | sed 's/^/-Xcc\n/')
     local catalog
     while IFS= read -r catalog; do
-        check "$catalog" "$(basename -- "$catalog" .docc)" "${4:-$scratch/out}"
-    done < <(find "$1" -name '*.docc' | sort)
+        check "$catalog" "$(basename -- "$catalog" .docc)" "${3:-$scratch/out}"
+    done < <(find "$2" -name '*.docc' | sort)
 }
 
 check() { # catalog, module, folder of the results

@@ -14,11 +14,11 @@ trap 'rm -rf -- "$folder"' EXIT
 
 main() {
     # Build before setting any variables: a changed environment makes SwiftPM compile every module again.
-    build keychainctl swift build --enable-all-traits
-    build KeychainKitDemo swift build --enable-all-traits
-    build SecItemDemo swift build --enable-all-traits
-    build WrapperDemo Scripts/wrappers.sh
-    PATH="$(swift build --show-bin-path):$(Scripts/wrappers.sh --show-bin-path):$PATH"
+    build keychainctl Scripts/build.sh core
+    build KeychainKitDemo Scripts/build.sh core
+    build SecItemDemo Scripts/build.sh core
+    build WrapperDemo Scripts/build.sh wrappers
+    PATH="$(Scripts/build.sh core --show-bin-path):$PATH"
     export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
     export XDG_STATE_HOME="$folder/state" KEYCHAIN_ANCHORS=file
     echo

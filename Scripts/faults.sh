@@ -29,6 +29,6 @@ if [[ -n $(git status --porcelain 2>/dev/null) ]]; then revision+=" with changes
 
 # The document lists the failures.
 KEYCHAIN_FAULTS=all Scripts/test.sh --filter "$suites" 2>&1 | tee "$log" || true
-FAULTS_REVISION=$revision "$(swift build --enable-all-traits --show-bin-path)/fault-harness" \
+FAULTS_REVISION=$revision "$(Scripts/build.sh core --show-bin-path)/fault-harness" \
     all Docs/Evidence.md 1 'make faults' "$log" || { put_back; exit 1; }
 put_back

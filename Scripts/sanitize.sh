@@ -8,8 +8,8 @@ set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 # A separate build of everything.
-readonly build=(swift build --sanitize=thread --scratch-path .build/sanitize --enable-all-traits)
-readonly build_wrappers=(Scripts/wrappers.sh --sanitize=thread)
+readonly build=(Scripts/build.sh core --sanitize=thread)
+readonly build_wrappers=(Scripts/build.sh wrappers --sanitize=thread)
 readonly packages=${SANITIZED:-core wrappers}
 
 # The number of concurrent tests, as in test.sh. The limit matters more here, since tests take ten times as long.

@@ -16,8 +16,8 @@ cd -- "$(dirname -- "$0")/.."
 
 (($# == 2 || $# == 3)) || { echo "usage: $0 ADDRESS VERSION [BRANCH]" >&2; exit 64; }
 readonly address=$1 version=$2 branch=${3:-wrappers}
-readonly local='.package(name: "swift-keychain", path: "..")'
-readonly released=".package(url: \"$address\", from: \"$version\")"
+readonly local='.package(name: "swift-keychain", path: "..",'
+readonly released=".package(url: \"$address\", from: \"$version\","
 
 scratch=$(mktemp -d)
 readonly scratch

@@ -26,7 +26,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
     local built
-    built=$(swift build --enable-all-traits --show-bin-path)
+    built=$(Scripts/build.sh core --show-bin-path)
     chmod 755 "$scratch"
     local arguments=("$@")
     if [[ $# == 0 ]]; then arguments=(--filter "$suites|$tools"); fi

@@ -17,11 +17,11 @@ trap 'rm -rf -- "$scratch"' EXIT
 main() {
     # All builds of the project enable all traits, since a change of traits compiles every module again. check-readme.sh builds
     # without them.
-    swift build --enable-all-traits --build-tests
-    Scripts/wrappers.sh --build-tests
+    Scripts/build.sh core --build-tests
+    Scripts/build.sh wrappers --build-tests
     local core wrappers
-    core=$(swift build --enable-all-traits --show-bin-path)/swift-keychainPackageTests.xctest
-    wrappers=$(Scripts/wrappers.sh --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
+    core=$(Scripts/build.sh core --show-bin-path)/swift-keychainPackageTests.xctest
+    wrappers=$(Scripts/build.sh wrappers --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
     set_environment
     run "$core" "$@"
     run "$wrappers" "$@"

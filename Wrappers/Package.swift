@@ -6,8 +6,13 @@ import PackageDescription
 // The wrappers that programs are written for already, each under the name that they import. A package of their own: SwiftPM
 // refuses two targets of one name in a graph, and who uses KeychainKit alone may have a `Valet` of their own.
 
+/// Who enables the trait here has it there too.
+let passedOn: Set<Package.Dependency.Trait> = [
+    .trait(name: "Configuration", condition: .when(traits: ["Configuration"]))
+]
+
 /// The package that the wrappers stand on. `Scripts/split-wrappers.sh` puts its address in place of this folder.
-let corePackage: Package.Dependency = .package(name: "swift-keychain", path: "..")
+let corePackage: Package.Dependency = .package(name: "swift-keychain", path: "..", traits: passedOn)
 
 func core(_ products: String...) -> [Target.Dependency] {
     products.map { .product(name: $0, package: "swift-keychain") }
@@ -91,6 +96,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: wrappers.map { .library(name: $0.name, targets: [$0.name]) },
     traits: [
+        .trait(name: "Configuration", description: "The trait of swift-keychain with this name."),
         .trait(name: "IssueReporting", description: "KeychainClient: calls that a test left out are reported."),
         .trait(name: "LGTVControl", description: "LGTVControl: the connection to the television, over swift-nio."),
     ],
