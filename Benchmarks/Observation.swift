@@ -46,15 +46,36 @@ func measureObservation(parent: String) async throws {
         base: Timing.median(saves)
     )
     .print()
-    print("  " + "processor time of two idle seconds".padding(toLength: 42, withPad: " ", startingAt: 0) + idleTime())
+    let (time, wakeUps) = idle()
+    Row(name: "processor time of two idle seconds", micros: time, floor: nil, base: 1).print()
+    print("  " + "wake-ups in them".padding(toLength: 42, withPad: " ", startingAt: 0) + String(format: "%9d", wakeUps))
     withExtendedLifetime(changes) {}
 }
 
-/// While somebody waits for changes and there are none.
-private func idleTime() -> String {
-    let before = clock()
+/// While somebody waits for changes and there are none, as soon as the threads of former calls have ended.
+///
+/// - Returns: Processor time in microseconds, and how often any thread but this one went to sleep again.
+private func idle() -> (time: Double, wakeUps: Int) {
+    Thread.sleep(forTimeInterval: 6)
+    let (time, switches) = (clock(), sleeps())
     Thread.sleep(forTimeInterval: 2)
-    return String(format: "%9.1f µs", Double(clock() - before) * 1_000_000 / Double(CLOCKS_PER_SEC))
+    let after = sleeps()
+    let wakeUps = after.map { thread, count in count - (switches[thread] ?? 0) }.reduce(0, +)
+    return (Double(clock() - time) * 1_000_000 / Double(CLOCKS_PER_SEC), wakeUps)
+}
+
+/// How often each thread but this one has gone to sleep.
+private func sleeps() -> [String: Int] {
+    var counts: [String: Int] = [:]
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+    for thread in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    where !own.hasSuffix("/" + thread) {
+        guard let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("voluntary_ctxt_switches") })
+        else { continue }
+        counts[thread] = line.split(separator: "\t").last.flatMap { Int($0) }
+    }
+    return counts
 }
 
 /// This program as another process.

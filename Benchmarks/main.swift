@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainKit
 import KeychainServices
 import KeychainVault
 
@@ -25,7 +26,17 @@ final class Bench {
         // locator, scope, metadata (256 + 28) and value (64 + 88) of an item with a short account, service and value.
         floor = try Floor(path: folder + "/floor.db", rowSize: 32 + 284 + 152)
         try floor.fill(size)
-        for index in 0..<size { try add(index) }
+        try fill()
+    }
+
+    /// In transactions, each of as many items as one may have without growing large.
+    private func fill() throws {
+        let store = SecretStore(service: "com.example.service", store: services.engine.store)
+        for start in stride(from: 0, to: size, by: 1000) {
+            try store.transaction { transaction in
+                for index in start..<min(start + 1000, size) { try transaction.save(value, for: "account-\(index)") }
+            }
+        }
     }
 
     deinit {
@@ -74,6 +85,12 @@ final class Bench {
         var query = query(size / 2)
         query.returns = .value
         _ = try engine.copyMatching(query, accessGroups: .unrestricted)
+    }
+
+    /// The size of the database's pages by the number of its items; at most the last thousand pages are in the WAL instead.
+    func bytesOfItem() throws -> Double {
+        let attributes = try FileManager.default.attributesOfItem(atPath: location.folder + "/vault.db")
+        return ((attributes[.size] as? NSNumber)?.doubleValue ?? .nan) / Double(size)
     }
 
     private func query(_ index: Int) -> Query {
@@ -134,7 +151,27 @@ func measure(size: Int, parent: String) throws -> Timing {
             ("engine add", "add floor"), ("SecItemAdd", "add floor"), ("open and read one", nil),
             ("search by account alone", nil),
         ])
+    try measureFreshProcesses(bench)
+    print(
+        "  " + "bytes on disk for an item".padding(toLength: 42, withPad: " ", startingAt: 0)
+            + String(format: "%9.0f", try bench.bytesOfItem()))
     return timing
+}
+
+private func measureSizes(parent: String) throws {
+    let small = try measure(size: 1000, parent: parent)
+    for (size, words) in [(100_000, "100,000"), (1_000_000, "1,000,000")] {
+        let large = try measure(size: size, parent: parent)
+        print("\(words) items beside 1,000")
+        for name in [
+            "engine read", "SecItemCopyMatching", "engine add", "SecItemAdd", "open and read one", "read floor",
+            "add floor",
+        ] {
+            print(
+                "  " + name.padding(toLength: 42, withPad: " ", startingAt: 0)
+                    + String(format: "%6.2f ×", large.median(name) / small.median(name)))
+        }
+    }
 }
 
 /// A row for each name, beside the one that it is compared with.
@@ -144,7 +181,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [kit|scaling|writers|head]]
+// keychain-benchmarks [FOLDER [kit|scaling|adding|items|writers|head]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -154,9 +191,23 @@ if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "--contender" {
     try writeAndRemove(location, CommandLine.arguments[4])
     exit(0)
 }
+if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "--fresh",
+    let program = FreshProgram(rawValue: CommandLine.arguments[4])
+{
+    try program.run(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
+    exit(0)
+}
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
 if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
+    exit(0)
+}
+if CommandLine.arguments.contains("adding") {
+    try measureAdding(parent: parent)
+    exit(0)
+}
+if CommandLine.arguments.contains("items") {
+    try measureSizes(parent: parent)
     exit(0)
 }
 if CommandLine.arguments.contains("scaling") {
@@ -168,16 +219,8 @@ if CommandLine.arguments.contains("head") { exit(0) }
 try await measureKit(size: 1000, parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }
 try await measureScaling(size: 100_000, parent: parent)
+try measureAdding(parent: parent)
 try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
 try measureUnlocking(size: 1000, parent: parent)
-let small = try measure(size: 1000, parent: parent)
-let large = try measure(size: 100_000, parent: parent)
-print("100,000 items beside 1,000")
-for name in [
-    "engine read", "SecItemCopyMatching", "engine add", "SecItemAdd", "open and read one", "read floor", "add floor",
-] {
-    print(
-        "  " + name.padding(toLength: 42, withPad: " ", startingAt: 0)
-            + String(format: "%6.2f ×", large.median(name) / small.median(name)))
-}
+try measureSizes(parent: parent)
