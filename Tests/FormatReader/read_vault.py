@@ -35,6 +35,7 @@ TABLES = {
 }
 TABLES_WITH_HEAD = TABLES | {
     "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"}
+TABLES_WITH_INDEX = TABLES_WITH_HEAD | {"CREATE INDEX item_minor ON item (minor)"}
 COLUMNS = "id uuid version class generation major minor scope metadata value".split()
 
 
@@ -51,10 +52,10 @@ def check_schema(database):
     if database.execute("PRAGMA application_id").fetchone()[0] != 0x4B564C54:
         raise Refused("the database is not a vault")
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > 3:
-        raise Refused(f"the vault has format {version}, but this program only knows formats 1 to 3")
+    if version > 4:
+        raise Refused(f"the vault has format {version}, but this program only knows formats 1 to 4")
     statements = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if version < 1 or statements != (TABLES_WITH_HEAD if version == 3 else TABLES):
+    if version < 1 or statements != {3: TABLES_WITH_HEAD, 4: TABLES_WITH_INDEX}.get(version, TABLES):
         raise Refused("the tables are not those of a vault")
     return version
 

@@ -190,7 +190,7 @@ struct DoctorTests {
             list() { find ~ -mindepth 1 -path '*/run-*' -prune -o ! -name before ! -name after -printf "$1" | sort; }
             all() { list '%p\\n'; list '%p %m %i %s %T@\\n' | grep -v shm; }
             python3 -c 'import os, sqlite3, sys
-            database = sqlite3.connect(sys.argv[1]); database.execute("PRAGMA user_version = 3"); database.commit()
+            database = sqlite3.connect(sys.argv[1]); database.execute("PRAGMA user_version = 4"); database.commit()
             os.kill(os.getpid(), 9)' $V/vault.db
             test -s $V/vault.db-wal || echo 'there is no log' >&2
             \(preparing)

@@ -13,7 +13,7 @@ struct ItemTable {
         /// Indexed under this major and minor part of the key.
         case key(Data, Data)
         case major(Data)
-        /// Found by a scan of the whole key index: fast per row, but proportional to the number of rows.
+        /// In a vault of format 3 or older found by a scan of the key index, which takes as long as there are rows.
         case minor(Data)
         case lookup(Data)
         case keyClass(UInt8)
@@ -41,9 +41,9 @@ struct ItemTable {
             }
         }
 
-        fileprivate static let conditions = [
+        static let conditions = [
             "", " WHERE id = ?", " WHERE major = ? AND minor = ?", " WHERE major = ?",
-            " WHERE id IN (SELECT id FROM item INDEXED BY item_key WHERE minor = ?)", " WHERE class = ?",
+            " WHERE id IN (SELECT id FROM item WHERE minor = ?)", " WHERE class = ?",
             " WHERE id IN (SELECT item FROM lookup WHERE digest = ?)",
         ]
     }

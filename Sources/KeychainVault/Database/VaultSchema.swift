@@ -9,15 +9,18 @@ enum VaultSchema {
     static let applicationID: Int32 = 0x4B56_4C54
     /// In SQLite's `user_version`; increased whenever the tables or their contents change. Version 2 adds passphrases,
     /// constrained items and the class that needs a passcode; its tables are those of version 1. Version 3 adds the
-    /// head.
-    static let version: Int32 = 3
+    /// head, version 4 the index of minor parts.
+    static let version: Int32 = 4
     static let firstVersionWithHead: Int32 = 3
+    private static let firstVersionWithMinorIndex: Int32 = 4
 
     /// The statements that make an empty vault. SQLite stores each statement verbatim, and opening compares them.
-    static let statements = statementsWithoutHead + [headStatement]
+    static let statements = statementsWithoutHead + [headStatement, minorIndexStatement]
 
     private static let headStatement =
         "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"
+    /// For searches by account alone, or by another minor part.
+    private static let minorIndexStatement = "CREATE INDEX item_minor ON item (minor)"
 
     /// The statements of formats 1 and 2.
     private static let statementsWithoutHead = [
@@ -65,7 +68,7 @@ enum VaultSchema {
         }
         let present = Set(try connection.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
         // Known tables that do not match the version are safe to read; the head's check handles them.
-        guard found >= 1, [Set(statements), Set(statementsWithoutHead)].contains(present) else {
+        guard found >= 1, present.isSuperset(of: statementsWithoutHead), present.isSubset(of: statements) else {
             throw KeychainError(
                 .corrupt,
                 "The tables in '\(path)' are not those of a vault. It was left untouched. "
@@ -76,14 +79,28 @@ enum VaultSchema {
 
     static func version(_ connection: Connection) throws -> Int32 { try number(connection, "user_version") }
 
-    static func hasHead(_ connection: Connection) throws -> Bool {
-        try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql = ?", [.text(headStatement)]) == 1
+    static func hasHead(_ connection: Connection) throws -> Bool { try has(headStatement, connection) }
+
+    private static func has(_ statement: String, _ connection: Connection) throws -> Bool {
+        try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql = ?", [.text(statement)]) == 1
     }
 
-    /// Upgrades a vault to this version, within the transaction that writes its head.
-    static func raise(_ connection: Connection) throws {
+    /// Whether head and index are there, or not, as the version in the file's header says.
+    static func fitsVersion(_ connection: Connection) throws -> Bool {
+        let found = try version(connection)
+        return try hasHead(connection) == (found >= firstVersionWithHead)
+            && has(minorIndexStatement, connection) == (found >= firstVersionWithMinorIndex)
+    }
+
+    /// Upgrades a vault, within the transaction that writes its head.
+    ///
+    /// - Parameter indexing: Whether to this version; otherwise to the first one with a head. The index needs space, which
+    ///   a removal on a full disk does not have.
+    static func raise(_ connection: Connection, indexing: Bool = true) throws {
         if try !hasHead(connection) { try connection.execute(SQL(stringLiteral: headStatement)) }
-        try connection.execute("PRAGMA user_version = \(version)")
+        let isIndexed = try has(minorIndexStatement, connection)
+        if indexing, !isIndexed { try connection.execute(SQL(stringLiteral: minorIndexStatement)) }
+        try connection.execute("PRAGMA user_version = \(indexing || isIndexed ? version : firstVersionWithHead)")
     }
 
     private static let storedVersion = SQL.kept("PRAGMA user_version")

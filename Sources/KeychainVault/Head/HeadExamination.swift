@@ -37,7 +37,7 @@ struct HeadExamination {
             noteNoHead(version, anchor)
             return
         }
-        if version < VaultSchema.firstVersionWithHead { findings.append(.changedFormat) }
+        if try !VaultSchema.fitsVersion(connection) { findings.append(.changedFormat) }
         sealed = try HeadTable(connection).read()
         guard let head = sealed.flatMap({ Head(sealed: $0, keys) }) else {
             findings.append(.unreadableHead)

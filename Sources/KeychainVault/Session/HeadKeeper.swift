@@ -76,9 +76,12 @@ final class HeadKeeper {
         return head
     }
 
-    /// Writes the head. Call it directly before the commit.
-    func finish() throws {
+    /// Writes the head, and upgrades a vault of an older format. Call it directly before the commit.
+    ///
+    /// - Parameter isRemoval: Whether the transaction only removes, so that it must work on a full disk.
+    func finish(isRemoval: Bool = false) throws {
         guard !changes.isEmpty else { return }
+        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(connection, indexing: !isRemoval) }
         let keys = try openKeys()
         var head = try base.map { $0.adding(changes) } ?? made(of: keys)
         if let keybag = changes.keybag { head.keybag = Checksum.sha256(keybag) }
@@ -112,6 +115,7 @@ final class HeadKeeper {
         let keys = try openKeys()
         let look = try look(.wholeVault)
         guard !look.findings.isEmpty || isRestored && !look.isOfFormerFormat else { return [] }
+        try VaultSchema.raise(connection)
         var head = try made(of: keys)
         let former = replaced.flatMap { Head(sealed: $0, keys)?.mark }
         let marks = [look.head?.mark, former, (seen ?? session.anchors.read()).newest(keys)].compactMap { $0 }
@@ -121,9 +125,8 @@ final class HeadKeeper {
         return look.findings
     }
 
-    /// Computes the first head of a vault with an older format from all its rows.
+    /// Computes the head from all rows.
     private func made(of keys: HeadKeys) throws -> Head {
-        try VaultSchema.raise(connection)
         var head = Head(keybag: (session.keyState.authentic ?? session.keybag).bytes)
         try head.count(ItemTable(connection), keys)
         return head

@@ -153,7 +153,7 @@ extension Vault {
                     try transaction.checkUndamaged()
                     truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
                     // The head covers the whole change, so it is written last.
-                    try keeper.finish()
+                    try keeper.finish(isRemoval: plan.isRemoval || transaction.hasOnlyRemoved)
                     PausePoint.beforeCommit.reached()
                     try plan.gate?.enter()
                     try connection.commit(location.databaseFile)

@@ -35,7 +35,7 @@ struct RestoreTests {
         #expect(try test.state().count == BackupTests.items + 1)
     }
 
-    @Test(arguments: ["vault-1", "vault-2", "vault-3"])
+    @Test(arguments: ["vault-1", "vault-2", "vault-3", "vault-4"])
     func backupOfAnyFormat_restored_isReadAndWritten(_ name: String) throws {
         let test = try TestVault()
         for (file, place) in [("vault.db", test.root + "/backup"), ("device.key", test.location.deviceKeyFile)] {

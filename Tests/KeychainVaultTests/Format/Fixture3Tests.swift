@@ -26,6 +26,43 @@ struct FormatFixture3Tests {
         #expect(try test.another().headFindings(wholeVault: true) == [])
     }
 
+    // MARK: - Raised to the newest format
+
+    private static func version(_ test: TestVault) throws -> Int64? {
+        try Connection(test.databaseFile).number("PRAGMA user_version")
+    }
+
+    @Test func frozenVault_addedTo_isRaisedToTheNewestFormat() throws {
+        let test = try Self.copy()
+        #expect(try Self.version(test) == 3)
+        try test.engine.add(.genericPassword("s", "a", value: "new"))
+        #expect(try Self.version(test) == Int64(VaultSchema.version))
+        #expect(try Connection(test.databaseFile).texts("SELECT name FROM sqlite_schema").contains("item_minor"))
+    }
+
+    /// On a full disk there is no space for the index.
+    @Test func frozenVault_removedFrom_staysAsItIsAndIsAsItsHeadSays() throws {
+        let test = try Self.copy()
+        let before = try test.itemsByRow().count
+        try test.engine.delete(Query(.genericPassword))
+        #expect(try test.itemsByRow().count < before)
+        #expect(try Self.version(test) == 3)
+        #expect(try test.another().headFindings(wholeVault: true) == [])
+    }
+
+    @Test func frozenVault_searchedByAccountAlone_isFoundBeforeAndAfterItIsRaised() throws {
+        let test = try Self.copy()
+        let all = try test.vault.select(Selection(itemClass: .genericPassword), limit: nil, includingValues: false)
+        let account = try #require(all.items.lazy.compactMap { $0.item.attributes[.account] }.first)
+        let selection = Selection(itemClass: .genericPassword, conditions: [.account: account])
+        let before = try test.vault.select(selection, limit: nil, includingValues: false).items.map(\.id)
+        #expect(!before.isEmpty)
+        try test.engine.add(.genericPassword("s", "another account", value: "new"))
+        #expect(try test.vault.select(selection, limit: nil, includingValues: false).items.map(\.id) == before)
+    }
+
+    // MARK: - The reader
+
     @Test(.enabled(if: FormatReader.isAvailable, FormatReader.requirement))
     func frozenVault_readByTheReader_isAsItsHeadSaysAndHasTheItemsOfThen() throws {
         let test = try Self.copy()

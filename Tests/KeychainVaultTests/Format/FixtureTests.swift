@@ -55,7 +55,7 @@ struct FormatFixtureTests {
         #expect(try Self.version(test) == 1)
         try test.engine.add(.genericPassword("s", "a", value: "new"))
         try test.vault.close()
-        #expect(try Self.version(test) == 3)
+        #expect(try Self.version(test) == 4)
         #expect(try test.vault.currentSession().keybag.format == 1)
     }
 

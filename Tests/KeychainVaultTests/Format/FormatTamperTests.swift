@@ -151,13 +151,15 @@ struct FormatTamperTests {
 
     @Test func format_thatIsNewer_isRefusedByBoth() throws {
         let test = try Self.vaultWithThreeItems()
-        try Self.change(test, "PRAGMA user_version = 4")
-        #expect(try FormatReader.read(test.location).errors.contains("formats 1 to 3"))
+        try Self.change(test, "PRAGMA user_version = 5")
+        #expect(try FormatReader.read(test.location).errors.contains("formats 1 to 4"))
         #expect(Self.refusalByThePackage(test) == .newerFormat)
     }
 
     @Test(arguments: [
-        "PRAGMA user_version = 0", "PRAGMA application_id = 0", "DROP INDEX item_key", "CREATE TABLE more (a)",
+        "PRAGMA user_version = 0", "PRAGMA application_id = 0", "DROP INDEX item_key",
+        "CREATE INDEX more ON item (scope)",
+        "CREATE TABLE more (a)",
         "CREATE TRIGGER t AFTER INSERT ON item BEGIN SELECT 1; END", "CREATE VIEW v AS SELECT 1",
     ])
     func database_thatIsNoVaultOfThisFormat_isRefusedByBoth(_ sql: String) throws {

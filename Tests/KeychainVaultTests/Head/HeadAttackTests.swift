@@ -39,6 +39,8 @@ struct HeadAttack: Sendable, CustomTestStringConvertible {
             "entries of two rows are swapped", [.changed(.index)],
             "UPDATE lookup SET item = 3 - item WHERE item IN (1, 2)"),
         HeadAttack("the format is lowered", [.changedFormat], "PRAGMA user_version = 2"),
+        HeadAttack("the format is lowered by one", [.changedFormat], "PRAGMA user_version = 3"),
+        HeadAttack("the index of minor parts is dropped", [.changedFormat], "DROP INDEX item_minor"),
         HeadAttack("the head is dropped", [.unreadableHead], "DROP TABLE head"),
         HeadAttack("the head's row is deleted", [.unreadableHead], "DELETE FROM head"),
         HeadAttack("the head is overwritten", [.unreadableHead], "UPDATE head SET bytes = zeroblob(165)"),
