@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections for reading: several threads read at once, all of them the same file.
 
+import CKeychainSQLite
 import Foundation
 import KeychainEngine
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainVault
@@ -33,7 +35,7 @@ struct ReaderPoolTests {
 
     @Test func readers_inTwoThreads_overlap() throws {
         let path = path
-        let pool = ReaderPool(first) { try Connection(path) }
+        let pool = ReaderPool(first, first.logIndex) { try Connection(path) }
         try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             #expect(reader.reason() == nil)
@@ -42,7 +44,7 @@ struct ReaderPoolTests {
 
     @Test func reader_withinAnother_readsTheSameFile() throws {
         let path = path
-        let pool = ReaderPool(first) { try Connection(path) }
+        let pool = ReaderPool(first, first.logIndex) { try Connection(path) }
         let name = try pool.use { outer in
             try pool.use { inner in
                 #expect(inner !== outer)
@@ -56,7 +58,7 @@ struct ReaderPoolTests {
     @Test func connection_toAnotherFile_isNotUsed() throws {
         let other = folder.path + "/other.db"
         _ = try Self.database(other, "other")
-        let pool = ReaderPool(first) { try Connection(other) }
+        let pool = ReaderPool(first, first.logIndex) { try Connection(other) }
         let reader = try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             try waitUntil("A reader that waits") { pool.waitingCount == 1 }
@@ -66,7 +68,7 @@ struct ReaderPoolTests {
     }
 
     @Test func connection_thatCannotBeOpened_isWaitedFor() throws {
-        let pool = ReaderPool(first) { throw Refused() }
+        let pool = ReaderPool(first, first.logIndex) { throw Refused() }
         let reader = try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             try waitUntil("A reader that waits") { pool.waitingCount == 1 }
@@ -75,9 +77,47 @@ struct ReaderPoolTests {
         #expect(reader.reason() == nil)
     }
 
+    @Test func connection_thatCouldNotBeOpenedOnce_isTriedAgain() throws {
+        let path = path
+        let attempts = Mutex(0)
+        let pool = ReaderPool(first, first.logIndex) {
+            if attempts.withLock({ attempts in
+                attempts += 1
+                return attempts == 1
+            }) {
+                throw Refused()
+            }
+            return try Connection(path)
+        }
+        try pool.use { _ in
+            let reader = Background { try Self.check(pool) }
+            #expect(reader.reason() == nil)
+        }
+        #expect(attempts.withLock { $0 } == 2)
+    }
+
+    @Test func reader_forWhichNoConnectionBecomesFree_isToldThatTheDatabaseIsBusy() throws {
+        let path = path
+        let pool = ReaderPool(first, first.logIndex, limit: 1, timeout: .zero) { try Connection(path) }
+        try pool.use { _ in
+            let failure = #expect(throws: SQLiteFailure.self) { try Self.check(pool) }
+            #expect(failure?.group == SQLITE_BUSY)
+        }
+    }
+
+    /// SQLite would make the index, with the rights of the database, which may not be written.
+    @Test func pool_overADatabaseThatIsNotCoordinated_makesNoIndex() throws {
+        try first.close()
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let pool = ReaderPool(try Connection.openImmutable(path), nil) { throw Refused() }
+        try Self.check(pool)
+        try pool.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
+    }
+
     @Test func readers_moreThanConnections_allRead() throws {
         let path = path
-        let pool = ReaderPool(first, limit: 2) { try Connection(path) }
+        let pool = ReaderPool(first, first.logIndex, limit: 2) { try Connection(path) }
         let readers = (1...16).map { _ in
             Background { for _ in 1...200 { try Self.check(pool) } }
         }

@@ -23,7 +23,8 @@ private struct Reader: Sendable {
         let found = try vault.remembering(name) { () throws(KeychainError) in
             var query = Query.genericPassword("exerciser", account).returning(.value)
             if let group { query.attributes[.accessGroup] = .string(group) }
-            return try Engine(store: vault).requests.find(query, accessGroups: .unrestricted).first
+            return FoundOnce(
+                try Engine(store: vault).requests.find(query, accessGroups: .unrestricted).first, isOnly: true)
         }
         return found.map { (String(decoding: $0.item.value ?? Data(), as: UTF8.self), false) }
     }
@@ -157,11 +158,53 @@ struct RepeatedReadTests {
             let found = try test.vault.remembering(name) { () throws(KeychainError) in
                 var query = Self.item("guarded").returning(.value)
                 query.context = AuthenticationContext { person }
-                return try test.engine.requests.find(query, accessGroups: .unrestricted).first
+                return FoundOnce(
+                    try test.engine.requests.find(query, accessGroups: .unrestricted).first, isOnly: true)
             }
             #expect(found != nil)
             #expect(name.withUnsafeBytes { test.vault.repeated($0, waits: true) } == nil)
         }
+    }
+
+    /// Another one may ask for the user, at each search.
+    @Test func item_foundBesideAnother_isNotRemembered() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let selection = Selection(itemClass: .genericPassword, conditions: [.account: .string("a")])
+        let name = Array("s/a".utf8)
+        for _ in 1...2 {
+            let found = try test.vault.remembering(name) { () throws(KeychainError) in
+                let items = try test.vault.select(selection, limit: nil, includingValues: true).items
+                return FoundOnce(items.first, isOnly: false)
+            }
+            #expect(found?.item.value == Data("v".utf8))
+            #expect(name.withUnsafeBytes { test.vault.repeated($0, waits: true) } == nil)
+        }
+    }
+
+    @Test func row_thatIsRemembered_isKeptWithoutItsMetadata() throws {
+        let cache = ReadCache()
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 96, alignment: 8)
+        defer { page.deallocate() }
+        page.initializeMemory(as: UInt8.self, repeating: 0)
+        // Both copies: a version that SQLite knows, and the mark that the index is complete.
+        for start in [0, 48] {
+            page.storeBytes(of: 3_007_000, toByteOffset: start, as: UInt32.self)
+            page[start + 12] = 1
+        }
+        let end = try #require(page.baseAddress.flatMap { LogHeader($0) })
+        let row = SealedRow(
+            rowID: 1, id: UUID(), version: 1, keyClass: 6, generation: 1,
+            key: KeyDigests(major: Data(count: 16), minor: Data(count: 16), scope: Data(count: 16)),
+            metadata: Data(count: 1 << 20), value: Data(count: 100))
+        let name = Array("name".utf8)
+        cache.store(row, name, end, keys: 1)
+        let kept = try #require(name.withUnsafeBytes { cache.row($0, end, keys: 1) })
+        #expect(kept.metadata.isEmpty && kept.key == nil)
+        #expect(kept.value == row.value)
+        #expect(name.withUnsafeBytes { cache.row($0, end, keys: 2) } == nil)
+        // What was found to be outdated is gone.
+        #expect(name.withUnsafeBytes { cache.row($0, end, keys: 1) } == nil)
     }
 
     @Test func items_withNamesThatSwiftTakesForEqual_areTwo() throws {

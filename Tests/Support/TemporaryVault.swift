@@ -70,7 +70,7 @@ package final class TemporaryVault: TransactionalStore, RepeatingStore {
     }
 
     package func remembering(
-        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+        _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem? {
         try vault.remembering(read, search)
     }

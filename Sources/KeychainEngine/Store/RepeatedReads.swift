@@ -15,8 +15,18 @@ package protocol RepeatingStore: ItemStore {
 
     /// Runs `search`, and remembers what it found: an item without constraints, with its value.
     func remembering(
-        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+        _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem?
+}
+
+/// What a search for one item has found.
+package struct FoundOnce {
+    package let item: StoredItem?
+    /// Whether no other item was opened. Only then is the answer remembered: another item may require the user, who is
+    /// asked at each search.
+    package let isOnly: Bool
+
+    package init(_ item: StoredItem?, isOnly: Bool) { (self.item, self.isOnly) = (item, isOnly) }
 }
 
 /// The value of an item; `nil` if it has none.

@@ -43,7 +43,7 @@ extension SecretStore {
             return try requests.find(account, includingValue: true)
         }
         return try repeating.remembering(name) { () throws(KeychainError) in
-            try requests.find(account, includingValue: true)
+            try requests.findOnce(account, includingValue: true)
         }
     }
 

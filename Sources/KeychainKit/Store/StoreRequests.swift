@@ -54,18 +54,25 @@ struct StoreRequests {
 
     /// - Throws: `duplicateItem` if several access groups have an item and the default group has none.
     func find(_ account: String, includingValue: Bool) throws(KeychainError) -> StoredItem? {
+        try findOnce(account, includingValue: includingValue).item
+    }
+
+    /// The same, with whether there was only one.
+    func findOnce(_ account: String, includingValue: Bool) throws(KeychainError) -> FoundOnce {
         var query = query(account)
         query.returns = includingValue ? .value : .attributes
         query.limit = .atMost(2)
         let found = try requests.find(query, accessGroups: accessGroups)
-        guard found.count > 1 else { return found.first }
-        if store.options.synchronizableAny { return try findOwnKindFirst(account, includingValue: includingValue) }
+        guard found.count > 1 else { return FoundOnce(found.first, isOnly: true) }
+        if store.options.synchronizableAny {
+            return FoundOnce(try findOwnKindFirst(account, includingValue: includingValue), isOnly: false)
+        }
         // In a keychain without transactions, an item that another program replaces meanwhile is found twice. The last
         // one is the newest.
-        if Set(found.map { Array($0.item.accessGroup.utf8) }).count == 1 { return found.last }
+        if Set(found.map { Array($0.item.accessGroup.utf8) }).count == 1 { return FoundOnce(found.last, isOnly: false) }
         query.attributes[.accessGroup] = .string(accessGroups.defaultGroup)
         guard let meant = try requests.find(query, accessGroups: accessGroups).first else { throw .severalItems }
-        return meant
+        return FoundOnce(meant, isOnly: false)
     }
 
     /// Does not ask the user: whether an item exists is no secret to them.

@@ -3,6 +3,17 @@
 
 import CKeychainSQLite
 package import Foundation
+import Synchronization
+
+/// Decides for several connections, from any thread, whether the last of them moves the WAL into the database and removes it.
+final class ClosingRule: Sendable {
+    private let isKept = Atomic(false)
+
+    /// Whether the WAL stays: the one at the path may be another one by now.
+    var keepsLog: Bool { isKept.load(ordering: .relaxed) }
+
+    func keepLog() { isKept.store(true, ordering: .relaxed) }
+}
 
 /// An open database. Only one thread at a time may use a connection (``SharedConnection``).
 ///
@@ -31,6 +42,8 @@ package final class Connection {
     private let wait: BusyWait?
     /// See ``findLogIndex()``.
     private(set) lazy var logIndex = findLogIndex()
+    /// What happens when the connection ends; `nil`: as SQLite does it.
+    var closing: ClosingRule?
 
     /// - Parameters:
     ///   - name: A path, or a URI with SQLite's settings.
@@ -72,6 +85,7 @@ package final class Connection {
     package func close() throws {
         for statement in prepared { sqlite3_finalize(statement) }
         prepared = []
+        if let closing, closing.keepsLog, let database { keychain_keep_log(database) }
         try SQLiteFailure.check(sqlite3_close(database))
         database = nil
     }

@@ -16,6 +16,13 @@ struct SealedRow {
     var metadata: Data
     /// `nil` if it was not selected.
     var value: Data?
+
+    /// The same without what only a search needs, which may be large.
+    var withValueOnly: SealedRow {
+        var row = self
+        (row.key, row.metadata) = (nil, Data())
+        return row
+    }
 }
 
 /// Why a row does not open.

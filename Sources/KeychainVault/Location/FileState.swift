@@ -21,6 +21,17 @@ struct FileIdentity: Equatable, Sendable {
     }
 }
 
+/// The WAL and its index. SQLite keeps both open and does not look at their paths again.
+struct CompanionFiles: Equatable, Sendable {
+    private let log: FileIdentity?
+    private let index: FileIdentity?
+
+    init(_ location: VaultLocation) {
+        let paths = VaultLocation.companionNames.map { location.folder + "/" + $0 }
+        (log, index) = (FileIdentity(paths[0]), FileIdentity(paths[1]))
+    }
+}
+
 /// The outside state of the files of a vault whose connection does not notice changes. Other processes may still write
 /// it: on a medium that is read-only only for us, once it is writable again, or once a full disk has space.
 struct FilesState: Equatable, Sendable {

@@ -9,19 +9,19 @@ import Synchronization
 /// A row counts only for the state of the vault in which it was found, which the end of the WAL names: a commit of any process
 /// ends all of them. It also counts only for the keys that were open then: with other keys the search may have another result.
 ///
-/// The names of the reads are kept as the caller gave them, until the next commit.
+/// The names of the reads are kept as the caller gave them, until other reads take their places or a read finds that something
+/// has changed.
 final class ReadCache: Sendable {
     private struct Entry {
         let hash: Int
         let read: [UInt8]
         let row: SealedRow
-        /// See ``RowSealer/serial``.
-        let keys: UInt64
     }
 
     private struct Contents {
-        /// Of all entries.
+        /// Of all entries: the end of the WAL, and the number of the keys (``RowSealer/serial``).
         var end: LogHeader?
+        var keys: UInt64 = 0
         var entries: [Entry] = []
         /// The entry that is replaced next, once there are as many as may be.
         var next = 0
@@ -57,9 +57,11 @@ final class ReadCache: Sendable {
     func row(_ read: UnsafeRawBufferPointer, _ end: LogHeader, keys: UInt64) -> SealedRow? {
         let hash = Self.hash(read)
         let found: SealedRow?? = shard(hash).tryWithContents { contents in
-            guard contents.end == end else { return nil }
-            let entry = contents.entries.first { $0.hash == hash && $0.read.elementsEqual(read) }
-            return entry?.keys == keys ? entry?.row : nil
+            guard contents.end == end, contents.keys == keys else {
+                contents = Contents()
+                return nil
+            }
+            return contents.entries.first { $0.hash == hash && $0.read.elementsEqual(read) }?.row
         }
         return found ?? nil
     }
@@ -67,9 +69,9 @@ final class ReadCache: Sendable {
     /// - Parameter end: The end of the WAL before the search and after it.
     func store(_ row: SealedRow, _ read: [UInt8], _ end: LogHeader, keys: UInt64) {
         guard read.count <= Self.longestRead, row.value?.count ?? 0 <= Self.longestValue else { return }
-        let entry = Entry(hash: read.withUnsafeBytes(Self.hash), read: read, row: row, keys: keys)
+        let entry = Entry(hash: read.withUnsafeBytes(Self.hash), read: read, row: row.withValueOnly)
         shard(entry.hash).tryWithContents { contents in
-            if contents.end != end { contents = Contents(end: end) }
+            if contents.end != end || contents.keys != keys { contents = Contents(end: end, keys: keys) }
             if let index = contents.entries.firstIndex(where: { $0.hash == entry.hash && $0.read == read }) {
                 contents.entries[index] = entry
             } else if contents.entries.count < Self.entriesPerShard {

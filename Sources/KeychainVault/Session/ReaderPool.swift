@@ -1,38 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections for reading.
 
+import CKeychainSQLite
 import Foundation
 import KeychainEngine
 
 /// Connections to one database, each used by one thread at a time. A thread that finds none free opens another one, up to a
-/// limit; then threads wait. A call within another one gets a connection of its own.
+/// limit; then threads wait. A call within another one needs a connection of its own.
 final class ReaderPool: @unchecked Sendable {
     // Guarded by `turn`.
     private var free: [Connection]
     private var made = 1
-    private var limit: Int
+    private var opening = 0
     private var waiting = 0
+    /// After an opening that failed, none is tried for a while.
+    private var nextOpening: ContinuousClock.Instant?
     /// Whether a thread was woken and does not run yet. To wake others would cost time: who runs takes what is free.
     private var isWaking = false
     private let turn = Turn()
     /// See ``Connection/findLogIndex()``.
     private let logIndex: UnsafeRawPointer?
+    private let limit: Int
+    private let timeout: Duration
     private let another: () throws -> Connection
 
     /// Two threads of each processor of a small machine can read; more would need memory and descriptors for nothing.
     static let most = 8
 
     /// - Parameters:
-    ///   - limit: 1 if SQLite does not coordinate the connection with others.
+    ///   - logIndex: The first connection's; `nil` if SQLite does not coordinate it with others. Then it stays the only one.
+    ///   - timeout: How long a thread waits for a connection.
     ///   - another: Opens the same database.
-    init(_ first: Connection, limit: Int = most, another: @escaping @Sendable () throws -> Connection) {
-        (logIndex, self.limit, self.another) = (first.logIndex, limit, another)
+    init(
+        _ first: Connection, _ logIndex: UnsafeRawPointer?, limit: Int = most, timeout: Duration = .seconds(30),
+        another: @escaping @Sendable () throws -> Connection
+    ) {
+        (self.logIndex, self.limit) = (logIndex, logIndex == nil ? 1 : limit)
+        (self.timeout, self.another) = (timeout, another)
         free = [first]
     }
 
     /// Runs `body` without a transaction.
+    ///
+    /// - Throws: As if the database were busy, if no connection becomes free in time.
     func use<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-        let connection = take()
+        let connection = try take()
         defer { giveBack(connection) }
         return try body(connection)
     }
@@ -57,23 +69,23 @@ final class ReaderPool: @unchecked Sendable {
     /// For tests: how many threads wait for a connection.
     var waitingCount: Int { turn.withLock { waiting } }
 
-    private func take() -> Connection {
+    private func take() throws -> Connection {
+        let end = ContinuousClock.now + timeout
         turn.lock()
+        defer { turn.unlock() }
         while true {
             if let connection = free.popLast() {
                 wakeOne()
-                turn.unlock()
                 return connection
             }
-            if made < limit {
-                made += 1
-                turn.unlock()
+            if made + opening < limit, nextOpening ?? .now <= .now {
                 if let connection = open() { return connection }
-                turn.lock()
                 continue
             }
+            if .now >= end { throw SQLiteFailure(code: SQLITE_BUSY) }
             waiting += 1
-            turn.wait()
+            // No longer, since the next opening may succeed.
+            turn.wait(Self.pause)
             waiting -= 1
             isWaking = false
         }
@@ -86,21 +98,31 @@ final class ReaderPool: @unchecked Sendable {
         turn.signal()
     }
 
-    /// - Returns: `nil` if no other connection can be opened now: then one of the others has to serve.
+    /// How long one of the others has to serve if no other connection can be opened.
+    private static let pause = Duration.milliseconds(500)
+
+    /// Call it with the lock, which is released meanwhile.
+    ///
+    /// - Returns: `nil` if no other connection can be opened now.
     private func open() -> Connection? {
+        opening += 1
+        turn.unlock()
+        let connection = opened()
+        turn.lock()
+        opening -= 1
+        if connection == nil { nextOpening = .now + Self.pause } else { made += 1 }
+        return connection
+    }
+
+    private func opened() -> Connection? {
         do {
             let connection = try another()
             _ = try connection.number(Self.anything)
             // Another file may have come to the path. The index lies at one address for all connections to a file.
-            if connection.logIndex != nil, connection.logIndex == logIndex { return connection }
+            return connection.logIndex != nil && connection.logIndex == logIndex ? connection : nil
         } catch {
-            // No descriptor is left, or the files are in change.
+            return nil  // No descriptor is left, or the files are in change.
         }
-        turn.withLock {
-            made -= 1
-            limit = max(1, made)
-        }
-        return nil
     }
 
     /// A connection has no index of the WAL before it has read.
@@ -146,7 +168,14 @@ private final class Turn: Sendable {
         return body()
     }
 
-    func wait() { pthread_cond_wait(condition, mutex) }
+    /// Returns at the signal, or when the time is over, or sooner.
+    func wait(_ time: Duration) {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = end.tv_nsec + Int(time / .nanoseconds(1))
+        (end.tv_sec, end.tv_nsec) = (end.tv_sec + nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
+        pthread_cond_timedwait(condition, mutex, &end)
+    }
 
     func signal() { pthread_cond_signal(condition) }
 }

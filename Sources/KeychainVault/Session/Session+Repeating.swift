@@ -29,7 +29,10 @@ extension Session {
     ///   - end: The end of the WAL before the item was searched.
     ///   - keys: The number of the sealer before the search.
     func remember(_ found: StoredItem, _ read: [UInt8], since end: LogHeader, keys: UInt64) throws {
-        guard found.item.accessControl.needs.isEmpty else { return }
+        // A stored value is larger than what is sealed in it.
+        guard found.item.accessControl.needs.isEmpty, found.item.value?.count ?? 0 <= ReadCache.longestValue else {
+            return
+        }
         let sealer = try keyState.sealer(.looking)
         let row = try reader.use { try ItemTable($0).wholeRow(sealer.rowID(of: found.id)) }
         guard let row, row.id == found.id, UInt64(bitPattern: row.version) == found.version, sealer.serial == keys,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An open vault: its connections and keys, for as long as the files under it are the same.
 
+import CKeychainSQLite
 import Foundation
 import KeychainCrypto
 import KeychainEngine
@@ -36,6 +37,9 @@ final class Session: Sendable {
     let knownHead = KnownHead()
     let anchors: AnchorStore
     private let identity: FileIdentity
+    /// `nil` if SQLite does not share them with other processes.
+    private let companions: CompanionFiles?
+    private let closing: ClosingRule
     private let process = getpid()
     let reads = ReadCache()
     private let lastLook: Mutex<Look>
@@ -62,11 +66,20 @@ final class Session: Sendable {
         let stateBefore = FilesState(location)
         isReadOnly = FilesState.isReadOnly(location)
         let opened = try Opened(location, settings.writerTimeout, isReadOnly: isReadOnly)
-        // Without a shared index there is no telling whether another connection has the same file, and SQLite may not coordinate them.
-        reader = ReaderPool(opened.reader, limit: opened.logIndex == nil ? 1 : ReaderPool.most) {
+        let closing = ClosingRule()
+        self.closing = closing
+        opened.reader.closing = closing
+        companions = opened.logIndex == nil ? nil : CompanionFiles(location)
+        reader = ReaderPool(opened.reader, opened.logIndex, timeout: settings.writerTimeout) {
+            // SQLite would treat the index of a file that was put in its place as this process's own.
+            try FileSafety.checkCompanions(location)
+            guard identity == FileIdentity(location.databaseFile) else {
+                throw SQLiteFailure(code: SQLITE_CANTOPEN)
+            }
             let connection = try Connection.openForReading(location.databaseFile, settings.writerTimeout)
             // The first one keeps as much as SQLite does.
             try connection.execute("PRAGMA cache_size = -256")
+            connection.closing = closing
             return connection
         }
         logIndex = opened.logIndex
@@ -101,7 +114,7 @@ final class Session: Sendable {
     ///
     /// - Parameter age: How old the last check of the files may be. A check costs a tenth of a read.
     func isCurrent(age: Duration) throws(KeychainError) -> Bool {
-        guard isOfThisProcess else { return false }
+        guard isOfThisProcess, !hasLostCompanions else { return false }
         // SQLite does not notice changes under such a connection, so each call checks. A medium or a folder becomes writable
         // without any change of the files.
         if let frozenState {
@@ -110,7 +123,7 @@ final class Session: Sendable {
         return try lastLook.withLock { (lastLook) throws(KeychainError) in
             let now = ContinuousClock.now
             if now - lastLook.moment < age { return true }
-            guard identity == FileIdentity(location.databaseFile) else { return false }
+            guard identity == FileIdentity(location.databaseFile), hasItsCompanions else { return false }
             // Read before the keybag, which may change at any time.
             let end = logHeader
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
@@ -129,6 +142,18 @@ final class Session: Sendable {
         if database != look.database { reads.removeAll() }
         return database
     }
+
+    /// Whether the WAL and its index are still at their paths. If another program has removed or replaced one, other processes
+    /// use the new one: this session would never see their changes, and they would not see its own.
+    private var hasItsCompanions: Bool {
+        guard let companions, companions != CompanionFiles(location) else { return true }
+        closing.keepLog()
+        return false
+    }
+
+    /// Whether ``isCurrent(age:)`` has found that the WAL or its index were replaced. As long as a connection to the former ones
+    /// is open in this process, SQLite gives them to new connections too.
+    var hasLostCompanions: Bool { closing.keepsLog }
 
     /// Whether another process has written since the session was opened, and may have done so during a read that SQLite
     /// does not coordinate with it (``Vault/ifUndisturbed(_:_:)``).
@@ -164,6 +189,7 @@ final class Session: Sendable {
     /// - Parameter isUnchanged: Whether nobody has committed since the session was last found to match.
     func isOf(_ connection: Connection, isUnchanged: Bool) throws -> Bool {
         guard identity == FileIdentity(location.databaseFile) else { return false }
+        guard hasItsCompanions else { throw KeychainError.replacedCompanions(location) }
         if isUnchanged { return true }
         return try KeybagTable(connection).isStill(storedKeybag)
             && VaultSchema.storedVersion(connection) == formatVersion
@@ -174,7 +200,9 @@ final class Session: Sendable {
         try writer.withLock { (writer) throws(KeychainError) in
             if let writer { return writer }
             try FileSafety.checkCompanions(location)
-            let opened = SharedConnection(try Connection.openForWriting(location.databaseFile, timeout))
+            let connection = try Connection.openForWriting(location.databaseFile, timeout)
+            connection.closing = closing
+            let opened = SharedConnection(connection)
             writer = opened
             return opened
         }
@@ -215,5 +243,14 @@ final class Session: Sendable {
                 writer = nil
             }
         }
+    }
+}
+
+extension KeychainError {
+    static func replacedCompanions(_ location: VaultLocation) -> KeychainError {
+        KeychainError(
+            .busy,
+            "The files beside '\(location.databaseFile)' were removed or replaced by another program while this one used them. "
+                + "Try again.")
     }
 }

@@ -16,12 +16,13 @@ extension Vault: RepeatingStore {
     }
 
     package func remembering(
-        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+        _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem? {
         guard read.count <= ReadCache.longestRead, let session = try renewSession(), let end = session.logHeader,
             let keys = Self.serial(session)
-        else { return try search() }
-        guard let found = try search() else { return nil }
+        else { return try search().item }
+        let search = try search()
+        guard let found = search.item, search.isOnly else { return search.item }
         // Another session may have been searched, of another file.
         if freshSession() === session {
             // It is only remembered to be faster.

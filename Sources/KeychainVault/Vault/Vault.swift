@@ -81,10 +81,13 @@ public final class Vault: TransactionalStore, UserVerifier {
 
     func close() throws(KeychainError) {
         try session.withLock { (session) throws(KeychainError) in
-            defer { session = nil }
             fresh.remove()
             // If another thread is in a call, the connections are closed when that call ends.
-            guard isKnownUniquelyReferenced(&session) else { return }
+            guard isKnownUniquelyReferenced(&session) else {
+                if !(session?.hasLostCompanions ?? false) { session = nil }
+                return
+            }
+            defer { session = nil }
             try session?.close()
         }
     }
@@ -92,8 +95,8 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// Makes the next call open the vault again; connections in use are closed when their call ends.
     func dropSession() {
         session.withLock { session in
-            session = nil
             fresh.remove()
+            if !(session?.hasLostCompanions ?? false) { session = nil }
         }
     }
 
@@ -110,6 +113,9 @@ public final class Vault: TransactionalStore, UserVerifier {
             }
             fresh.remove()
             if let parents = session, !parents.isOfThisProcess, !parents.closeInChild() { throw Self.forkedInUse }
+            if session?.hasLostCompanions ?? false, !isKnownUniquelyReferenced(&session) {
+                throw .replacedCompanions(location)
+            }
             session = nil
             session = try Self.openExisting(location, settings)
             PausePoint.sessionOpened.reached()
