@@ -7,12 +7,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
 #endif
 
 extern char **environ;
+
+static _Atomic uint32_t fork_count;
+
+static void count_fork(void) { fork_count += 1; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+uint32_t keychain_fork_count(void) { return fork_count; }
 
 int keychain_pipe(int ends[2]) {
 #ifdef __linux__

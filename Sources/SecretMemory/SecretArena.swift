@@ -11,7 +11,7 @@ final class SecretArena: Sendable {
     private static let sizes = [65536, 16384, SecretPages.pageSize]
 
     let pages = SecretPages(sizes: sizes)
-    private let blocks = Mutex(Blocks())
+    private let blocks = Guarded(Blocks())
 
     private struct Blocks {
         /// Where the part begins that was never given out.

@@ -116,4 +116,14 @@ struct TransactionEndTests {
         try waitUntil("The child") { FileManager.default.fileExists(atPath: mark + ".end") }
         #expect(try accounts() == ["before", "child-1", "child-2", "other", "parent"])
     }
+
+    /// Swift's mutex would end a child whose threads meet at a lock that its parent has used.
+    @Test func childWithSeveralThreads_readsAndAdds() throws {
+        #expect(try test.exercise("fork-and-use-threads").output == "child 0\ndone\n")
+        #expect(try accounts() == ["before", "child-0", "child-1", "child-2", "child-3", "parent"])
+    }
+
+    @Test func child_ofAParentThatWasOpeningTheVault_isToldSoAndDoesNotWait() throws {
+        #expect(try test.exercise("fork-while-opening").output == "child unavailable\nchild 0\ndone\n")
+    }
 }

@@ -62,6 +62,9 @@ int keychain_thread_start(void *(*body)(void *), void *argument);
 /// A descriptor for memory that the kernel itself cannot reach by its own mappings; closed when a program is executed.
 long keychain_secret_memory(void);
 
+/// How many forks lie between the first program of this process and this process. Costs no call of the kernel.
+uint32_t keychain_fork_count(void);
+
 /// Whether the process was started with rights that its caller has not: setuid, setgid, file capabilities (AT_SECURE).
 int keychain_is_privileged(void);
 

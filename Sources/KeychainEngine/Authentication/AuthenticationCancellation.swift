@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cancelling a question from another thread.
 
-import Synchronization
+import SecretMemory
 
 /// Lets one thread cancel a question that another thread is asking.
 public final class AuthenticationCancellation: Sendable {
@@ -11,7 +11,7 @@ public final class AuthenticationCancellation: Sendable {
         var handlers: [Int: @Sendable () -> Void] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     public init() {}
 

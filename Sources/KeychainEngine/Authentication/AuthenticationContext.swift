@@ -2,7 +2,6 @@
 // Proofs of the user, kept while the program holds the context.
 
 public import SecretMemory
-import Synchronization
 
 /// Proofs of the user that several requests can share, and the way to ask for them. It corresponds to `LAContext`.
 ///
@@ -39,7 +38,7 @@ public final class AuthenticationContext: Sendable {
         var running: [ObjectIdentifier: AuthenticationCancellation] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)?
     static let tries = 3
 

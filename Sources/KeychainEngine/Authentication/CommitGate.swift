@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a change is committed or its call ends: one of the two comes first.
 
-import Synchronization
+import SecretMemory
 
 /// Decides between the end of a call and the commit of its change.
 ///
@@ -23,7 +23,7 @@ public final class CommitGate: Sendable {
         case closed(KeychainError)
     }
 
-    private let state = Mutex(State.open)
+    private let state = Guarded(State.open)
 
     public init() {}
 

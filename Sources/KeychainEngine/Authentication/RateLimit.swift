@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slows down attackers that guess.
 
-import Synchronization
+import SecretMemory
 
 /// Delays attempts after wrong answers. Three are free, then each one delays the next attempt by 1, 2, 4 … up to 60
 /// seconds.
@@ -22,7 +22,7 @@ public final class RateLimit: Sendable {
         var nextTry: ContinuousClock.Instant?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter now: A clock that never goes back and continues while the machine sleeps.

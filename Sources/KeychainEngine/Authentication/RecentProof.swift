@@ -2,7 +2,6 @@
 // The last authentication of the user in this process, for contexts that accept it for a while.
 
 package import SecretMemory
-import Synchronization
 
 /// Keeps a user's key as long as a context allows its reuse, and only for such contexts.
 package enum RecentProof {
@@ -15,7 +14,7 @@ package enum RecentProof {
     /// Apple's limit: five minutes.
     package static let longest = Duration.seconds(300)
 
-    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    private static let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     /// The key is kept only if the context that proved it allows reuse, so that other contexts leave no key behind.
     package static func remember(_ key: SecretBytes, _ verifier: any UserVerifier, keptFor duration: Duration) {

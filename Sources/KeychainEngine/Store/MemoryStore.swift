@@ -3,7 +3,6 @@
 
 public import Foundation
 public import SecretMemory
-import Synchronization
 
 /// An ``ItemStore`` that keeps items in memory, unencrypted, until it is released. It can be locked, and can have one
 /// passphrase.
@@ -14,14 +13,14 @@ import Synchronization
 /// let engine = Engine(store: MemoryStore())
 /// ```
 public final class MemoryStore: TransactionalStore, UserVerifier {
-    private let content: Mutex<MemoryContent>
+    private let content: Guarded<MemoryContent>
     private let observers = StoreObservers()
     public let rateLimit = RateLimit()
 
     /// - Parameter passphrase: The passphrase that authenticates the user. `nil`: there is none, and items that require
     ///   the user cannot be stored.
     public init(passphrase: String? = nil) {
-        content = Mutex(MemoryContent(passphrase: passphrase.map { Data($0.utf8) }))
+        content = Guarded(MemoryContent(passphrase: passphrase.map { Data($0.utf8) }))
     }
 
     /// The lock state of the store.

@@ -2,7 +2,7 @@
 // Notifies observers that something may have changed.
 
 import Dispatch
-import Synchronization
+import SecretMemory
 
 /// Keeps an observer registered for as long as it lives.
 public final class StoreObservation: Sendable {
@@ -23,7 +23,7 @@ public final class StoreObservers: Sendable {
         var isPending = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "swift-keychain.observers")
 
     public init() {}

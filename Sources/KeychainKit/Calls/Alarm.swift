@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timer that ends calls when their time is up. One task sleeps for all calls; without calls there is none.
 
-import Synchronization
+import SecretMemory
 
 /// Something that must end at a given time.
 protocol Expiring: AnyObject, Sendable {
@@ -21,7 +21,7 @@ final class Alarm: Sendable {
     /// Sleep at most one day, then re-arm: some clocks overflow on very long sleeps.
     private static let longestSleep = Duration.seconds(86400)
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let elapsed: @Sendable () -> Duration
     private let sleepUntil: @Sendable (Duration) async throws -> Void
 

@@ -3,7 +3,7 @@
 
 import Dispatch
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 extension Backing {
     /// Runs on this thread. With a timeout it runs on a worker thread, so that this thread can stop waiting for it.
@@ -43,7 +43,7 @@ extension Backing {
 
 /// Passes a value from one thread to another.
 private final class Box<Content: Sendable>: Sendable {
-    private let state = Mutex<Content?>(nil)
+    private let state = Guarded<Content?>(nil)
 
     var content: Content? { state.withLock { $0 } }
 

@@ -2,7 +2,7 @@
 // One call that a caller waits for, until it is done, times out, or is cancelled.
 
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
     typealias Ending = Result<Output, KeychainError>
@@ -30,7 +30,7 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
     /// The interval between checks whether a commit is over. A commit takes as long as the disk needs.
     private static var lookInterval: Duration { .milliseconds(20) }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
     private let workerQueue: WorkerQueue
     private let time: Timekeeper
     private let timeout: Timeout
@@ -44,7 +44,7 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
         self.workerQueue = workerQueue
         self.time = time
         self.timeout = timeout
-        state = Mutex(State(budget: Budget(timeout, at: time.elapsed()), body: body))
+        state = Guarded(State(budget: Budget(timeout, at: time.elapsed()), body: body))
     }
 
     var deadline: Duration { state.withLock { $0.ending?.nextLook ?? $0.budget.end } }

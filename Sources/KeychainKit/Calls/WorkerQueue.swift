@@ -3,7 +3,7 @@
 
 import Dispatch
 import Foundation
-import Synchronization
+import SecretMemory
 
 /// A few threads for the calls to one store. A store that never answers can block only these threads.
 final class WorkerQueue: Sendable {
@@ -23,7 +23,7 @@ final class WorkerQueue: Sendable {
     static let maximumThreads = 8
     private static let idleTime = DispatchTimeInterval.seconds(5)
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let call = DispatchSemaphore(value: 0)
 
     func add(_ job: any Job) {
@@ -93,5 +93,5 @@ extension WorkerQueue {
 
     /// Entries are weak. A `Backing` holds a store and its worker queue together, so an entry never outlives its store,
     /// and a new store at the same address cannot find it.
-    private static let workerQueues = Mutex<[ObjectIdentifier: Weak]>([:])
+    private static let workerQueues = Guarded<[ObjectIdentifier: Weak]>([:])
 }

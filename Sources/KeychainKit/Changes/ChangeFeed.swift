@@ -3,7 +3,7 @@
 
 import Dispatch
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// The items as last seen, and the changes that have not been taken yet.
 ///
@@ -27,10 +27,10 @@ final class ChangeFeed: Sendable {
 
     private let backing: Backing
     private let queries: [Query]
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let retries = Retries()
     /// Held while reading: the first read is on the caller's thread, and a read after a failure is on another one.
-    private let looking = Mutex(())
+    private let looking = Guarded(())
 
     /// Begins to observe, then reads the current items. Everything that changes from then on is reported.
     init(_ backing: Backing, _ queries: [Query]) throws(KeychainError) {
@@ -165,7 +165,7 @@ private final class Retries: Sendable {
         var isScheduled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func reset() { state.withLock { $0.pause = Self.shortest } }
 

@@ -2,7 +2,7 @@
 // Shared parts of the wrappers over this module: the keychain they use, and why their last call failed.
 
 public import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// Options that only wrappers need.
 @_spi(Wrappers) public struct WrapperOptions: Sendable {
@@ -55,7 +55,7 @@ import Synchronization
 /// The error of the last call; `nil` if it succeeded. It is for wrappers whose calls cannot throw and return `nil` or
 /// `false`. A successful call clears an older error, which would be misleading.
 @_spi(Wrappers) public final class FailureRecord: Sendable {
-    private let failure = Mutex<KeychainError?>(nil)
+    private let failure = Guarded<KeychainError?>(nil)
 
     @_spi(Wrappers) public init() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places where tests pause a process, to test what other processes do in the meantime.
 
-import Synchronization
+import SecretMemory
 
 /// A place in the vault's code between two steps, where another process can interfere.
 ///
@@ -21,7 +21,7 @@ package enum PausePoint: String, Sendable, CaseIterable {
             let call: @Sendable (PausePoint) -> Void
         }
 
-        private static let handler = Mutex<Handler?>(nil)
+        private static let handler = Guarded<Handler?>(nil)
     #endif
 
     /// Calls `handler` at each point that is reached from now on, on the thread that reaches it. Debug builds only.

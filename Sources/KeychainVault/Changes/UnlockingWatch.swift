@@ -2,7 +2,7 @@
 // Noticing that an unlock has expired.
 
 import Foundation
-import Synchronization
+import SecretMemory
 
 /// Waits for the end of an idle timeout, for which there is no event.
 ///
@@ -10,7 +10,7 @@ import Synchronization
 /// extended, it checks again after an eighth of the timeout. The end is noticed at most that late, and an unused vault
 /// costs one check.
 final class UnlockingWatch: Sendable {
-    private let timer: Mutex<any DispatchSourceTimer>
+    private let timer: Guarded<any DispatchSourceTimer>
     private let idleTimeout: @Sendable () -> Duration?
 
     /// - Parameter idleTimeout: `nil` if nothing is unlocked with a timeout. The call must not count as use.
@@ -18,7 +18,7 @@ final class UnlockingWatch: Sendable {
         _ queue: DispatchQueue, idleTimeout: @escaping @Sendable () -> Duration?, tell: @escaping @Sendable () -> Void
     ) {
         self.idleTimeout = idleTimeout
-        timer = Mutex(DispatchSource.makeTimerSource(queue: queue))
+        timer = Guarded(DispatchSource.makeTimerSource(queue: queue))
         timer.withLock { timer in
             timer.setEventHandler { [weak self] in
                 guard let self else { return }

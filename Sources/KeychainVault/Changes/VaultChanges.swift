@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// The observers of one vault object. They share one watch, which exists while there are observers.
 final class VaultChanges: Sendable {
@@ -24,7 +24,7 @@ final class VaultChanges: Sendable {
     }
 
     private let observers = StoreObservers()
-    private let current = Mutex(Current())
+    private let current = Guarded(Current())
 
     func observe(
         _ subject: Subject, _ body: @escaping @Sendable () -> Void

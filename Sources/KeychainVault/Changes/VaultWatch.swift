@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for changes of one vault, without using the processor while idle.
 
+import SecretMemory
+
 #if os(Linux)
     import Foundation
     import KeychainEngine
-    import Synchronization
 
     /// Reports every change of a vault, from its creation until ``end()``.
     ///
@@ -17,12 +18,12 @@
         private let process = getpid()
         private let inotify: Inotify
         /// `nil` after ``end()``: the descriptor number may belong to another file by then.
-        private let folder: Mutex<FolderWatch?>
+        private let folder: Guarded<FolderWatch?>
         private let queue = DispatchQueue(label: "swift-keychain.changes")
-        private let source: Mutex<any DispatchSourceRead>
+        private let source: Guarded<any DispatchSourceRead>
         private let unlocking: UnlockingWatch
         private let tell: @Sendable () -> Void
-        private let isRetrying = Mutex(false)
+        private let isRetrying = Guarded(false)
 
         /// - Parameters:
         ///   - idleTimeout: How long the vault stays unlocked without use; `nil` if it is not unlocked, or has no
@@ -41,9 +42,9 @@
                 close(inotify.descriptor)
                 throw error
             }
-            self.folder = Mutex(folder)
+            self.folder = Guarded(folder)
             self.tell = tell
-            source = Mutex(DispatchSource.makeReadSource(fileDescriptor: inotify.descriptor, queue: queue))
+            source = Guarded(DispatchSource.makeReadSource(fileDescriptor: inotify.descriptor, queue: queue))
             unlocking = UnlockingWatch(queue, idleTimeout: idleTimeout, tell: tell)
             source.withLock { source in
                 source.setEventHandler { [weak self] in self?.takeNews() }

@@ -2,7 +2,7 @@
 // How long SQLite waits for other connections: never longer than the vault's settings allow.
 
 import Foundation
-import Synchronization
+import SecretMemory
 
 /// One connection calls this each time that it finds another connection's lock.
 final class BusyWait: Sendable {
@@ -10,7 +10,7 @@ final class BusyWait: Sendable {
     @TaskLocal static var isOff = false
 
     private let timeout: Duration
-    private let start = Mutex(ContinuousClock.now)
+    private let start = Guarded(ContinuousClock.now)
 
     init(_ timeout: Duration) { self.timeout = timeout }
 

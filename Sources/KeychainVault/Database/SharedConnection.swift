@@ -2,14 +2,14 @@
 // A connection that threads use in turn.
 
 import CKeychainSQLite
-import Synchronization
+import SecretMemory
 
 /// Gives a connection to one thread at a time; the others wait. A call within another one on the same connection would wait
 /// for itself: the system's mutex ends the program there.
 final class SharedConnection: Sendable {
     // The mutex guards it.
     nonisolated(unsafe) private let connection: Connection
-    private let turn = Mutex(())
+    private let turn = Guarded(())
 
     init(_ connection: Connection) { self.connection = connection }
 

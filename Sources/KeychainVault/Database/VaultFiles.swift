@@ -3,7 +3,7 @@
 
 import CKeychainSQLite
 import Foundation
-import Synchronization
+import SecretMemory
 
 /// SQLite's VFS "unix" with four changes.
 ///
@@ -30,7 +30,7 @@ struct VaultFiles {
 
     /// The number of pauses that count; the first attempts have none.
     private static let pauses = 91
-    private static let registered = Mutex<Set<Int32>>([])
+    private static let registered = Guarded<Set<Int32>>([])
 
     /// The VFS name to open a database with, registered with SQLite from then on; `nil` if SQLite has no VFS "unix".
     ///
@@ -99,7 +99,7 @@ struct VaultFiles {
     }
 
     /// The addresses of the changed methods. A process has only a few, which are never freed.
-    private static let known = Mutex<[MethodsKey: UInt]>([:])
+    private static let known = Guarded<[MethodsKey: UInt]>([:])
 
     private static func methods(
         _ base: UnsafePointer<sqlite3_io_methods>, _ isWithoutIndex: Bool

@@ -5,15 +5,14 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
-import Synchronization
 
 /// The anchors of one vault. No function here fails: a vault also works without anchors.
 final class AnchorStore: Sendable {
     let place: Anchor.Place
     private let folder: String
     private let kinds: Set<VaultSettings.AnchorKind>
-    private let file = Mutex<AnchorFile?>(nil)
-    private let keyring = Mutex(Keyring())
+    private let file = Guarded<AnchorFile?>(nil)
+    private let keyring = Guarded(Keyring())
 
     /// The session's state of the kernel keyring.
     private struct Keyring {

@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainCrypto
-import Synchronization
+import SecretMemory
 
 /// The head as this session saw it last. The first write of a session compares it with the whole vault; later ones only
 /// check that it never goes back.
@@ -23,7 +23,7 @@ final class KnownHead: Sendable {
         let end: LogHeader?
     }
 
-    private let content = Mutex(Content())
+    private let content = Guarded(Content())
 
     var keys: HeadKeys? { content.withLock { $0.keys } }
 

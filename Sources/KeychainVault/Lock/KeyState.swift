@@ -5,7 +5,6 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 import SecretMemory
-import Synchronization
 
 /// The keys of one session: always open if a protector on this machine opens the vault, otherwise open while the unlock
 /// cache contains them, which is checked before every call.
@@ -53,7 +52,7 @@ final class KeyState: Sendable {
     /// The file of a credential that opens none of the slots for credentials, while nothing else on this machine opens
     /// the vault; otherwise `nil`.
     let wrongCredential: String?
-    private let current = Mutex(Current())
+    private let current = Guarded(Current())
 
     init(
         _ keybags: [Keybag], deviceKey: DeviceKey?, permanent: Permanent?, wrongCredential: String? = nil,

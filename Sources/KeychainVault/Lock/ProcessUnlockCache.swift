@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// Entries in this process's locked memory; only this process can use them, and they end with it.
 struct ProcessUnlockCache: UnlockCache {
@@ -25,7 +25,7 @@ struct ProcessUnlockCache: UnlockCache {
         var process = getpid()
     }
 
-    private static let state = Mutex(State())
+    private static let state = Guarded(State())
 
     func store(_ entry: UnlockEntry, _ state: LockState, vaultID: UUID) -> UnlockToken {
         Self.current { content in

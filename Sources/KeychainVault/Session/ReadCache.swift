@@ -2,7 +2,7 @@
 // Rows that were read lately, still sealed.
 
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// The sealed rows that answered the last reads. They save the search; each read opens its row again.
 ///
@@ -29,7 +29,7 @@ final class ReadCache: Sendable {
 
     /// A part of its own for some of the reads, so that threads seldom wait for one another.
     private final class Shard: Sendable {
-        let contents = Mutex(Contents())
+        let contents = Guarded(Contents())
 
         /// Does not wait: a thread that the system stopped in the middle would stop all that read the same. Such a read is
         /// searched for instead.
@@ -42,8 +42,8 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// Each asks the kernel; together one to two microseconds.
-    private static let tries = 8
+    /// Together less than a microsecond.
+    private static let tries = 32
 
     private static let entriesPerShard = 64
     /// In bytes. With them all entries together need at most 1.3 MB.

@@ -5,7 +5,7 @@ import CKeychainSQLite
 import Foundation
 import KeychainCrypto
 import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// The state of an open vault: one connection for reading, one for writing after the first write, and the open keys.
 final class Session: Sendable {
@@ -33,7 +33,7 @@ final class Session: Sendable {
     /// Whether SQLite coordinates the reader with other processes.
     private let isCoordinated: Bool
     let reader: ReaderPool
-    private let writer = Mutex<SharedConnection?>(nil)
+    private let writer = Guarded<SharedConnection?>(nil)
     let knownHead = KnownHead()
     let anchors: AnchorStore
     private let identity: FileIdentity
@@ -42,7 +42,7 @@ final class Session: Sendable {
     private let closing: ClosingRule
     private let process = getpid()
     let reads = ReadCache()
-    private let lastLook: Mutex<Look>
+    private let lastLook: Guarded<Look>
     /// The index of the WAL, valid as long as the reader is open; `nil` if it is not in shared memory.
     nonisolated(unsafe) private let logIndex: UnsafeRawPointer?
 
@@ -96,7 +96,7 @@ final class Session: Sendable {
         anchors = AnchorStore(location, settings, vaultID: stored.keybag.vaultID)
         storedKeybag = copies.first ?? nil
         hasTwoKeybags = !copies.contains { $0 != stored.keybag.bytes }
-        lastLook = Mutex(Look(moment: .now, end: opened.end))
+        lastLook = Guarded(Look(moment: .now, end: opened.end))
     }
 
     /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be

@@ -2,6 +2,7 @@
 // The open session, for reads on many threads.
 
 import Foundation
+import SecretMemory
 import Synchronization
 
 /// The session of a vault while another check of its files is not due. Readers find it without waiting for a call that checks
@@ -16,7 +17,7 @@ final class FreshSession: Sendable {
     }
 
     private final class Copy: Sendable {
-        let content = Mutex<Fresh?>(nil)
+        let content = Guarded<Fresh?>(nil)
 
         /// `nil` also if another thread keeps it locked, which in the child of a fork may not exist.
         var fresh: Fresh? {

@@ -21,7 +21,7 @@
 
 import Foundation
 public import KeychainEngine
-import Synchronization
+import SecretMemory
 
 /// An encrypted store in one SQLite file, shared by all processes of a user, without a daemon.
 ///
@@ -39,7 +39,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     public let settings: VaultSettings
     public let rateLimit = RateLimit()
     let changes = VaultChanges()
-    private let session = Mutex<Session?>(nil)
+    private let session = Guarded<Session?>(nil)
     /// The same session. The lock above is held while the files are checked and opened.
     private let fresh = FreshSession()
 
@@ -58,7 +58,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// How old the last check of the vault's files may be before a read; a write always checks.
     static let lookInterval = Duration.milliseconds(20)
 
-    private static let all = Mutex<[VaultLocation: Vault]>([:])
+    private static let all = Guarded<[VaultLocation: Vault]>([:])
 
     /// For tests that need a vault opened again; otherwise use ``at(_:)``.
     package init(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) {
@@ -80,6 +80,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     }
 
     func close() throws(KeychainError) {
+        guard !session.isHeldByParent else { throw Self.forkedInUse }
         try session.withLock { (session) throws(KeychainError) in
             fresh.remove()
             // If another thread is in a call, the connections are closed when that call ends.
@@ -106,7 +107,8 @@ public final class Vault: TransactionalStore, UserVerifier {
     ///
     /// - Parameter age: How old the last check of its files may be.
     func openSession(age: Duration = .zero) throws(KeychainError) -> Session? {
-        try session.withLock { (session) throws(KeychainError) in
+        guard !session.isHeldByParent else { throw Self.forkedInUse }
+        return try session.withLock { (session) throws(KeychainError) in
             if let session, try session.isCurrent(age: age) {
                 publish(session)
                 return session

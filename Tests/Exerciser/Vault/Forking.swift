@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Children of forks that use the vault with several threads, or while a thread of the parent was opening it.
+
+import CTestShims
+import Foundation
+import KeychainEngine
+import KeychainVault
+
+extension VaultItems {
+    /// Adds an item and forks; the child reads it on four threads, each of which also adds one.
+    func forkAndUseThreads() throws {
+        try add("parent", "v")
+        _ = try engine.requests.find(Self.query("parent"), accessGroups: .unrestricted)
+        let child = test_fork()
+        guard child != 0 else { _exit(usesThreads() ? 0 : 1) }
+        say("child", exitStatus(child))
+    }
+
+    private func usesThreads() -> Bool {
+        let group = DispatchGroup()
+        let failures = FailureCount()
+        for thread in 0..<4 {
+            group.enter()
+            Thread.detachNewThread {
+                do {
+                    for _ in 0..<200 {
+                        _ = try engine.requests.find(Self.query("parent"), accessGroups: .unrestricted)
+                    }
+                    try add("child-\(thread)", "v")
+                } catch {
+                    failures.note()
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        return failures.count == 0
+    }
+
+    /// Forks while another thread is opening the vault. The child says what it gets.
+    func forkWhileOpening(_ vault: Vault) throws {
+        let (opened, forked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        PausePoint.observe { point in
+            guard point == .sessionOpened else { return }
+            opened.signal()
+            forked.wait()
+        }
+        let opener = Thread { _ = try? vault.lockState }
+        opener.start()
+        opened.wait()
+        let child = test_fork()
+        guard child != 0 else {
+            do { _ = try vault.lockState } catch { say("child \(error.reason.rawValue)") }
+            _exit(0)
+        }
+        say("child", exitStatus(child))
+        PausePoint.observe(nil)
+        forked.signal()
+    }
+
+    private static func query(_ account: String) -> Query {
+        Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
+    }
+
+    /// 128 and the signal, if one has ended it.
+    private func exitStatus(_ child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+}
+
+/// Counts without a lock of Swift's, which the child of a fork cannot use.
+private final class FailureCount: @unchecked Sendable {
+    private let lock = NSLock()
+    private(set) var count = 0
+
+    func note() {
+        lock.lock()
+        count += 1
+        lock.unlock()
+    }
+}
