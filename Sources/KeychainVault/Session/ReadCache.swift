@@ -57,7 +57,9 @@ final class ReadCache: Sendable {
     func row(_ read: UnsafeRawBufferPointer, _ end: LogHeader, keys: UInt64) -> SealedRow? {
         let hash = Self.hash(read)
         let found: SealedRow?? = shard(hash).tryWithContents { contents in
-            guard contents.end == end, contents.keys == keys else {
+            guard contents.end == end,
+                contents.keys == keys
+            else {
                 contents = Contents()
                 return nil
             }
