@@ -166,6 +166,26 @@ struct FullDiskTests {
         #expect(lines.steps == expected + ["0"])
     }
 
+    /// The index of the newest format would need 110 KB.
+    @Test func vaultOfAnOlderFormat_whoseIndexHasNoSpace_isAddedTo() throws {
+        let source = try TestVault()
+        try source.engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
+            for number in 1...4000 {
+                try requests.add(.genericPassword("exerciser", "\(number)", value: "v"), accessGroups: .unrestricted)
+            }
+        }
+        try source.vault.close()
+        try PlainDatabase(source.databaseFile).run("DROP INDEX item_minor; PRAGMA user_version = 3")
+        let lines = try FullDisk().run(
+            """
+            mkdir -m 700 $disk/vault; mkdir -m 700 -p $1/key; cp -p \(source.location.deviceKeyFile) $key
+            cp -p \(source.databaseFile) \(source.location.lockFile) $disk/vault
+            fill; truncate -s -102400 $disk/fill; vault add new value-1; vault read new
+            truncate -s -1024000 $disk/fill; vault add newer value-2; vault read newer; vault examine
+            """)
+        #expect(lines.steps == ["full", "done", "value-1", "done", "value-2", "no problem"])
+    }
+
     @Test func reserve_givenUpOnAFullDisk_isMadeAgainWhenThereIsSpace() throws {
         let lines = try FullDisk().run(
             """

@@ -78,10 +78,10 @@ final class HeadKeeper {
 
     /// Writes the head, and upgrades a vault of an older format. Call it directly before the commit.
     ///
-    /// - Parameter isRemoval: Whether the transaction only removes, so that it must work on a full disk.
-    func finish(isRemoval: Bool = false) throws {
+    /// - Parameter addingIndex: Whether to the newest format, whose index needs space that a removal on a full disk does not have.
+    func finish(addingIndex: Bool = true) throws {
         guard !changes.isEmpty else { return }
-        if session.formatVersion < VaultSchema.version { try VaultSchema.raise(connection, indexing: !isRemoval) }
+        if session.isOfFormerFormat { try VaultSchema.raise(connection, indexing: addingIndex) }
         let keys = try openKeys()
         var head = try base.map { $0.adding(changes) } ?? made(of: keys)
         if let keybag = changes.keybag { head.keybag = Checksum.sha256(keybag) }

@@ -70,7 +70,7 @@ final class ReaderPool: @unchecked Sendable {
     var waitingCount: Int { turn.withLock { waiting } }
 
     private func take() throws -> Connection {
-        let end = ContinuousClock.now + timeout
+        var end: ContinuousClock.Instant?
         turn.lock()
         defer { turn.unlock() }
         while true {
@@ -82,7 +82,9 @@ final class ReaderPool: @unchecked Sendable {
                 if let connection = open() { return connection }
                 continue
             }
-            if .now >= end { throw SQLiteFailure(code: SQLITE_BUSY) }
+            let latest = end ?? .now + timeout
+            if .now >= latest { throw SQLiteFailure(code: SQLITE_BUSY) }
+            end = latest
             waiting += 1
             // No longer, since the next opening may succeed.
             turn.wait(Self.pause)
@@ -146,7 +148,12 @@ private final class Turn: Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // A clock that is set back would make a wait longer.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -171,7 +178,7 @@ private final class Turn: Sendable {
     /// Returns at the signal, or when the time is over, or sooner.
     func wait(_ time: Duration) {
         var end = timespec()
-        clock_gettime(CLOCK_REALTIME, &end)
+        clock_gettime(CLOCK_MONOTONIC, &end)
         let nanoseconds = end.tv_nsec + Int(time / .nanoseconds(1))
         (end.tv_sec, end.tv_nsec) = (end.tv_sec + nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
         pthread_cond_timedwait(condition, mutex, &end)

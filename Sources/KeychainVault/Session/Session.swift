@@ -16,6 +16,7 @@ final class Session: Sendable {
     let keyState: KeyState
     /// The version of the tables; an older one must be upgraded before newer contents are written.
     let formatVersion: Int32
+    var isOfFormerFormat: Bool { formatVersion < VaultSchema.version }
     /// The intact stored keybags; the one in use comes first.
     let keybags: [Keybag]
     /// Whether both stored keybags are this one. If not, the next write with keys to authenticate one repairs the
@@ -70,7 +71,9 @@ final class Session: Sendable {
         self.closing = closing
         opened.reader.closing = closing
         companions = opened.logIndex == nil ? nil : CompanionFiles(location)
-        reader = ReaderPool(opened.reader, opened.logIndex, timeout: settings.writerTimeout) {
+        // Other threads of this process hold a connection as long as they search, however short the wait for other processes is.
+        let timeout = max(settings.writerTimeout, .seconds(10))
+        reader = ReaderPool(opened.reader, opened.logIndex, timeout: timeout) {
             // SQLite would treat the index of a file that was put in its place as this process's own.
             try FileSafety.checkCompanions(location)
             guard identity == FileIdentity(location.databaseFile) else {

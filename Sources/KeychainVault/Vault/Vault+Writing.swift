@@ -14,6 +14,8 @@ struct WritePlan {
     /// Whether it replaces a damaged copy of the keybag with the intact one. Operations that decide about the head
     /// themselves must not make this additional change.
     var repairsKeybag = true
+    /// Whether a vault of an older format gets the index of the newest one, which needs space.
+    var addsIndex = true
     /// The proofs that it has.
     var proofs = Proofs()
     /// Decides, directly before the commit, whether the call has ended.
@@ -61,7 +63,7 @@ extension Vault {
             lock.release()
         }
         let reserve = Reserve(location)
-        var transaction: VaultTransaction?
+        var (plan, transaction) = (plan, VaultTransaction?.none)
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
@@ -82,6 +84,11 @@ extension Vault {
                     return requirement.attempt()
                 }
                 let error = reserve.named(error)
+                // Without the index the change may have enough space.
+                if error.reason == .diskFull, plan.addsIndex, transaction?.session.isOfFormerFormat ?? false {
+                    plan.addsIndex = false
+                    continue
+                }
                 let isRemoval = plan.isRemoval || transaction?.hasOnlyRemoved ?? false
                 guard reserve.isWanted(after: error), isRemoval, reserve.giveUp() else { throw error }
             }
@@ -153,7 +160,7 @@ extension Vault {
                     try transaction.checkUndamaged()
                     truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
                     // The head covers the whole change, so it is written last.
-                    try keeper.finish(isRemoval: plan.isRemoval || transaction.hasOnlyRemoved)
+                    try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
                     PausePoint.beforeCommit.reached()
                     try plan.gate?.enter()
                     try connection.commit(location.databaseFile)
@@ -161,7 +168,7 @@ extension Vault {
                     keeper.committed()
                     if truncation?.run(connection) ?? false { keeper.truncated() }
                     // The session's view of the format, or of the files, is outdated.
-                    if session.formatVersion < VaultSchema.version || session.isFrozen { dropSession() }
+                    if session.isOfFormerFormat || session.isFrozen { dropSession() }
                     return result
                 } catch {
                     // After some errors SQLite has already rolled back.

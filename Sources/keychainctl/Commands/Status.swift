@@ -21,7 +21,8 @@ extension Keychainctl {
                 protector), wrongCredential (the file of a credential that does not open the vault, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
                 rotationPending, notRotated, locked and ofAnotherDevice (counts), differences (an array of sentences; \
                 null while the vault is locked), rollbackWatched (whether this machine remembers a state of the \
-                vault; null while it is locked) and memoryProtection (secretMemory, locked, swappable).
+                vault; null while it is locked) and memoryProtection (secretMemory, locked, swappable). \
+                If there is no vault yet, exists is false, counts are 0 and what describes it is null.
 
                 Values are not opened. To check them: keychainctl doctor
 
