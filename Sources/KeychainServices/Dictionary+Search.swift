@@ -36,19 +36,13 @@
 
     extension Query.Limit {
         fileprivate init(entry: Any) throws(KeychainError) {
-            switch entry as? String {
-            case "m_LimitOne": self = .one
-            case "m_LimitAll": self = .all
-            default: self = try Self.count(entry)
-            }
-        }
-
-        /// A count of one means a single object, as in Apple's implementation. -1 means no limit, as in SQL.
-        private static func count(_ entry: Any) throws(KeychainError) -> Query.Limit {
-            switch try integer(entry) {
-            case -1: .all
-            case 1: .one
-            case let count? where count >= 0: .atMost(Int(clamping: count))
+            switch try UsualEntry(entry) {
+            case .text("m_LimitOne"): self = .one
+            case .text("m_LimitAll"): self = .all
+            // A count of one means a single object, as in Apple's implementation. -1 means no limit, as in SQL.
+            case .number(-1): self = .all
+            case .number(1): self = .one
+            case .number(let count) where count >= 0: self = .atMost(Int(clamping: count))
             default: throw .invalidValue("kSecMatchLimit", "kSecMatchLimitOne, kSecMatchLimitAll or a count")
             }
         }

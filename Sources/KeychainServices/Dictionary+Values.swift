@@ -10,21 +10,14 @@
         private static let maximalCount = 128
 
         /// Visits all entries until one is refused. Foundation bridges each to a Swift value: `Bool`, `String`, `Data`,
-        /// `Date`, or an object such as `NSNumber`. On Linux this is the fastest way to iterate a dictionary.
+        /// `Date`, or an object such as `NSNumber`. On Linux this is the fastest way to get all of them.
         func forEachEntry(_ visit: (Any, Any) throws(KeychainError) -> Void) throws(KeychainError) {
             guard count <= Self.maximalCount else {
                 throw KeychainError(.invalidParameter, "The dictionary has more than \(Self.maximalCount) entries.")
             }
-            var failure: KeychainError?
-            enumerateKeysAndObjects { key, value, stop in
-                do throws(KeychainError) {
-                    try visit(key, value)
-                } catch {
-                    failure = error
-                    stop.pointee = true
-                }
-            }
-            if let failure { throw failure }
+            var (keys, objects): ([Any], [Any]) = ([], [])
+            getObjects(&objects, andKeys: &keys, count: count)
+            for (key, object) in zip(keys, objects) { try visit(key, object) }
         }
     }
 
@@ -32,20 +25,55 @@
         /// - Throws: `undecodableInput` for a number that is not a 64-bit integer. Types that no attribute takes become
         ///   `unsupported`, so that the engine can tell an unknown attribute from an invalid value.
         init(entry: Any, for attribute: Attribute) throws(KeychainError) {
-            switch entry {
-            case let text as String: self = .string(text)
-            case let bytes as Data: self = .data(bytes)
-            case let date as Date: self = .date(date.timeIntervalSinceReferenceDate)
-            case is NSNull where attribute == .multiUser: self = .data(Data())
-            default:
-                if let flag = exactBool(entry) {
-                    self = .bool(flag)
-                } else {
-                    self = try integer(entry).map { .number($0) } ?? .unsupported
-                }
+            switch try UsualEntry(entry) {
+            case .text(let text): self = .string(text)
+            case .bytes(let bytes): self = .data(bytes)
+            case .date(let date): self = .date(date.timeIntervalSinceReferenceDate)
+            case .flag(let flag): self = .bool(flag)
+            case .number(let number): self = .number(number)
+            case .other: self = entry is NSNull && attribute == .multiUser ? .data(Data()) : .unsupported
             }
             // The issuer is parsed before any conversion, so text is not accepted as its bytes.
             if attribute == .issuer, case .string = self { self = .unsupported }
+        }
+    }
+
+    /// An entry in one of the types that attributes have.
+    ///
+    /// A cast that fails takes longer than all that is done with the entry. So the types in which Foundation hands out entries are
+    /// told apart before anything is cast; the casts that may fail are left to objects of other classes.
+    enum UsualEntry {
+        case text(String)
+        case bytes(Data)
+        case date(Date)
+        case flag(Bool)
+        case number(Int64)
+        case other
+
+        /// - Throws: `undecodableInput` for a number that is not a 64-bit integer.
+        init(_ entry: Any) throws(KeychainError) {
+            let type = type(of: entry)
+            if type == String.self, let text = entry as? String {
+                self = .text(text)
+            } else if type == Bool.self, let flag = entry as? Bool {
+                self = .flag(flag)
+            } else if type == Data.self, let bytes = entry as? Data {
+                self = .bytes(bytes)
+            } else if type == NSNumber.self, let number = entry as? NSNumber {
+                self = .number(try integer(number))
+            } else {
+                self = try Self.unusual(entry)
+            }
+        }
+
+        private static func unusual(_ entry: Any) throws(KeychainError) -> UsualEntry {
+            switch entry {
+            case let text as String: .text(text)
+            case let bytes as Data: .bytes(bytes)
+            case let date as Date: .date(date)
+            case let number as NSNumber: .number(try integer(number))
+            default: .other
+            }
         }
     }
 
@@ -82,11 +110,9 @@
         type(of: entry) == Bool.self ? entry as? Bool : nil
     }
 
-    /// - Returns: `nil` for anything but a number.
     /// - Throws: `undecodableInput` for a number that is not a 64-bit integer: Apple's encoder refuses it before any
     ///   other check.
-    func integer(_ entry: Any) throws(KeychainError) -> Int64? {
-        guard exactBool(entry) == nil, let number = entry as? NSNumber else { return nil }
+    func integer(_ number: NSNumber) throws(KeychainError) -> Int64 {
         guard let integer = Int64(exactly: number) else {
             throw KeychainError(.undecodableInput, "A number in the dictionary is not a 64-bit integer.")
         }
@@ -95,7 +121,8 @@
 
     /// `kSecAttrSynchronizableAny` searches both kinds of items. An item cannot have this value.
     func isSynchronizableAny(_ entry: Any) -> Bool {
-        entry as? String == "syna"
+        // A cast of a number to a text takes long to fail.
+        type(of: entry) == Bool.self || type(of: entry) == NSNumber.self ? false : entry as? String == "syna"
     }
 
     /// Whether an entry can be an object such as a key, a certificate or a policy; always `true` if it does not throw.

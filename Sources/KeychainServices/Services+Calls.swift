@@ -23,8 +23,7 @@
 
         package func copyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
             answer(result) { () throws(KeychainError) in
-                try engine.copyMatching(
-                    Query(query, for: .copyMatching, dialect: engine.dialect), accessGroups: accessGroups)
+                try found(Query(query, for: .copyMatching, dialect: engine.dialect))
             }
         }
 

@@ -67,7 +67,7 @@ public struct Engine: Sendable {
     ///   ``add(_:accessGroups:)``.
     public func copyMatching(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Outcome {
         let found = try requests.find(query, accessGroups: accessGroups)
-        guard !found.isEmpty else { throw Self.notFound }
+        guard !found.isEmpty else { throw .noMatch }
         return OutcomeShape(returns: query.returns).found(found, limit: query.limit ?? .one)
     }
 
@@ -76,14 +76,14 @@ public struct Engine: Sendable {
     /// - Throws: `itemNotFound`, `duplicateItem` if another item already has a changed primary key, and the errors of
     ///   ``add(_:accessGroups:)``.
     public func update(_ query: Query, with changes: Changes, accessGroups: AccessGroups) throws(KeychainError) {
-        guard try requests.update(query, with: changes, accessGroups: accessGroups) > 0 else { throw Self.notFound }
+        guard try requests.update(query, with: changes, accessGroups: accessGroups) > 0 else { throw .noMatch }
     }
 
     /// Removes every item that matches `query`. A query with only a class removes all items of the class.
     ///
     /// - Throws: `itemNotFound` if there was none, and the errors of ``add(_:accessGroups:)``.
     public func delete(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) {
-        guard try requests.delete(query, accessGroups: accessGroups) > 0 else { throw Self.notFound }
+        guard try requests.delete(query, accessGroups: accessGroups) > 0 else { throw .noMatch }
     }
 
     /// Runs ``Requests/save(_:accessGroups:)`` as one transaction, if the store has transactions.
@@ -120,8 +120,11 @@ public struct Engine: Sendable {
     }
 
     func date() -> Date { now() }
+}
 
-    private static let notFound = KeychainError(.itemNotFound, "No item matches.")
+extension KeychainError {
+    /// The error of a request for items that there are none of.
+    package static let noMatch = KeychainError(.itemNotFound, "No item matches.")
 }
 
 extension Query.Limit {

@@ -10,10 +10,13 @@
     package struct Services: Sendable {
         package let engine: Engine
         package let accessGroups: AccessGroups
+        /// The store, if it can repeat reads.
+        let repeating: (any RepeatingStore)?
 
         package init(engine: Engine, accessGroups: AccessGroups) {
             self.engine = engine
             self.accessGroups = accessGroups
+            repeating = engine.store as? any RepeatingStore
         }
     }
 #endif

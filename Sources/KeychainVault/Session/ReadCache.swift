@@ -47,7 +47,7 @@ final class ReadCache: Sendable {
 
     private static let entriesPerShard = 64
     /// In bytes. With them all entries together need at most 1.3 MB.
-    static let (longestRead, longestValue) = (256, 1024)
+    static let (longestRead, longestValue) = (ReadName.longest, 1024)
 
     private let shards = (0..<16).map { _ in Shard() }
 
