@@ -99,13 +99,31 @@ struct KitBench {
     }
 
     func secItemList(_: Int) throws {
+        guard try secItemDictionaries().count == 1000 else { throw BenchError(status: errSecItemNotFound) }
+    }
+
+    /// The same with one entry of each dictionary, and with all of them.
+    func secItemListAndAccounts(_: Int) throws {
+        for case let item as NSDictionary in try secItemDictionaries() {
+            guard item[kSecAttrAccount] is String else { throw BenchError(status: errSecItemNotFound) }
+        }
+    }
+
+    func secItemListAndEntries(_: Int) throws {
+        guard let items = try secItemDictionaries() as? [[String: Any]], items.allSatisfy({ $0.count > 8 }) else {
+            throw BenchError(status: errSecItemNotFound)
+        }
+    }
+
+    private func secItemDictionaries() throws -> NSArray {
         var result: AnyObject?
         let status = bench.services.copyMatching(
             [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.list",
                 kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
             ] as NSDictionary, &result)
-        guard status == errSecSuccess, (result as? NSArray)?.count == 1000 else { throw BenchError(status: status) }
+        guard status == errSecSuccess, let list = result as? NSArray else { throw BenchError(status: status) }
+        return list
     }
 
     func transaction(_ index: Int) throws {
@@ -158,6 +176,8 @@ func measureKit(size: Int, parent: String) async throws {
             ("list floor + open, 1000", { _ in _ = try bench.floor.list(1000) }),
             ("kit list, 1000", { try kit.list($0) }),
             ("SecItemCopyMatching, 1000", { try kit.secItemList($0) }),
+            ("SecItemCopyMatching, 1000, accounts", { try kit.secItemListAndAccounts($0) }),
+            ("SecItemCopyMatching, 1000, all entries", { try kit.secItemListAndEntries($0) }),
             ("transaction floor, 100", { try bench.floor.add((1 + $0) << 24..<(1 + $0) << 24 + 100, sealing: false) }),
             (
                 "transaction floor + seal, 100",
@@ -172,7 +192,9 @@ func measureKit(size: Int, parent: String) async throws {
         ("kit save, new", "add floor"),
         ("SecItemAdd", "add floor"), ("kit save, over", "SecItemUpdate"), ("SecItemUpdate", "add floor"),
         ("kit update (compare and swap)", "SecItemUpdate"), ("list floor + open, 1000", nil),
-        ("kit list, 1000", "list floor + open, 1000"), ("SecItemCopyMatching, 1000", "kit list, 1000"),
+        ("kit list, 1000", "list floor + open, 1000"), ("SecItemCopyMatching, 1000", "list floor + open, 1000"),
+        ("SecItemCopyMatching, 1000, accounts", "list floor + open, 1000"),
+        ("SecItemCopyMatching, 1000, all entries", "list floor + open, 1000"),
         ("transaction floor, 100", nil), ("transaction floor + seal, 100", "transaction floor, 100"),
         ("kit transaction, 100", "transaction floor, 100"),
     ]

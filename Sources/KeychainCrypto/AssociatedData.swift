@@ -61,6 +61,17 @@ public struct AssociatedData: Sendable {
         return copy
     }
 
+    /// Moves the place to another item version, for the next of many blobs of one role in one vault.
+    public mutating func move(toItem id: UUID, version: UInt64, keyClass: UInt8, generation: UInt32) {
+        writer.replace(at: Self.itemOffset) { field in
+            field.put(id)
+            field.put(bigEndian: version)
+            field.put(keyClass)
+            field.put(bigEndian: generation)
+        }
+    }
+
+    private static let itemOffset = 22
     private static let generationOffset = 47
     private static let magic: [UInt8] = Array("KVLT1".utf8)
 }

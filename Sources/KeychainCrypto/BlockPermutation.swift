@@ -18,6 +18,21 @@ public struct BlockPermutation: Sendable {
 
     public func backward(_ block: [UInt8]) -> [UInt8] { applied(to: block) { try AES.inversePermute(&$0, key: key) } }
 
+    /// The blocks that ``forward(_:)`` turned into these, one after the other. The key is prepared once for all of them.
+    ///
+    /// - Parameter blocks: Sixteen bytes each; otherwise they come back unchanged.
+    public func backwardAll(_ blocks: [UInt8]) -> [UInt8] {
+        do {
+            // A chain decrypts each block and adds the one before it, which is taken away again.
+            let zero = try AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: 16))
+            var result = [UInt8](try AES._CBC.decrypt(blocks, using: key, iv: zero, noPadding: true))
+            for index in result.indices.dropFirst(16) { result[index] ^= blocks[index - 16] }
+            return result
+        } catch {
+            return blocks
+        }
+    }
+
     private func applied(to block: [UInt8], _ permute: (inout [UInt8]) throws -> Void) -> [UInt8] {
         var result = block
         do {

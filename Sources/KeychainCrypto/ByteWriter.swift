@@ -36,6 +36,14 @@ public struct ByteWriter: Sendable {
 
     /// Replaces one byte; `index` is one that has been written.
     mutating func replace(at index: Int, with byte: UInt8) { bytes[index] = byte }
+
+    /// Replaces fields that have been written, from `index` on.
+    mutating func replace(at index: Int, _ body: (inout FieldWriter) -> Void) {
+        bytes.withUnsafeMutableBytes { bytes in
+            var writer = FieldWriter(UnsafeMutableRawBufferPointer(rebasing: bytes[index...]))
+            body(&writer)
+        }
+    }
 }
 
 /// Writes fields one after another into memory that has room for all of them: several times faster than a ``ByteWriter``, for
@@ -44,7 +52,7 @@ public struct FieldWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
 
-    private init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+    fileprivate init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// The bytes that `body` writes.
     ///
@@ -62,6 +70,8 @@ public struct FieldWriter {
     public mutating func put(bigEndian number: UInt64) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
 
     public mutating func put(bigEndian number: UInt32) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
+
+    public mutating func put(_ uuid: UUID) { withUnsafeBytes(of: uuid.uuid) { put($0) } }
 
     public mutating func put(_ data: Data) { data.withUnsafeBytes { put($0) } }
 

@@ -88,12 +88,7 @@ public enum Sealing {
     public static func openWithOneTimeKey(
         _ sealed: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
     ) throws(CipherFailure) -> Data {
-        guard sealed.count >= wrappedKeyLength else { throw CipherFailure() }
-        let cut = sealed.startIndex + wrappedKeyLength
-        var raw = try open(sealed[..<cut], symmetric(wrappingKey), keyPlace.bytes)
-        defer { raw.wipe() }
-        let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
-        return try open(sealed[cut...], oneTimeKey, place.bytes)
+        try SeriesOpening().openWithOneTimeKey(sealed, wrappingKey: wrappingKey, keyPlace: keyPlace, place)
     }
 
     // MARK: - The two calls into the cipher
@@ -116,6 +111,12 @@ public enum Sealing {
 
     static func open(_ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]) throws(CipherFailure) -> Data {
         defer { scrubCipher() }
+        return try opened(sealed, key, aad)
+    }
+
+    fileprivate static func opened(
+        _ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]
+    ) throws(CipherFailure) -> Data {
         do {
             return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
         } catch {
@@ -127,8 +128,42 @@ public enum Sealing {
     /// front: it is freed as it is, since BoringSSL wipes nothing of AES-GCM. Object, header included: 592 bytes.
     ///
     /// The allocator may have put the block beside others together with one of them; blocks of the next size come from there.
-    private static func scrubCipher() {
+    fileprivate static func scrubCipher() {
         for size in [592, 608] { scrubFreedBlocks(of: size, count: 8) }
+    }
+}
+
+/// Opens many blobs one after the other: a key is made ready once for those that follow each other, and what the cipher
+/// leaves behind is overwritten once, when this is released.
+///
+/// Use it on one thread, within one call.
+public final class SeriesOpening {
+    private var last: (secret: SecretBytes, key: SymmetricKey)?
+
+    public init() {}
+
+    public func open(_ sealed: Data, with secret: SecretBytes, _ place: AssociatedData) throws(CipherFailure) -> Data {
+        if let last, last.secret === secret { return try Sealing.opened(sealed, last.key, place.bytes) }
+        let key = symmetric(secret)
+        last = (secret, key)
+        return try Sealing.opened(sealed, key, place.bytes)
+    }
+
+    /// Opens what `Sealing.sealWithOneTimeKey` made.
+    public func openWithOneTimeKey(
+        _ sealed: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
+    ) throws(CipherFailure) -> Data {
+        guard sealed.count >= Sealing.wrappedKeyLength else { throw CipherFailure() }
+        let cut = sealed.startIndex + Sealing.wrappedKeyLength
+        var raw = try open(sealed[..<cut], with: wrappingKey, keyPlace)
+        defer { raw.wipe() }
+        let oneTimeKey = raw.withUnsafeBytes { SymmetricKey(data: $0) }
+        return try Sealing.opened(sealed[cut...], oneTimeKey, place.bytes)
+    }
+
+    deinit {
+        last = nil
+        Sealing.scrubCipher()
     }
 }
 

@@ -12,7 +12,9 @@
             switch self {
             case .nothing: nil
             case .one(let result): result.object
-            case .many(let results): NSArray(array: results.map(\.object))
+            case .many(let results):
+                // Foundation's own conversion of an array asks each object what it is.
+                results.map(\.object).withUnsafeBufferPointer { NSArray(objects: $0.baseAddress, count: $0.count) }
             }
         }
     }
@@ -28,9 +30,10 @@
     }
 
     extension Outcome.Record {
-        /// Passing all keys and objects at once takes half the time of setting them one by one.
+        /// An ordinary dictionary: of any class derived from it, Foundation on Linux makes an empty Swift dictionary. Passing
+        /// all keys and objects at once takes half the time of setting them one by one.
         fileprivate var dictionary: NSDictionary {
-            var keys: [NSObject] = attributes.map { NSString(string: $0.attribute.name) }
+            var keys: [NSObject] = attributes.map(\.attribute.key)
             var objects: [AnyObject] = attributes.map(\.value.object)
             func add(_ key: CFString, _ object: AnyObject?) {
                 guard let object else { return }
@@ -41,7 +44,11 @@
             add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
             add(kSecValueData, value.map { NSData(data: $0) })
             add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
-            return NSDictionary(objects: objects, forKeys: keys)
+            return keys.withUnsafeBufferPointer { keys in
+                objects.withUnsafeBufferPointer {
+                    NSDictionary(objects: $0.baseAddress, forKeys: keys.baseAddress, count: keys.count)
+                }
+            }
         }
     }
 
@@ -61,7 +68,15 @@
 
     extension Attribute {
         /// The dictionary key of the attribute.
-        fileprivate var name: String {
+        fileprivate var key: NSString { Self.keys[self] ?? NSString(string: name) }
+
+        // Immutable strings.
+        nonisolated(unsafe) private static let keys: [Attribute: NSString] = {
+            let attributes = ItemClass.allCases.flatMap { $0.schema.rules.map(\.attribute) }
+            return Dictionary(attributes.map { ($0, NSString(string: $0.name)) }) { first, _ in first }
+        }()
+
+        private var name: String {
             withUnsafeBytes(of: code.bigEndian) { String(decoding: $0, as: UTF8.self) }
         }
     }

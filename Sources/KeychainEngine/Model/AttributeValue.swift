@@ -135,8 +135,25 @@ extension AttributeValue {
         }
     }
 
-    private static func integerBytes(_ number: Int64) -> [UInt8] {
-        [UInt8(ascii: "n")] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    /// The same where they lie, if they do.
+    func withLookupBytes<Result>(as kind: AttributeKind, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        switch self {
+        case .string(var text) where kind != .number: text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        case .data(let bytes): bytes.withUnsafeBytes(body)
+        case .number(let number) where kind == .number: Self.withIntegerBytes(number, body)
+        default: lookupBytes(as: kind).withUnsafeBytes(body)
+        }
+    }
+
+    private static func integerBytes(_ number: Int64) -> [UInt8] { withIntegerBytes(number) { [UInt8]($0) } }
+
+    /// A letter and the number, most significant byte first.
+    static func withIntegerBytes<Result>(_ number: Int64, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: 9, alignment: 1) { bytes in
+            bytes[0] = UInt8(ascii: "n")
+            bytes.storeBytes(of: number.bigEndian, toByteOffset: 1, as: Int64.self)
+            return body(UnsafeRawBufferPointer(bytes))
+        }
     }
 
     /// Apple stores numbers in an integer column, where " 080" compares as 80 although it is read back as text.
@@ -144,6 +161,17 @@ extension AttributeValue {
         var digits = Substring(text.utf8.drop { $0 == UInt8(ascii: " ") })
         while digits.last == " " { digits.removeLast() }
         return Int64(digits)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// - Parameter other: `nil`: no bytes.
+    func hasSameBytes(as other: UnsafeRawBufferPointer?) -> Bool {
+        guard let other else { return isEmpty }
+        guard count == other.count, let own = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(own, others, count) == 0
     }
 }
 

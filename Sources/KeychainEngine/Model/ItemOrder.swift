@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which every store lists items.
 
+import Foundation
+
 /// The place of an item in a list: by class, then by the attributes of its primary key, access group first.
 ///
 /// Every store lists the same items in the same order, whatever the order of insertion. The first attribute that
@@ -25,44 +27,64 @@ public struct ItemOrder: Comparable, Sendable {
     public init(_ item: Item) {
         var bytes = [UInt8(clamping: ItemClass.allCases.firstIndex(of: item.itemClass) ?? 0)]
         bytes.reserveCapacity(128)
-        for rule in item.itemClass.schema.listingKey {
-            Self.append(Self.sortable(item.keyBytes(rule), rule.kind), to: &bytes)
+        item.attributes.look { attributes in
+            for (attribute, kind) in item.itemClass.schema.listingKey {
+                attributes.withLookupBytes(of: attribute, as: kind) { value in
+                    if let value { Self.append(value, kind, to: &bytes) }
+                }
+                // They end a value, so that "a" comes before "ab" whatever follows.
+                bytes.append(0)
+                bytes.append(0)
+            }
         }
         self.bytes = bytes
     }
 
     public static func < (lhs: ItemOrder, rhs: ItemOrder) -> Bool {
-        lhs.bytes.lexicographicallyPrecedes(rhs.bytes)
+        lhs.bytes.withUnsafeBytes { left in rhs.bytes.withUnsafeBytes { left.precedes($0) } }
     }
 
     /// The lookup bytes of a value, changed where they would not sort like the values.
-    private static func sortable(_ value: [UInt8], _ kind: AttributeKind) -> [UInt8] {
-        var bytes = value
+    private static func append(_ value: UnsafeRawBufferPointer, _ kind: AttributeKind, to bytes: inout [UInt8]) {
         switch kind {
         // A letter and eight bytes of two's complement.
-        case .number where bytes.count == 9 && bytes[0] == UInt8(ascii: "n"): bytes[1] ^= 0x80
+        case .number where value.count == 9 && value[0] == UInt8(ascii: "n"):
+            for index in value.indices { append(index == 1 ? value[index] ^ 0x80 : value[index], to: &bytes) }
         // Eight bytes of IEEE 754. For negative dates, larger bytes mean an earlier date.
-        case .date where bytes.count == 8:
-            if bytes[0] & 0x80 == 0 { bytes[0] |= 0x80 } else { bytes = bytes.map { ~$0 } }
-        default: break
+        case .date where value.count == 8:
+            let isNegative = value[0] & 0x80 != 0
+            for index in value.indices {
+                append(isNegative ? ~value[index] : index == 0 ? value[index] | 0x80 : value[index], to: &bytes)
+            }
+        default:
+            guard value.contains(0) else { return bytes.append(contentsOf: value) }
+            for byte in value { append(byte, to: &bytes) }
         }
-        return bytes
     }
 
-    /// Two zero bytes end a value, so that "a" comes before "ab" whatever follows. A zero byte within a value is
-    /// escaped.
-    private static func append(_ value: [UInt8], to bytes: inout [UInt8]) {
-        for byte in value {
-            bytes.append(byte)
-            if byte == 0 { bytes.append(0xFF) }
-        }
-        bytes += [0, 0]
+    /// A zero byte within a value is escaped.
+    private static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(byte)
+        if byte == 0 { bytes.append(0xFF) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes come first when they are sorted.
+    fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+        let length = Swift.min(count, other.count)
+        guard length > 0, let own = baseAddress, let others = other.baseAddress else { return count < other.count }
+        let order = memcmp(own, others, length)
+        return order < 0 || order == 0 && count < other.count
     }
 }
 
 extension Sequence<StoredItem> {
     /// The items in the order of ``ItemOrder``; items with the same place keep their order.
     public func inOrder() -> [StoredItem] {
-        map { (place: ItemOrder($0.item), stored: $0) }.sorted { $0.place < $1.place }.map { $0.stored }
+        let items = Array(self)
+        let places = items.map { ItemOrder($0.item) }
+        guard zip(places, places.dropFirst()).contains(where: { $1 < $0 }) else { return items }
+        return places.indices.sorted { places[$0] < places[$1] }.map { items[$0] }
     }
 }

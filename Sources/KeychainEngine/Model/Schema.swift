@@ -6,7 +6,7 @@ import Foundation
 /// The attributes of a class of items: for each one its kind, its part in the primary key, and its default.
 ///
 /// Source of the rules: Apple's published item schema; see `Docs/SEMANTICS.md` for each rule and its test.
-public struct Schema: Sendable {
+public final class Schema: Sendable {
     /// The part of an attribute in the primary key.
     public enum KeyPart: Sendable {
         /// Not part of the primary key.
@@ -48,7 +48,7 @@ public struct Schema: Sendable {
     /// The attributes besides the primary key of which stores keep a digest.
     public let indexed: [Rule]
     /// The primary key in the order of ``ItemOrder``. The user's view is left out, since it is the same for all items.
-    let listingKey: [Rule]
+    let listingKey: [(attribute: Attribute, kind: AttributeKind)]
     private let byAttribute: [Attribute: Rule]
 
     /// The attributes that must be unique in combination.
@@ -64,7 +64,9 @@ public struct Schema: Sendable {
         scope = others.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
         indexed = others.filter(\.isIndexed)
         let byAttribute = Dictionary(uniqueKeysWithValues: rules.map { ($0.attribute, $0) })
-        listingKey = (Self.listedFirst + Self.listedNext(itemClass)).compactMap { byAttribute[$0] }
+        listingKey = (Self.listedFirst + Self.listedNext(itemClass)).compactMap { attribute in
+            byAttribute[attribute].map { (attribute, $0.kind) }
+        }
         self.byAttribute = byAttribute
     }
 

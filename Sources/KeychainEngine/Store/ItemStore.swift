@@ -38,19 +38,40 @@ public struct Selection: Sendable {
         if let itemClass, item.itemClass != itemClass { return false }
         if let id, id.itemClass != item.itemClass || id.id != stored.id { return false }
         if skipsConstrained, !item.accessControl.needs.isEmpty { return false }
-        if let groups, !groups.contains(where: { $0.isIdentical(to: item.accessGroup) }) { return false }
-        return holdsConditions(item) && holdsHost(item)
+        return item.attributes.look { isInGroups($0) && holdsConditions(item, $0) } && holdsHost(item)
     }
 
-    private func holdsConditions(_ item: Item) -> Bool {
+    /// An access group that is not text counts as the empty one.
+    private func isInGroups(_ attributes: Attributes.Look) -> Bool {
+        guard let groups else { return true }
+        return attributes.withText(of: .accessGroup) { own in
+            groups.contains { (group) in
+                var group = group
+                return group.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: own) }
+            }
+        }
+    }
+
+    private func holdsConditions(_ item: Item, _ attributes: Attributes.Look) -> Bool {
         let schema = item.itemClass.schema
         for (attribute, wanted) in conditions {
             guard let rule = schema[attribute] else { return false }
-            // In the primary key, absent and empty are the same.
-            guard let value = item[attribute] ?? (rule.keyPart == .none ? nil : .string("")) else { return false }
-            guard wanted.matches(value, as: rule.kind) else { return false }
+            switch attribute {
+            case .accessible, .tombstone, .multiUser:
+                guard let value = item[attribute], wanted.matches(value, as: rule.kind) else { return false }
+            default: guard Self.holds(wanted, rule, attributes) else { return false }
+            }
         }
         return true
+    }
+
+    /// The same as ``AttributeValue/matches(_:as:)`` without making a value of the stored bytes.
+    private static func holds(_ wanted: AttributeValue, _ rule: Schema.Rule, _ attributes: Attributes.Look) -> Bool {
+        attributes.withLookupBytes(of: rule.attribute, as: rule.kind) { stored in
+            // In the primary key, absent and empty are the same.
+            guard let stored else { return rule.keyPart != .none && wanted.matches(.string(""), as: rule.kind) }
+            return wanted.withLookupBytes(as: rule.kind) { $0.hasSameBytes(as: stored) }
+        }
     }
 
     private func holdsHost(_ item: Item) -> Bool {

@@ -103,6 +103,22 @@ struct ItemTable {
         try forEach(parts.statements, candidates) { try body(SealedRow($0, parts)) }
     }
 
+    /// Hands all candidate rows to `body`, some at a time.
+    func forEachBatch(_ candidates: Candidates, _ parts: Parts, _ body: ([SealedRow]) -> Void) throws {
+        var rows: [SealedRow] = []
+        rows.reserveCapacity(Self.batchSize)
+        try forEach(candidates, parts) { row in
+            rows.append(row)
+            guard rows.count == Self.batchSize || row.isLarge else { return true }
+            body(rows)
+            rows.removeAll(keepingCapacity: true)
+            return true
+        }
+        body(rows)
+    }
+
+    private static let batchSize = 64
+
     /// Hands row number, identity and version of each candidate to `body`.
     func forEachVersion(_ candidates: Candidates, _ body: (Int64, UUID, UInt64) -> Void) throws {
         try forEach(Statements.versions, candidates) { row in
@@ -255,6 +271,9 @@ struct ItemTable {
 }
 
 extension SealedRow {
+    /// Whether it is better opened before the next ones are read.
+    fileprivate var isLarge: Bool { metadata.count + (value?.count ?? 0) > 64 << 10 }
+
     /// Accepts any row: in a damaged file a column may hold another type than declared. Such a value becomes one with
     /// which the row does not open.
     init(_ row: RowReader, _ parts: ItemTable.Parts) {

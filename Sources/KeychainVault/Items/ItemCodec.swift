@@ -32,20 +32,35 @@ enum ItemCodec {
 
     /// - Parameter accessibility: From the row, where the seal has authenticated it.
     static func decode(_ bytes: Data, accessibility: Accessibility) throws(MalformedBytes) -> Item {
-        var reader = ByteReader(bytes)
-        guard let itemClass = ItemClass(rawValue: String(decoding: try reader.slice(4), as: UTF8.self)) else {
-            throw MalformedBytes()
+        guard let header = bytes.withUnsafeBytes({ Header($0) }) else { throw MalformedBytes() }
+        let accessControl = try accessControl(header, accessibility)
+        // What follows stays as it is; its values are made when they are asked for.
+        let rest = bytes[(bytes.startIndex + Header.length)...]
+        guard let attributes = Attributes(encoded: rest, count: header.count) else { throw MalformedBytes() }
+        return Item(itemClass: header.itemClass, attributes: attributes, accessControl: accessControl, value: nil)
+    }
+
+    /// What comes before the attributes.
+    private struct Header {
+        static let length = 15
+        let itemClass: ItemClass
+        let hasFlags: UInt8
+        let flags: UInt64
+        let count: Int
+
+        /// `nil` if the bytes end too early, or name no class.
+        init?(_ bytes: UnsafeRawBufferPointer) {
+            guard bytes.count >= Self.length, let itemClass = Self.itemClass(bytes.loadUnaligned(as: UInt32.self))
+            else { return nil }
+            self.itemClass = itemClass
+            hasFlags = bytes[4]
+            flags = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 5, as: UInt64.self))
+            count = Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 13, as: UInt16.self)))
         }
-        let accessControl = try accessControl(&reader, accessibility)
-        let count = Int(try reader.number(UInt16.self))
-        var attributes = Attributes()
-        attributes.reserveCapacity(min(count, 64))
-        for _ in 0..<count {
-            let attribute = Attribute(code: try reader.number())
-            guard attributes.appendInOrder(attribute, try value(&reader)) else { throw MalformedBytes() }
+
+        private static func itemClass(_ name: UInt32) -> ItemClass? {
+            ItemClass(rawValue: withUnsafeBytes(of: name) { String(decoding: $0, as: UTF8.self) })
         }
-        guard reader.isAtEnd else { throw MalformedBytes() }
-        return Item(itemClass: itemClass, attributes: attributes, accessControl: accessControl, value: nil)
     }
 
     private static func append(_ value: AttributeValue, to writer: inout ByteWriter) {
@@ -74,32 +89,13 @@ enum ItemCodec {
         writer.append(bigEndian: UInt32(clamping: length))
     }
 
-    private static func value(_ reader: inout ByteReader) throws(MalformedBytes) -> AttributeValue {
-        let type = ValueType(rawValue: try reader.number())
-        let length = Int(try reader.number(UInt32.self))
-        switch type {
-        case .string:
-            guard let text = String(validating: try reader.slice(length), as: UTF8.self) else { throw MalformedBytes() }
-            return .string(text)
-        case .data: return .data(try reader.bytes(length))
-        case .number where length == 8: return .number(try reader.number())
-        case .date where length == 8:
-            let seconds = try reader.double()
-            guard seconds.isFinite else { throw MalformedBytes() }
-            return .date(seconds)
-        default: throw MalformedBytes()
-        }
-    }
-
     private static func accessControl(
-        _ reader: inout ByteReader, _ accessibility: Accessibility
+        _ header: Header, _ accessibility: Accessibility
     ) throws(MalformedBytes) -> AccessControl {
-        let hasFlags = try reader.number(UInt8.self)
-        let flags = try reader.number(UInt64.self)
-        switch hasFlags {
-        case 0 where flags == 0: return AccessControl(accessibility)
+        switch header.hasFlags {
+        case 0 where header.flags == 0: return AccessControl(accessibility)
         case 1:
-            let given = AccessControl.Flags(rawValue: flags)
+            let given = AccessControl.Flags(rawValue: header.flags)
             // An unknown flag may be a protection of a later version, so it is refused and not dropped.
             let accessControl = try checked(accessibility, given)
             guard accessControl.flags == given else { throw MalformedBytes() }

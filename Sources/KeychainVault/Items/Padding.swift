@@ -30,13 +30,18 @@ enum Padding {
     ///
     /// - Returns: The content, without a copy.
     static func unpad(_ padded: Data, bucket: (Int) -> Int) throws(MalformedBytes) -> Data {
-        guard padded.count >= 4 else { throw MalformedBytes() }
-        let length = padded.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let length = padded.withUnsafeBytes { contentLength($0, bucket: bucket) }
+        guard let length else { throw MalformedBytes() }
+        let start = padded.startIndex + 4
+        return padded[start..<start + length]
+    }
+
+    private static func contentLength(_ padded: UnsafeRawBufferPointer, bucket: (Int) -> Int) -> Int? {
+        guard padded.count >= 4 else { return nil }
+        let length = Int(UInt32(bigEndian: padded.loadUnaligned(as: UInt32.self)))
         let isWhole = length <= padded.count - 4 && padded.count == bucket(4 + length)
-        guard isWhole, padded.withUnsafeBytes({ $0.dropFirst(4 + length).allSatisfy { $0 == 0 } }) else {
-            throw MalformedBytes()
-        }
-        return padded.dropFirst(4).prefix(length)
+        guard isWhole, padded[(4 + length)...].allSatisfy({ $0 == 0 }) else { return nil }
+        return length
     }
 
     private static func roundedUp(_ length: Int, to step: Int) -> Int { (length + step - 1) / step * step }

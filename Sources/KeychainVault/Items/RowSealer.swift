@@ -40,8 +40,19 @@ final class RowSealer: Sendable {
 
     /// The row that an identity was made for; for an identity of another vault, a number that no row has.
     func rowID(of id: UUID) -> Int64 {
-        let block = keys.references.backward(Array(id.bytes))
-        return block.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+        keys.references.backward(FieldWriter.bytes(capacity: 16) { $0.put(id) }).withUnsafeBytes {
+            Int64(bigEndian: $0.loadUnaligned(as: Int64.self))
+        }
+    }
+
+    /// The same for several at once.
+    fileprivate func rowIDs(of ids: [UUID]) -> [Int64] {
+        let identities = FieldWriter.bytes(capacity: 16 * ids.count) { writer in
+            for id in ids { writer.put(id) }
+        }
+        return keys.references.backwardAll(identities).withUnsafeBytes { blocks in
+            ids.indices.map { Int64(bigEndian: blocks.loadUnaligned(fromByteOffset: 16 * $0, as: Int64.self)) }
+        }
     }
 
     // MARK: - Sealing
@@ -142,15 +153,25 @@ final class RowSealer: Sendable {
 
     /// The item without its value.
     func open(_ row: SealedRow) throws(UnreadableRow) -> StoredItem {
+        try open(row, number: rowID(of: row.id)) { (key) throws(CipherFailure) in
+            try Sealing.open(row.metadata, with: key, place(of: row))
+        }
+    }
+
+    /// - Parameters:
+    ///   - number: The row that its identity was made for.
+    ///   - metadata: Opens the metadata with the key.
+    fileprivate func open(
+        _ row: SealedRow, number: Int64, _ metadata: (SecretBytes) throws(CipherFailure) -> Data
+    ) throws(UnreadableRow) -> StoredItem {
         let pair = try pair(of: row)
         // A row with another row's number would be changed and deleted instead of it.
-        guard let accessibility = Accessibility(number: row.keyClass), rowID(of: row.id) == row.rowID else {
+        guard let accessibility = Accessibility(number: row.keyClass), number == row.rowID else {
             throw .damaged
         }
         do {
-            let padded = try Sealing.open(row.metadata, with: pair.metadata, place(of: row))
             let item = try ItemCodec.decode(
-                Padding.unpad(padded, bucket: Padding.metadataBucket), accessibility: accessibility)
+                Padding.unpad(metadata(pair.metadata), bucket: Padding.metadataBucket), accessibility: accessibility)
             return StoredItem(id: row.id, version: UInt64(bitPattern: row.version), item: item)
         } catch {
             throw .damaged
@@ -159,9 +180,12 @@ final class RowSealer: Sendable {
 
     /// The item's value; `nil` if it has none.
     ///
-    /// - Parameter needs: Those of the item.
+    /// - Parameters:
+    ///   - needs: Those of the item.
+    ///   - series: That of the search.
     func openValue(
-        _ row: SealedRow, _ needs: Proofs.Needs = [], _ proofs: Proofs = Proofs()
+        _ row: SealedRow, _ needs: Proofs.Needs = [], _ proofs: Proofs = Proofs(),
+        _ series: SeriesOpening = SeriesOpening()
     ) throws(UnreadableRow) -> Data? {
         let pair = try pair(of: row)
         guard let sealed = row.value else { throw .damaged }
@@ -169,7 +193,7 @@ final class RowSealer: Sendable {
         var padded =
             try needs.isEmpty
             ? Self.opened { () throws(CipherFailure) in
-                try Sealing.openWithOneTimeKey(
+                try series.openWithOneTimeKey(
                     sealed, wrappingKey: pair.value, keyPlace: place.with(.valueKey), place.with(.value))
             }
             : constrainedKey(needs, pair, place).open(sealed, proofs)
@@ -266,5 +290,42 @@ final class RowSealer: Sendable {
         guard let sealed = row.value else { throw .damaged }
         let old = constrainedKey(needs, try self.pair(of: row), place(of: row))
         return try old.rewrap(sealed, for: constrainedKey(needs, pair, newPlace))
+    }
+}
+
+// MARK: - Many rows
+
+/// Opens the rows of one search: what is the same for all of them is made once. Use it on one thread, within one call.
+final class RowOpener {
+    private let sealer: RowSealer
+    private let series = SeriesOpening()
+    private var place: AssociatedData
+
+    init(_ sealer: RowSealer) {
+        self.sealer = sealer
+        place = AssociatedData(
+            vaultID: sealer.keys.vaultID, role: .metadata, itemID: .zero, itemVersion: 0, keyClass: 0, generation: 0)
+    }
+
+    /// Hands to `body` each row with its item, or with the reason why it does not open.
+    func open(_ rows: [SealedRow], _ body: (SealedRow, Result<StoredItem, UnreadableRow>) -> Void) {
+        for (row, number) in zip(rows, sealer.rowIDs(of: rows.map(\.id))) {
+            body(row, Result { () throws(UnreadableRow) in try open(row, number) })
+        }
+    }
+
+    func open(_ row: SealedRow) throws(UnreadableRow) -> StoredItem { try open(row, sealer.rowID(of: row.id)) }
+
+    func openValue(_ row: SealedRow, _ needs: Proofs.Needs, _ proofs: Proofs) throws(UnreadableRow) -> Data? {
+        try sealer.openValue(row, needs, proofs, series)
+    }
+
+    private func open(_ row: SealedRow, _ number: Int64) throws(UnreadableRow) -> StoredItem {
+        try sealer.open(row, number: number) { (key) throws(CipherFailure) in
+            place.move(
+                toItem: row.id, version: UInt64(bitPattern: row.version), keyClass: row.keyClass,
+                generation: row.generation)
+            return try series.open(row.metadata, with: key, place)
+        }
     }
 }

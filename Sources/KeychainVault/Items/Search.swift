@@ -30,6 +30,7 @@ struct Search {
 
     private let selection: Selection
     private let sealer: RowSealer
+    private let opener: RowOpener
     private let purpose: Purpose
     private var closed: [Int64] = []
     private var boundToAnotherDevice: [Int64] = []
@@ -37,6 +38,7 @@ struct Search {
     init(_ selection: Selection, _ sealer: RowSealer, _ purpose: Purpose) {
         self.selection = selection
         self.sealer = sealer
+        opener = RowOpener(sealer)
         self.purpose = purpose
     }
 
@@ -66,9 +68,10 @@ struct Search {
     }
 
     private mutating func takeAll(_ candidates: ItemTable.Candidates, _ table: ItemTable) throws {
-        try table.forEach(candidates, parts) { row in
-            if let stored = match(row, candidates) { take(stored, row, candidates) }
-            return true
+        try table.forEachBatch(candidates, parts) { rows in
+            opener.open(rows) { row, result in
+                if let stored = match(row, result, candidates) { take(stored, row, candidates) }
+            }
         }
         if case .reading = purpose, found.items.count > 1 { found.items = found.items.inOrder() }
     }
@@ -92,9 +95,10 @@ struct Search {
         _ limit: Int, _ candidates: ItemTable.Candidates, _ table: ItemTable
     ) throws {
         var matches: [(place: ItemOrder, rowID: Int64)] = []
-        try table.forEach(candidates, .metadata) { row in
-            if let stored = match(row, candidates) { matches.append((ItemOrder(stored.item), row.rowID)) }
-            return true
+        try table.forEachBatch(candidates, .metadata) { rows in
+            opener.open(rows) { row, result in
+                if let stored = match(row, result, candidates) { matches.append((ItemOrder(stored.item), row.rowID)) }
+            }
         }
         matches.sort { $0.place < $1.place }
         for (_, rowID) in matches {
@@ -117,8 +121,14 @@ struct Search {
 
     /// The item without its value, if it is selected. The reason why a row does not open is recorded.
     private mutating func match(_ row: SealedRow, _ candidates: ItemTable.Candidates) -> StoredItem? {
+        match(row, Result { () throws(UnreadableRow) in try opener.open(row) }, candidates)
+    }
+
+    private mutating func match(
+        _ row: SealedRow, _ opened: Result<StoredItem, UnreadableRow>, _ candidates: ItemTable.Candidates
+    ) -> StoredItem? {
         do throws(UnreadableRow) {
-            let stored = try sealer.open(row)
+            let stored = try opened.get()
             if selection.matches(stored) { return stored }
             try checkFiling(stored, row, candidates)
         } catch {
@@ -156,7 +166,7 @@ struct Search {
         self.missing.formUnion(missing)
         guard missing.isEmpty, includingValues || !needs.isEmpty else { return stored }
         var opened = stored
-        let value = try sealer.openValue(row, needs, proofs)
+        let value = try opener.openValue(row, needs, proofs)
         if includingValues { opened.item.value = value }
         return opened
     }
@@ -167,7 +177,7 @@ struct Search {
     ) throws(UnreadableRow) -> StoredItem {
         guard proofs.missing(needs).isEmpty else { return stored.listingEntry }
         do throws(UnreadableRow) {
-            _ = try sealer.openValue(row, needs, proofs)
+            _ = try opener.openValue(row, needs, proofs)
             return stored
         } catch {
             guard case .refused = error else { throw error }
