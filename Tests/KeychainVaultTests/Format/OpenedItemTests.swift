@@ -11,7 +11,9 @@ import Testing
 
 @Suite("Opened items")
 struct OpenedItemTests {
-    private static let texts = ["", "a", "b", "alice@example.com", "e\u{301}", "\u{E9}", "a\0b", "0", "80", " 080", "😀 and more"]
+    private static let texts = [
+        "", "a", "b", "alice@example.com", "e\u{301}", "\u{E9}", "a\0b", "0", "80", " 080", "😀 and more",
+    ]
 
     /// What attributes of every kind may hold, also where it is odd.
     private static let values: [AttributeValue] =
