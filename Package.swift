@@ -107,7 +107,7 @@ let targets: [Target] = [
             "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
             "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
         ],
-        path: "Benchmarks"),
+        path: "Benchmarks", exclude: ["Peers"]),
 
     // Tests
     .target(

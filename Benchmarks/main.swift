@@ -197,6 +197,17 @@ if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "--fresh",
     try program.run(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
 }
+if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "--peer" {
+    let location = try VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3])
+    let contender = PeerContender(location)
+    // An index: reads that item once, as a process of its own.
+    if let index = CommandLine.arguments.dropFirst(4).first.flatMap(Int.init) {
+        try contender.perform("read", index)
+    } else {
+        contender.serve()
+    }
+    exit(0)
+}
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
 if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
