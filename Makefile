@@ -9,10 +9,10 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants sanitize bench lint format docs consumers clean
+.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers lint format docs consumers clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Store a secret in one process and read it in another, in a temporary vault
 	@Scripts/setup.sh build
@@ -56,6 +56,10 @@ bench: ## Measure reads and writes in a release build
 	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks"
 	Scripts/build.sh wrappers --configuration release --product wrapper-benchmarks
 	"$$(Scripts/build.sh wrappers --configuration release --show-bin-path)/wrapper-benchmarks"
+
+bench-peers: ## Measure other secret stores beside this one, and write the result into Docs/PERFORMANCE.md; installs packages
+	@Scripts/setup.sh build
+	@Scripts/bench-peers.sh
 
 lint: ## Check the formatting of all Swift code, the package manifests, and that only one place reads the environment
 	@Scripts/setup.sh build

@@ -11,9 +11,11 @@ struct PeerContender {
     private let vault: Vault
     /// An item's service has the number of its thousand, so that 1,000 items can be listed in a store of any size.
     private static let itemsPerService = 1000
-    private let values = [
-        Data("a token of about forty characters, say.".utf8), Data("another of about forty characters, yes.".utf8),
-    ]
+    /// A secret of 39 bytes that no item has yet.
+    private var newValue: Data {
+        let number = DispatchTime.now().uptimeNanoseconds % 1_000_000_000
+        return Data(String(format: "a token of about forty bytes: %09d", number).utf8)
+    }
 
     init(_ location: VaultLocation) { vault = Vault.at(location) }
 
@@ -56,8 +58,8 @@ struct PeerContender {
         switch name {
         case "read": isDone = try store(of: index, remembers: false).read(Data.self, for: account)?.count == 39
         case "again": isDone = try store(of: index).read(Data.self, for: account)?.count == 39
-        case "add": try store(of: index).create(values[0], for: account)
-        case "update": try store(of: index).save(values[Int.random(in: 0...1)], for: account)
+        case "add": try store(of: index).create(newValue, for: account)
+        case "update": try store(of: index).save(newValue, for: account)
         case "delete": isDone = try store(of: index).remove(for: account)
         case "list": isDone = try store(of: index).items().count >= 100
         default: throw BenchError(status: errSecParam)
@@ -78,7 +80,7 @@ struct PeerContender {
         while next < indexes.upperBound, DispatchTime.now() < end {
             let last = min((next / Self.itemsPerService + 1) * Self.itemsPerService, indexes.upperBound)
             try store(of: next).transaction { transaction in
-                for index in next..<last { try transaction.save(values[0], for: "account-\(index)") }
+                for index in next..<last { try transaction.save(newValue, for: "account-\(index)") }
             }
             next = last
         }

@@ -8,22 +8,26 @@ import subprocess
 import threading
 import time
 
-from names import SECRETS
+from names import SECRET_LENGTH
 from session import end
 
 # A call that takes longer than this is not waited for.
-PATIENCE = 60
+PATIENCE = 30
 
 
 class Failure(Exception):
     """A call that failed, with the peer's reason."""
 
 
+class NoAnswer(Failure):
+    """A call that was not waited for any longer."""
+
+
 class Client:
     """A way to use a store. Times are in nanoseconds; the second one is processor time, where it can be known."""
 
-    def __init__(self, name, store, language, operations=("read", "add", "update", "delete", "list", "fresh")):
-        self.name, self.store, self.language, self.operations = name, store, language, operations
+    def __init__(self, name, store, language, version, operations=("read", "add", "update", "delete", "list", "fresh")):
+        self.name, self.store, self.language, self.version, self.operations = name, store, language, version, operations
         self.is_ours = False
 
     def start(self):
@@ -39,8 +43,8 @@ class Client:
 class LineClient(Client):
     """A process that answers lines; see contender.h."""
 
-    def __init__(self, name, store, language, arguments, **options):
-        super().__init__(name, store, language, **options)
+    def __init__(self, name, store, language, arguments, version, **options):
+        super().__init__(name, store, language, version, **options)
         self.arguments = arguments
         self.process = None
 
@@ -64,7 +68,7 @@ class LineClient(Client):
         except TimeoutError as error:
             # Its next answer would be the one to this question.
             self.stop()
-            raise Failure(str(error)) from None
+            raise NoAnswer(str(error)) from None
 
     def fresh(self, index):
         time_taken, processor, _ = run_command([*self.arguments, str(index)], self.store.environment)
@@ -90,14 +94,14 @@ class LineClient(Client):
 class CommandClient(Client):
     """A command. `words` gives its arguments and standard input for an operation and an index."""
 
-    def __init__(self, name, store, language, words, **options):
-        super().__init__(name, store, language, **options)
+    def __init__(self, name, store, language, words, version):
+        super().__init__(name, store, language, version)
         self.words = words
 
     def call(self, operation, index):
         arguments, standard_input = self.words(operation, index)
         time_taken, processor, output = run_command(arguments, self.store.environment, standard_input)
-        if operation == "read" and len(output.strip()) != len(SECRETS[0]):
+        if operation == "read" and len(output.strip()) != SECRET_LENGTH:
             raise Failure(f"{arguments[0]} wrote {len(output)} bytes")
         if operation == "list" and output.count(b"account-") < 100:
             raise Failure(f"{arguments[0]} listed fewer than 100 items")
@@ -182,9 +186,9 @@ def run_command(arguments, environment, standard_input=b""):
         time_taken = time.perf_counter_ns() - start
         del deadlines[pid]
         if status != 0:
-            words = content(errors).decode(errors="replace").strip().splitlines()
-            raise Failure(f"{os.path.basename(arguments[0])} ended with {os.waitstatus_to_exitcode(status)}"
-                          + (f": {words[-1][:160]}" if words else ""))
+            words = (content(errors) or content(output)).decode(errors="replace").split()
+            raise Failure(f"{os.path.basename(arguments[0])} ended with {os.waitstatus_to_exitcode(status)}: "
+                          + " ".join(words)[-160:])
         return time_taken, int((usage.ru_utime + usage.ru_stime) * 1e9), content(output)
     finally:
         for descriptor in (reading, output, errors):

@@ -30,37 +30,42 @@ void name_service(int index, char name[NAME_LENGTH]) {
 
 void name_account(int index, char name[NAME_LENGTH]) { snprintf(name, NAME_LENGTH, "account-%d", index); }
 
-const char *secret(int which) {
-    return which % 2 == 0 ? "a token of about forty characters, say." : "another of about forty characters, yes.";
-}
-
 static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+void new_secret(char value[SECRET_LENGTH + 1]) {
+    snprintf(value, SECRET_LENGTH + 1, "a token of about forty bytes: %09u", (unsigned)(now() % 1000000000) % 1000000000u);
+}
+
 static void perform(const char *operation, int index) {
-    static int changes = 0;
     if (strcmp(operation, "read") == 0 || strcmp(operation, "again") == 0) peer_read(index);
     else if (strcmp(operation, "add") == 0) peer_add(index);
-    else if (strcmp(operation, "update") == 0) peer_update(index, secret(changes++));
+    else if (strcmp(operation, "update") == 0) peer_update(index);
     else if (strcmp(operation, "delete") == 0) peer_delete(index);
     else if (strcmp(operation, "list") != 0) fail("there is no operation '%s'", operation);
     else if (peer_list(index) < 100) fail("fewer than 100 items were listed");
 }
 
-// Commits every thousand items, so that the time is looked at.
-static int fill(int from, int to, double seconds) {
+// Commits every thousand items. If an addition fails, those before it count.
+static void fill(int from, int to, double seconds) {
+    static volatile int next;
     int64_t end = now() + (int64_t)(seconds * 1e9);
-    int next = from;
+    next = from;
+    if (setjmp(after_failure)) {
+        if (next == from) printf("error %s\n", reason);
+        else printf("ok 0 %d %s\n", next, reason);
+        return;
+    }
     while (next < to && now() < end) {
         int last = (next / ITEMS_PER_SERVICE + 1) * ITEMS_PER_SERVICE;
         peer_begin();
         for (; next < to && next < last && now() < end; next++) peer_add(next);
         peer_commit();
     }
-    return next;
+    printf("ok 0 %d\n", next);
 }
 
 static void run(const char *operation, int first, int size, double seconds) {
@@ -75,7 +80,7 @@ static void answer(const char *line) {
     int first, second;
     double seconds;
     if (sscanf(line, "fill %d %d %lf", &first, &second, &seconds) == 3) {
-        printf("ok 0 %d\n", fill(first, second, seconds));
+        fill(first, second, seconds);
     } else if (sscanf(line, "run %15s %d %d %lf", operation, &first, &second, &seconds) == 4) {
         run(operation, first, second, seconds);
     } else if (sscanf(line, "%15s %d", operation, &first) == 2) {

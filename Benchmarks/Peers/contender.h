@@ -6,7 +6,7 @@
 //
 //     read N | again N | add N | update N | delete N     ok NANOSECONDS      one call
 //     list N                                             ok NANOSECONDS      all items of the service of item N
-//     fill FROM TO SECONDS                               ok 0 REACHED        in the fastest way, until the time is over
+//     fill FROM TO SECONDS                               ok 0 REACHED [WHY]  in the fastest way, until the time is over
 //     run OPERATION FIRST SIZE SECONDS                   ok NANOSECONDS COUNT
 //
 // or `error` and a reason. `again` reads an item that this process has read before.
@@ -23,8 +23,8 @@ enum { ITEMS_PER_SERVICE = 1000, SECRET_LENGTH = 39, NAME_LENGTH = 64 };
 void name_service(int index, char name[NAME_LENGTH]);
 void name_account(int index, char name[NAME_LENGTH]);
 
-// One of two secrets of the same length.
-const char *secret(int which);
+// A secret that no item has yet: SQLite writes nothing if a row stays the same.
+void new_secret(char value[SECRET_LENGTH + 1]);
 
 // Ends the call that is running; the reason is the answer to its line.
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -33,7 +33,7 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 void peer_open(const char *store);
 void peer_read(int index);
 void peer_add(int index);
-void peer_update(int index, const char *value);
+void peer_update(int index);
 void peer_delete(int index);
 int peer_list(int index);
 

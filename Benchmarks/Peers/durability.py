@@ -45,7 +45,8 @@ def trace_command(client, log):
 
 
 def trace_call(client, log):
-    client.call("read", 0)
+    # The first write of a process, or after a deletion, may make files that the next ones find.
+    client.call("add", client.store.size)
     pids = client.pids() + client.store.daemons()
     tracer = subprocess.Popen(["strace", *options(log), *(f"--attach={pid}" for pid in pids)], stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, start_new_session=True)
@@ -55,13 +56,14 @@ def trace_call(client, log):
             words = tracer.stderr.readline().decode(errors="replace").strip()
             if "attached" not in words:
                 raise Failure(words)
-        client.call("add", client.store.size)
+        client.call("add", client.store.size + 1)
         answered = time.time()
         time.sleep(DAEMON_SECONDS if client.store.daemons() else OWN_SECONDS)
     finally:
         tracer.send_signal(signal.SIGINT)
         tracer.communicate(timeout=20)
     client.call("delete", client.store.size)
+    client.call("delete", client.store.size + 1)
     return answered
 
 

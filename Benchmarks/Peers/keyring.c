@@ -54,11 +54,12 @@ void peer_read(int index) {
     if (keyctl(KEYCTL_READ, find(index), (long)value, sizeof value, 0) != SECRET_LENGTH) fail("item %d cannot be read", index);
 }
 
-void peer_add(int index) { peer_update(index, secret(0)); }
+void peer_add(int index) { peer_update(index); }
 
 // A key of the same name is changed in place.
-void peer_update(int index, const char *value) {
-    char account[NAME_LENGTH];
+void peer_update(int index) {
+    char account[NAME_LENGTH], value[SECRET_LENGTH + 1];
+    new_secret(value);
     name_account(index, account);
     add_key("user", account, value, SECRET_LENGTH, keyring_of(index, true));
 }

@@ -5,8 +5,10 @@
 
 #include <libsecret/secret.h>
 #include <stdio.h>
+#include <string.h>
 
 static SecretService *service;
+static bool finds_before_update;
 
 static void check(GError *error) {
     if (!error) return;
@@ -29,9 +31,10 @@ static GHashTable *attributes_of(int index, bool has_account) {
     return attributes;
 }
 
-// One session with the service for the life of the process; its key exchange is part of the first call.
+// One session with the service for the life of the process. With `find-and-set`, an update finds the item and sets its secret; else it
+// is what libsecret calls storing, which replaces an item with the same attributes.
 void peer_open(const char *store) {
-    (void)store;
+    finds_before_update = strcmp(store, "find-and-set") == 0;
     GError *error = NULL;
     service = secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, NULL, &error);
     check(error);
@@ -49,21 +52,42 @@ void peer_read(int index) {
     if (length != SECRET_LENGTH) fail("item %d is not there", index);
 }
 
-void peer_add(int index) { peer_update(index, secret(0)); }
+static SecretValue *new_value(void) {
+    char text[SECRET_LENGTH + 1];
+    new_secret(text);
+    return secret_value_new(text, SECRET_LENGTH, "text/plain");
+}
 
-// Replaces an item with the same attributes.
-void peer_update(int index, const char *text) {
+void peer_add(int index) {
     GError *error = NULL;
     char label[NAME_LENGTH];
     name_account(index, label);
     GHashTable *attributes = attributes_of(index, true);
-    SecretValue *value = secret_value_new(text, SECRET_LENGTH, "text/plain");
+    SecretValue *value = new_value();
     gboolean is_stored =
         secret_service_store_sync(service, NULL, attributes, SECRET_COLLECTION_DEFAULT, label, value, NULL, &error);
     secret_value_unref(value);
     g_hash_table_unref(attributes);
     check(error);
     if (!is_stored) fail("item %d was not stored", index);
+}
+
+void peer_update(int index) {
+    if (!finds_before_update) {
+        peer_add(index);
+        return;
+    }
+    GError *error = NULL;
+    GHashTable *attributes = attributes_of(index, true);
+    GList *items = secret_service_search_sync(service, NULL, attributes, SECRET_SEARCH_NONE, NULL, &error);
+    g_hash_table_unref(attributes);
+    check(error);
+    if (!items) fail("item %d is not there", index);
+    SecretValue *value = new_value();
+    secret_item_set_secret_sync(items->data, value, NULL, &error);
+    secret_value_unref(value);
+    g_list_free_full(items, g_object_unref);
+    check(error);
 }
 
 void peer_delete(int index) {

@@ -6,7 +6,8 @@ main.py RELEASE BUILT PYTHON MISSING OUTPUT
   PYTHON: the Python that has keyring. MISSING: the file of peers that could not be installed.
   OUTPUT: the folder for results.json and section.md.
 
-Environment: PEERS_SIZES (100,10000,100000), PEERS_SECONDS (20): for filling a store, and for measuring a client, at each size.
+Environment: PEERS_SIZES (100,10000,100000); at each size, PEERS_SECONDS (15) for measuring a client and PEERS_FILL_SECONDS (60) for
+filling a store.
 """
 
 import json
@@ -31,12 +32,12 @@ PROGRAMS = ("release", "built", "python", "missing")
 def main():
     programs, folder = dict(zip(PROGRAMS, sys.argv[1:5])), sys.argv[5]
     sizes = [int(word) for word in os.environ.get("PEERS_SIZES", "100,10000,100000").split(",")]
-    seconds = int(os.environ.get("PEERS_SECONDS", "20"))
+    seconds = [int(os.environ.get(name, default)) for name, default in (("PEERS_SECONDS", "15"), ("PEERS_FILL_SECONDS", "60"))]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     session = Session(folder)
     try:
-        comparison = Comparison(session, Contenders(session, programs), seconds)
+        comparison = Comparison(Contenders(session, programs), *seconds)
         comparison.run(sizes)
         facts = {"date": time.strftime("%-d %B %Y"), "machine": machine(folder), "sync": report.duration(sync_time(session.place)),
                  "rounds": measure.ROUNDS}
@@ -57,8 +58,8 @@ def say(words):
 
 
 class Comparison:
-    def __init__(self, session, contenders, seconds):
-        self.contenders, self.seconds, self.session = contenders, seconds, session
+    def __init__(self, contenders, seconds, fill_seconds):
+        self.contenders, self.seconds, self.fill_seconds = contenders, seconds, fill_seconds
         self.rows, self.durability, self.stops = {}, {}, []
 
     def run(self, sizes):
@@ -79,7 +80,7 @@ class Comparison:
             return False
         before, start = store.size, time.monotonic()
         try:
-            store.fill(size, self.seconds)
+            store.fill(size, self.fill_seconds)
         except (Failure, Missing, OSError, subprocess.SubprocessError) as error:
             store.stopped = str(error)
         say(f"  {store.name}: {store.size:,} items after {time.monotonic() - start:.1f} s{' more' if before else ''}")
@@ -107,7 +108,7 @@ class Comparison:
             "seconds": round(result.spent, 1), "is_ours": result.client.is_ours}
 
     def write(self, folder, facts):
-        clients = [{"name": client.name, "version": client.store.version or "–", "language": client.language,
+        clients = [{"name": client.name, "version": client.version or "–", "language": client.language,
                     "filling": client.store.filling} for client in self.contenders.clients]
         with open(f"{folder}/results.json", "w", encoding="utf-8") as file:
             json.dump({"facts": facts, "sizes": self.rows}, file, indent=1)
@@ -142,8 +143,8 @@ def sync_time(folder):
 
 def machine(folder):
     name = platform.freedesktop_os_release().get("PRETTY_NAME", "Linux") if hasattr(platform, "freedesktop_os_release") else "Linux"
-    kind = output("stat", "--file-system", "--format=%T", folder)
-    return f"{os.cpu_count()} cores, {name}, Linux {platform.release()}, {kind}"
+    kind = output("df", "--output=fstype", folder).split()[-1:] or ["an unknown file system"]
+    return f"{os.cpu_count()} cores, {name}, Linux {platform.release()}, {kind[0]}"
 
 
 main()

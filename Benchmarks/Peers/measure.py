@@ -4,7 +4,7 @@
 import statistics
 import time
 
-from clients import Failure
+from clients import Failure, NoAnswer
 
 ROUNDS = 5
 # How long the calls of one operation last in one round, and how many there are at most.
@@ -18,6 +18,7 @@ class Result:
     def __init__(self, client, size):
         self.client, self.size = client, size
         self.samples, self.failures, self.throughput = {}, {}, {}
+        self.given_up = set()
         self.memory = None
         self.spent = 0.0
 
@@ -57,8 +58,8 @@ def measure(clients, seconds, say):
 
 
 def may_go_on(result, operation, number, seconds):
-    """The first round is always measured, unless a call has failed."""
-    return operation not in result.failures and (number == 0 or result.spent < seconds)
+    """The first round is always measured."""
+    return operation not in result.given_up and (number == 0 or result.spent < seconds)
 
 
 def take_turn(result, operation, number):
@@ -69,6 +70,9 @@ def take_turn(result, operation, number):
         else:
             result.add(operation, calls(result, operation, number))
     except Failure as failure:
+        # Once may be chance.
+        if operation in result.failures or isinstance(failure, NoAnswer):
+            result.given_up.add(operation)
         result.failures[operation] = str(failure)
     result.spent += time.monotonic() - start
 
@@ -101,7 +105,7 @@ def timed_turn(perform):
 
 
 def measure_throughput(result, operation, count):
-    if operation in result.failures:
+    if operation in result.given_up:
         return
     try:
         result.throughput[operation, count] = result.client.throughput(operation, result.size, 1, count)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The items: the same names and secrets for all contenders."""
 
-SECRETS = ("a token of about forty characters, say.", "another of about forty characters, yes.")
+import time
+
+SECRET_LENGTH = 39
 # An item's service has the number of its thousand, so that 1,000 items can be listed in a store of any size.
 ITEMS_PER_SERVICE = 1000
 
@@ -12,3 +14,8 @@ def service(index):
 
 def account(index):
     return f"account-{index}"
+
+
+def new_secret():
+    """A secret that no item has yet."""
+    return f"a token of about forty bytes: {time.time_ns() % 1_000_000_000:09}"

@@ -10,17 +10,17 @@ import time
 import secretstorage
 from keyring.backends.SecretService import Keyring
 
-from names import SECRETS, account, service
+from names import SECRET_LENGTH, account, new_secret, service
 
 keyring = Keyring()
 
 
 def perform(operation, index):
     if operation in ("read", "again"):
-        if keyring.get_password(service(index), account(index)) not in SECRETS:
+        if len(keyring.get_password(service(index), account(index)) or "") != SECRET_LENGTH:
             raise KeyError(f"item {index} is not there")
     elif operation in ("add", "update"):
-        keyring.set_password(service(index), account(index), SECRETS[0 if operation == "add" else time.time_ns() % 2])
+        keyring.set_password(service(index), account(index), new_secret())
     elif operation == "delete":
         keyring.delete_password(service(index), account(index))
     elif operation == "list":

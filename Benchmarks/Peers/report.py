@@ -59,10 +59,8 @@ def label(row, size):
 
 
 def cell(row, column):
-    if column in row["failures"]:
-        return "failed"
     if column not in row["medians"]:
-        return "–"
+        return "failed" if column in row["failures"] else "–"
     wall, processor = row["medians"][column]
     again = row["medians"].get("again") if column == "read" else None
     extra = again[0] if again else processor if processor is not None else None
@@ -108,5 +106,5 @@ def on_disk(row):
 def peers(clients, durability):
     rows = [[client["name"], client["version"], client["language"], durability.get(client["name"], "as the one above"), client["filling"]]
             for client in clients]
-    text = table(["", "version of the store", "client", "seen of an addition", "filled by"], rows).replace("---:", "---")
+    text = table(["", "version", "client", "seen of an addition", "filled by"], rows).replace("---:", "---")
     return text

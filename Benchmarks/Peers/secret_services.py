@@ -10,7 +10,7 @@ import subprocess
 import time
 import uuid
 
-from names import SECRETS, account, service
+from names import account, new_secret, service
 from session import Missing, end, random_password
 from stores import FilledByLines
 
@@ -123,7 +123,7 @@ def entry(index):
     strings = "".join(f"<String><Key>{key}</Key><Value>{value}</Value></String>" for key, value in texts.items())
     number = base64.b64encode(uuid.uuid4().bytes).decode()
     return (f"<Entry><UUID>{number}</UUID>{strings}<String><Key>Password</Key>"
-            f"<Value ProtectInMemory=\"True\">{SECRETS[0]}</Value></String></Entry>\n")
+            f"<Value ProtectInMemory=\"True\">{new_secret()}</Value></String></Entry>\n")
 
 
 class KWallet(SecretService):

@@ -116,13 +116,15 @@ void peer_read(int index) {
     sqlite3_reset(select_one);
 }
 
-static void write_item(sqlite3_stmt *statement, int index, const char *value) {
+static void write_item(sqlite3_stmt *statement, int index, bool has_value) {
     char service[NAME_LENGTH], account[NAME_LENGTH];
+    char value[SECRET_LENGTH + 1];
     unsigned char stored[STORED_LENGTH];
     name_service(index, service);
     name_account(index, account);
     bind(statement, service, account);
-    if (value) {
+    if (has_value) {
+        new_secret(value);
         seal(account, value, stored);
         sqlite3_bind_blob(statement, 3, stored, STORED_LENGTH, SQLITE_STATIC);
     }
@@ -131,9 +133,9 @@ static void write_item(sqlite3_stmt *statement, int index, const char *value) {
     if (result != SQLITE_DONE || changes != 1) fail("item %d: %s", index, sqlite3_errmsg(db));
 }
 
-void peer_add(int index) { write_item(insert, index, secret(0)); }
-void peer_update(int index, const char *value) { write_item(update, index, value); }
-void peer_delete(int index) { write_item(delete, index, NULL); }
+void peer_add(int index) { write_item(insert, index, true); }
+void peer_update(int index) { write_item(update, index, true); }
+void peer_delete(int index) { write_item(delete, index, false); }
 
 int peer_list(int index) {
     char service[NAME_LENGTH];

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from clients import PATIENCE, Failure, ask, open_lines
-from names import SECRETS, account, service
+from names import account, new_secret, service
 from session import Missing, end
 
 
@@ -98,14 +98,18 @@ class PasswordStore(Store):
 
     def __init__(self, home, version):
         super().__init__("pass", home, version)
-        self.environment["PASSWORD_STORE_DIR"] = self.folder
+        editor = f"{home.folder}/editor"
+        with open(editor, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nexec cat >\"$1\"\n")
+        os.chmod(editor, 0o700)
+        self.environment.update(PASSWORD_STORE_DIR=self.folder, EDITOR=editor)
 
     def start(self):
         user = "peers@example.com"
         self.run("gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-gen-key", user, "default",
                  "default", "never")
         self.home.session.at_end.append(self.end_agent)
-        self.sealed = self.run("gpg", "--batch", "--quiet", "--encrypt", "--recipient", user, standard_input=SECRETS[0].encode())
+        self.sealed = self.run("gpg", "--batch", "--quiet", "--encrypt", "--recipient", user, standard_input=new_secret().encode())
         with open(f"{self.folder}/.gpg-id", "w", encoding="utf-8") as file:
             file.write(user + "\n")
 
@@ -144,5 +148,7 @@ class PasswordStore(Store):
             with open(f"{folder}/{account(self.size)}.gpg", "wb") as file:
                 file.write(self.sealed)
             self.size += 1
+        # The `gopass` of Debian 12 makes no folders.
+        os.makedirs(f"{self.folder}/{service(self.size)}", mode=0o700, exist_ok=True)
         if self.size < size:
             self.stopped = f"filling stopped after {seconds} s"
