@@ -73,6 +73,8 @@ class Comparison:
             if number == 0:
                 self.observe(clients)
             self.rows[size] = [self.row(result) for result in measure.measure(clients, self.seconds, say)]
+        for store in self.contenders.stores:
+            self.stops += [f"- {store.name} ended by itself {words} and was started again" for words in store.crashes]
 
     def fill(self, store, size):
         """Whether there is something new to measure."""

@@ -74,6 +74,7 @@ def take_turn(result, operation, number):
         if operation in result.failures or isinstance(failure, NoAnswer):
             result.given_up.add(operation)
         result.failures[operation] = str(failure)
+        recover(result)
     result.spent += time.monotonic() - start
 
 
@@ -111,6 +112,16 @@ def measure_throughput(result, operation, count):
         result.throughput[operation, count] = result.client.throughput(operation, result.size, 1, count)
     except Failure as failure:
         result.failures[f"{operation} by {count}"] = str(failure)
+        recover(result)
+
+
+def recover(result):
+    """Lets the next call have a daemon and a client that work."""
+    try:
+        result.client.stop()
+        result.client.store.revive()
+    except Failure as failure:
+        result.failures["daemon"] = str(failure)
 
 
 def memory(client):

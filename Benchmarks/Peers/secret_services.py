@@ -10,6 +10,7 @@ import subprocess
 import time
 import uuid
 
+from clients import Failure
 from names import account, new_secret, service
 from session import Missing, end, random_password
 from stores import FilledByLines
@@ -26,7 +27,24 @@ class SecretService(FilledByLines):
         self.home.wait_until(self.is_serving, 60, f"{self.name} does not serve the Secret Service")
 
     def open(self):
+        """Prepares the store and starts the daemon for the first time."""
         raise NotImplementedError
+
+    def serve(self):
+        """Starts the daemon on what is stored."""
+        raise NotImplementedError
+
+    def revive(self):
+        """Starts a daemon again that has ended by itself."""
+        code = self.daemon.poll()
+        if code is None:
+            return
+        self.crashes.append(f"after {self.size:,} items with " + (f"signal {-code}" if code < 0 else f"code {code}"))
+        self.serve()
+        try:
+            self.home.wait_until(self.is_serving, 60, f"{self.name} does not serve the Secret Service again")
+        except Missing as error:
+            raise Failure(str(error)) from None
 
     def is_serving(self):
         if self.daemon.poll() is not None:
@@ -39,10 +57,13 @@ class SecretService(FilledByLines):
 
 class GnomeKeyring(SecretService):
     def open(self):
-        self.folder = self.environment["XDG_DATA_HOME"]
+        self.folder, self.password = self.environment["XDG_DATA_HOME"], random_password()
+        self.serve()
+
+    def serve(self):
         self.daemon = self.home.start(
             ["gnome-keyring-daemon", "--unlock", "--components=secrets", "--foreground"], stdin=subprocess.PIPE)
-        self.daemon.stdin.write(random_password())
+        self.daemon.stdin.write(self.password)
         self.daemon.stdin.close()
 
 
@@ -105,11 +126,12 @@ class KeePassXC(SecretService):
         except subprocess.TimeoutExpired:
             self.stopped = f"the import of {size:,} items took more than {seconds} s"
         self.serve()
-        self.home.wait_until(self.is_serving, 60, f"{self.name} does not serve {self.size:,} items after 60 s")
-        # It takes the name before it has opened the database.
-        found = "object path \"/org/freedesktop/secrets/collection/"
-        self.home.wait_until(lambda: found in self.collections(), seconds + 60 - (time.monotonic() - start),
+        self.home.wait_until(self.is_serving, seconds + 60 - (time.monotonic() - start),
                              f"KeePassXC did not open {self.size:,} items")
+
+    def is_serving(self):
+        """It takes the name before it has opened the database, and then asks a person to open it."""
+        return super().is_serving() and 'object path "/org/freedesktop/secrets/collection/' in self.collections()
 
     def collections(self):
         return self.home.call(

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from clients import PATIENCE, Failure, ask, open_lines
-from names import account, new_secret, service
+from names import ITEMS_PER_SERVICE, account, new_secret, service
 from session import Missing, end
 
 
@@ -27,6 +27,8 @@ class Store:
         self.size = 0
         #: Why it has fewer items than it should.
         self.stopped = None
+        #: When its daemon ended by itself, and how.
+        self.crashes = []
         self.empty = 0
 
     def start(self):
@@ -35,6 +37,9 @@ class Store:
     def fill(self, size, seconds):
         """Adds items up to `size` for at most that time, and keeps how many there are."""
         raise NotImplementedError
+
+    def revive(self):
+        """After a failure: makes the store usable again, if its daemon has ended."""
 
     def daemons(self):
         """Processes whose memory counts, besides the client."""
@@ -149,6 +154,7 @@ class PasswordStore(Store):
                 file.write(self.sealed)
             self.size += 1
         # The `gopass` of Debian 12 makes no folders.
-        os.makedirs(f"{self.folder}/{service(self.size)}", mode=0o700, exist_ok=True)
+        for index in (self.size, self.size + ITEMS_PER_SERVICE):
+            os.makedirs(f"{self.folder}/{service(index)}", mode=0o700, exist_ok=True)
         if self.size < size:
             self.stopped = f"filling stopped after {seconds} s"
