@@ -35,12 +35,13 @@ def main():
     seconds = [int(os.environ.get(name, default)) for name, default in (("PEERS_SECONDS", "15"), ("PEERS_FILL_SECONDS", "60"))]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
+    load = os.getloadavg()[0]
     session = Session(folder)
     try:
         comparison = Comparison(Contenders(session, programs), *seconds)
         comparison.run(sizes)
         facts = {"date": time.strftime("%-d %B %Y"), "machine": machine(folder), "sync": report.duration(sync_time(session.place)),
-                 "rounds": measure.ROUNDS}
+                 "load": f"{load:.1f}", "rounds": measure.ROUNDS}
     finally:
         session.close()
     comparison.write(folder, facts)
@@ -111,11 +112,18 @@ class Comparison:
 
     def write(self, folder, facts):
         clients = [{"name": client.name, "version": client.version or "–", "language": client.language,
-                    "filling": client.store.filling} for client in self.contenders.clients]
+                    "durability": self.durability_of(client), "filling": client.store.filling}
+                   for client in self.contenders.clients]
         with open(f"{folder}/results.json", "w", encoding="utf-8") as file:
             json.dump({"facts": facts, "sizes": self.rows}, file, indent=1)
         with open(f"{folder}/section.md", "w", encoding="utf-8") as file:
-            file.write(report.section(facts, self.rows, clients, self.contenders.missing, self.durability, self.stops))
+            file.write(report.section(facts, self.rows, clients, self.contenders.missing, self.stops))
+
+    def durability_of(self, client):
+        """Its own, or that of the first client of its store."""
+        first = next(other.name for other in self.contenders.clients if other.store is client.store)
+        return self.durability.get(client.name) or (f"as {first}" if first in self.durability else "not observed")
+
 
     def verdict(self):
         """1 if this project's own contenders failed or were not measured; a peer may."""

@@ -130,13 +130,10 @@ class KeePassXC(SecretService):
                              f"KeePassXC did not open {self.size:,} items")
 
     def is_serving(self):
-        """It takes the name before it has opened the database, and then asks a person to open it."""
-        return super().is_serving() and 'object path "/org/freedesktop/secrets/collection/' in self.collections()
-
-    def collections(self):
-        return self.home.call(
-            "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.DBus.Properties.Get",
-            "string:org.freedesktop.Secret.Service", "string:Collections")
+        """It takes the name before it has opened the database, and would then ask a person to open it."""
+        return super().is_serving() and "boolean false" in self.home.call(
+            "org.freedesktop.secrets", "/org/freedesktop/secrets/collection/items", "org.freedesktop.DBus.Properties.Get",
+            "string:org.freedesktop.Secret.Collection", "string:Locked")
 
 
 def entry(index):
