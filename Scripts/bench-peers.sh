@@ -47,7 +47,8 @@ build_ours() {
 
 # A line for each peer: what the table calls it, the test for it, and its Debian packages.
 install_peers() {
-    need_all dbus-daemon 'have dbus-daemon && have dbus-send' "dbus-daemon dbus-bin" gnome-keyring keepassxc kwallet secret-tool "Python keyring"
+    need_all dbus-daemon 'have dbus-daemon && have dbus-send' "dbus-daemon dbus-bin" \
+        gnome-keyring keepassxc kwallet secret-tool "Python keyring"
     need gnome-keyring 'have gnome-keyring-daemon' gnome-keyring
     need keepassxc 'have keepassxc && have keepassxc-cli' keepassxc
     need kwallet 'have kwalletd5 || have ksecretd' "libkf5wallet-bin libqca-qt5-2-plugins"

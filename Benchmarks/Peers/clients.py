@@ -188,7 +188,7 @@ def run_command(arguments, environment, standard_input=b""):
         if status != 0:
             words = (content(errors) or content(output)).decode(errors="replace").split()
             raise Failure(f"{os.path.basename(arguments[0])} ended with {os.waitstatus_to_exitcode(status)}: "
-                          + " ".join(words)[-160:])
+                          + " ".join(words))
         return time_taken, int((usage.ru_utime + usage.ru_stime) * 1e9), content(output)
     finally:
         for descriptor in (reading, output, errors):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each contender in C provides, and the commands with which contender.c calls it.
 //
-// A contender is started as `PROGRAM STORE [INDEX]`. With an index it reads that item and ends, as a process of its own. Without one it
-// writes `ready` and then answers one line after the other:
+// A contender is started as `PROGRAM STORE [INDEX]`. With an index it reads that item and ends, as a process of its own. Without
+// one it writes `ready` and then answers one line after the other:
 //
 //     read N | again N | add N | update N | delete N     ok NANOSECONDS      one call
 //     list N                                             ok NANOSECONDS      all items of the service of item N

@@ -59,7 +59,8 @@ class Contenders:
             self.add(LineClient("Python keyring, GNOME Keyring", gnome, IN_PYTHON, program, self.python_versions()))
 
     def python_versions(self):
-        code = "import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)},' for n in ('keyring', 'SecretStorage')), f'Python {sys.version.split()[0]}')"
+        code = ("import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)},' for n in ('keyring', 'SecretStorage')), "
+                "f'Python {sys.version.split()[0]}')")
         return output(self.programs["python"], "-c", code)
 
     def make_password_stores(self):

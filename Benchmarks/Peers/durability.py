@@ -68,7 +68,8 @@ def trace_call(client, log):
 
 
 def options(log):
-    return ["--follow-forks", "--decode-fds=path", "--absolute-timestamps=format:unix,precision:us", f"--trace={CALLS}", f"--output={log}"]
+    return ["--follow-forks", "--decode-fds=path", "--absolute-timestamps=format:unix,precision:us", f"--trace={CALLS}",
+            f"--output={log}"]
 
 
 def in_words(lines, answered):

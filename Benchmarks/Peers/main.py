@@ -103,9 +103,10 @@ class Comparison:
 
     def row(self, result):
         store = result.client.store
+        failures = {operation: shortened(words, store) for operation, words in result.failures.items()}
         bytes_per_item = (store.bytes_on_disk() - store.empty) / store.size if store.has_files else None
         return {
-            "name": result.client.name, "size": result.size, "memory": result.memory, "failures": result.failures,
+            "name": result.client.name, "size": result.size, "memory": result.memory, "failures": failures,
             "medians": {operation: result.median(operation) for operation in result.samples}, "bytes": bytes_per_item,
             "throughput": {f"{operation} {count}": number for (operation, count), number in result.throughput.items()},
             "seconds": round(result.spent, 1), "is_ours": result.client.is_ours}
@@ -137,6 +138,12 @@ class Comparison:
             if problems:
                 return 1
         return 0
+
+
+def shortened(words, store):
+    """The end of a peer's words, without the paths of this machine."""
+    words = words.replace(store.home.folder, "…").replace(store.home.run, "…")
+    return words if len(words) < 200 else f"… {words[-200:]}"
 
 
 def sync_time(folder):

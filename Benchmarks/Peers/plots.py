@@ -10,7 +10,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 matplotlib.rcParams.update({"font.size": 9, "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False,
-                            "axes.grid": True, "axes.axisbelow": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "svg.hashsalt": "peers"})
+                            "axes.grid": True, "axes.axisbelow": True,
+                            "grid.color": "#dddddd", "grid.linewidth": 0.6, "svg.hashsalt": "peers"})
 MARKERS = "osD^vP*Xhd<>p"
 
 

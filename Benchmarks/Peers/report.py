@@ -22,6 +22,7 @@ NOTES = """- **fresh process**: a process that starts, reads one item and ends.
 - **KeychainKit**: a read is a search; the time in brackets is that of a value that was read before and has not changed since.
 - **1, 8 clients**: so many processes at once, calls per second together; for a command, so many at a time.
 - **memory**: Pss of one client and of the daemons it needs, the bus included. A command's own memory lasts as long as it runs, and is left out.
+- **failed**: no call succeeded. A failure that a later call did not repeat is only in the list below.
 - **bytes per item**: what the file system has allocated to the store, less what it had while empty. A write-ahead log is
   part of it, and counts for little only in a large store.
 """
@@ -42,7 +43,7 @@ def section(facts, rows_by_size, clients, missing, stops):
         parts += [f"### {size:,} items\n", times(rows, size), space(rows, size)]
     failures = [f"- {row['name']}, {size:,} items, {operation}: {words}" for size, rows in rows_by_size.items()
                 for row in rows for operation, words in row["failures"].items()]
-    parts += [NOTES, "### Where peers stopped\n", "\n".join([*stops, *failures] or ["- Nowhere."]) + "\n"]
+    parts += [NOTES, "### Where peers stopped or failed\n", "\n".join([*stops, *failures] or ["- Nowhere."]) + "\n"]
     parts += ["### The peers\n", peers(clients)]
     if missing:
         parts.append("\n".join(f"- Not measured: {name}: {reason}" for name, reason in missing.items()) + "\n")

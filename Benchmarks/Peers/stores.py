@@ -153,8 +153,11 @@ class PasswordStore(Store):
             with open(f"{folder}/{account(self.size)}.gpg", "wb") as file:
                 file.write(self.sealed)
             self.size += 1
-        # The `gopass` of Debian 12 makes no folders.
+        # The `gopass` of Debian 12 makes no folders, and `pass` removes empty ones.
         for index in (self.size, self.size + ITEMS_PER_SERVICE):
-            os.makedirs(f"{self.folder}/{service(index)}", mode=0o700, exist_ok=True)
+            folder = f"{self.folder}/{service(index)}"
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            with open(f"{folder}/.keep", "w", encoding="ascii"):
+                pass
         if self.size < size:
             self.stopped = f"filling stopped after {seconds} s"
