@@ -16,7 +16,8 @@
                 return try engine.copyMatching(query, accessGroups: accessGroups)
             }
             let found = try repeating.remembering(name) { () throws(KeychainError) in
-                try engine.requests.find(query, accessGroups: accessGroups).first
+                // A search for one item opens no other.
+                FoundOnce(try engine.requests.find(query, accessGroups: accessGroups).first, isOnly: true)
             }
             guard let found else { throw .noMatch }
             return Outcome(found.item.value)
