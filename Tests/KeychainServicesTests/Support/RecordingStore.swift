@@ -53,7 +53,7 @@ final class RecordingStore: RepeatingStore {
     }
 
     func remembering(
-        _ read: [UInt8], _ search: () throws(KeychainError) -> StoredItem?
+        _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem? {
         record.withLock { _ = $0.names.insert(read) }
         return try store.remembering(read, search)
