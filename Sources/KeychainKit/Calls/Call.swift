@@ -62,6 +62,8 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
     }
 
     func run() {
+        // The timer may be late, and other calls may have ended before this one.
+        guard deadline > time.elapsed() else { return expire() }
         let body: Body? = state.withLock { state in
             guard case .waiting = state.phase else { return nil }
             state.phase = .running
