@@ -46,7 +46,7 @@ final class RowSealer: Sendable {
     }
 
     /// The same for several at once.
-    fileprivate func rowIDs(of ids: [UUID]) -> [Int64] {
+    func rowIDs(of ids: [UUID]) -> [Int64] {
         let identities = FieldWriter.bytes(capacity: 16 * ids.count) { writer in
             for id in ids { writer.put(id) }
         }
@@ -161,7 +161,7 @@ final class RowSealer: Sendable {
     /// - Parameters:
     ///   - number: The row that its identity was made for.
     ///   - metadata: Opens the metadata with the key.
-    fileprivate func open(
+    func open(
         _ row: SealedRow, number: Int64, _ metadata: (SecretBytes) throws(CipherFailure) -> Data
     ) throws(UnreadableRow) -> StoredItem {
         let pair = try pair(of: row)
@@ -290,42 +290,5 @@ final class RowSealer: Sendable {
         guard let sealed = row.value else { throw .damaged }
         let old = constrainedKey(needs, try self.pair(of: row), place(of: row))
         return try old.rewrap(sealed, for: constrainedKey(needs, pair, newPlace))
-    }
-}
-
-// MARK: - Many rows
-
-/// Opens the rows of one search: what is the same for all of them is made once. Use it on one thread, within one call.
-final class RowOpener {
-    private let sealer: RowSealer
-    private let series = SeriesOpening()
-    private var place: AssociatedData
-
-    init(_ sealer: RowSealer) {
-        self.sealer = sealer
-        place = AssociatedData(
-            vaultID: sealer.keys.vaultID, role: .metadata, itemID: .zero, itemVersion: 0, keyClass: 0, generation: 0)
-    }
-
-    /// Hands to `body` each row with its item, or with the reason why it does not open.
-    func open(_ rows: [SealedRow], _ body: (SealedRow, Result<StoredItem, UnreadableRow>) -> Void) {
-        for (row, number) in zip(rows, sealer.rowIDs(of: rows.map(\.id))) {
-            body(row, Result { () throws(UnreadableRow) in try open(row, number) })
-        }
-    }
-
-    func open(_ row: SealedRow) throws(UnreadableRow) -> StoredItem { try open(row, sealer.rowID(of: row.id)) }
-
-    func openValue(_ row: SealedRow, _ needs: Proofs.Needs, _ proofs: Proofs) throws(UnreadableRow) -> Data? {
-        try sealer.openValue(row, needs, proofs, series)
-    }
-
-    private func open(_ row: SealedRow, _ number: Int64) throws(UnreadableRow) -> StoredItem {
-        try sealer.open(row, number: number) { (key) throws(CipherFailure) in
-            place.move(
-                toItem: row.id, version: UInt64(bitPattern: row.version), keyClass: row.keyClass,
-                generation: row.generation)
-            return try series.open(row.metadata, with: key, place)
-        }
     }
 }
