@@ -26,6 +26,7 @@ check: export KEYCHAIN_CHECK = 1
 check: ## Before a commit: check formatting and documents, build without warnings, run all tests except the fault suites
 	@Scripts/setup.sh test
 	@$(MAKE) --no-print-directory lint docs
+	@Scripts/check-fuzz.sh
 	@Scripts/test.sh --skip '$(FAULT_SUITES)'
 
 faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence.md
