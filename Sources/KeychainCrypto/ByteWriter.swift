@@ -58,7 +58,8 @@ public struct FieldWriter {
     ///
     /// - Parameter capacity: At least as many as it writes.
     public static func bytes(capacity: Int, _ body: (inout FieldWriter) -> Void) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        // For no bytes at all Swift would write into the empty array that all threads share.
+        [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
             var writer = FieldWriter(UnsafeMutableRawBufferPointer(buffer))
             body(&writer)
             count = writer.count
