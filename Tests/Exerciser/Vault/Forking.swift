@@ -11,8 +11,12 @@ extension VaultItems {
     func forkAndUseThreads() throws {
         try add("parent", "v")
         _ = try engine.requests.find(Self.query("parent"), accessGroups: .unrestricted)
+        waitUntilOtherThreadsSleep()
         let child = test_fork()
-        guard child != 0 else { _exit(usesThreads() ? 0 : 1) }
+        guard child != 0 else {
+            alarm(60)
+            _exit(usesThreads() ? 0 : 1)
+        }
         say("child", exitStatus(child))
     }
 
@@ -48,8 +52,10 @@ extension VaultItems {
         let opener = Thread { _ = try? vault.lockState }
         opener.start()
         opened.wait()
+        waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
+            alarm(60)
             do { _ = try vault.lockState } catch { say("child \(error.reason.rawValue)") }
             _exit(0)
         }
@@ -67,6 +73,27 @@ extension VaultItems {
         var status: Int32 = 0
         waitpid(child, &status, 0)
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+}
+
+/// A thread that is inside the Swift runtime at a fork leaves the runtime's locks to the child for ever. A child for which that was
+/// not enough is ended by an alarm.
+func waitUntilOtherThreadsSleep() {
+    var calm = 0
+    for _ in 0..<10_000 where calm < 5 {
+        calm = otherThreadsSleep ? calm + 1 : 0
+        usleep(1000)
+    }
+}
+
+private var otherThreadsSleep: Bool {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    return threads.allSatisfy { thread in
+        let status = FileManager.default.contents(atPath: "/proc/self/task/\(thread)/stat") ?? Data()
+        // The name before it may contain anything.
+        let state = String(decoding: status, as: UTF8.self).split(separator: ")").last?.split(separator: " ").first
+        return own.hasSuffix("/" + thread) || state == nil || state == "S"
     }
 }
 

@@ -33,8 +33,10 @@ extension VaultItems {
     /// Observes, and tries to in the child of a fork as well, which has none of the threads that this takes.
     func observeAndFork(_ vault: Vault) throws {
         let observation = try vault.observe { say("changed") }
+        waitUntilOtherThreadsSleep()
         let child = test_fork()
         guard child != 0 else {
+            alarm(60)
             do { _ = try vault.observe {} } catch { say("child \(error.reason.rawValue)") }
             _exit(0)
         }
