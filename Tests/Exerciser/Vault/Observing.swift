@@ -50,8 +50,8 @@ extension VaultItems {
     func forkAndEnd(_ mark: String) throws {
         try add("parent", "v")
         guard test_fork() != 0 else {
-            // Whoever waits for the end of the output must not wait for the child.
-            for descriptor: Int32 in 0...2 { close(descriptor) }
+            // Whoever waits for the parent must not wait for the child.
+            closePipesAndSockets()
             try? add("child-1", "v")
             _ = FileManager.default.createFile(atPath: mark + ".begun", contents: nil)
             for _ in 0..<60_000 where access(mark + ".go", F_OK) != 0 { usleep(1000) }
@@ -60,6 +60,15 @@ extension VaultItems {
             _exit(0)
         }
         for _ in 0..<60_000 where access(mark + ".begun", F_OK) != 0 { usleep(1000) }
+    }
+
+    /// Foundation's `Process` takes the parent for running while its socket is open.
+    private func closePipesAndSockets() {
+        for descriptor: Int32 in 0..<1024 {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { continue }
+            if [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) { close(descriptor) }
+        }
     }
 
     /// Adds an item and waits, with the transaction open, for the input to end.
