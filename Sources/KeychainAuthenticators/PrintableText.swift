@@ -7,14 +7,24 @@ extension String {
     /// Terminals obey escape sequences, and direction marks make a name look like another.
     package func escapingControls(keeping kept: Unicode.Scalar? = nil) -> String {
         var result = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if scalar.isInvisible, scalar != kept {
+        for index in unicodeScalars.indices {
+            let scalar = unicodeScalars[index]
+            if scalar.isInvisible, scalar != kept, !joinsEmoji(at: index) {
                 result.append(contentsOf: scalar.spelledOut.unicodeScalars)
             } else {
                 result.append(scalar)
             }
         }
         return String(result)
+    }
+
+    /// Whether it is the joiner inside an emoji that is made of several, as families are. Anywhere else a joiner hides.
+    private func joinsEmoji(at index: Index) -> Bool {
+        let scalars = unicodeScalars
+        let next = scalars.index(after: index)
+        guard scalars[index] == "\u{200D}", index > scalars.startIndex, next < scalars.endIndex else { return false }
+        let before = scalars[scalars.index(before: index)]
+        return (before.isEmoji || before == "\u{FE0F}") && scalars[next].isEmoji
     }
 }
 
@@ -26,6 +36,9 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// Digits may begin an emoji too, but are none.
+    fileprivate var isEmoji: Bool { !isASCII && properties.isEmoji }
 
     fileprivate var spelledOut: String {
         switch self {

@@ -74,3 +74,8 @@ public enum ProcessEnvironment {
         return nil
     }
 }
+
+extension [String: String] {
+    /// A variable. An empty one counts as unset, as in the XDG base directory specification.
+    package func value(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -24,7 +24,7 @@ enum EnvironmentFindings {
     }
 
     private static func entitlements(_ environment: [String: String]) -> [Finding] {
-        guard let path = environment["KEYCHAIN_ENTITLEMENTS"] else { return [] }
+        guard let path = environment.value("KEYCHAIN_ENTITLEMENTS") else { return [] }
         do throws(KeychainError) {
             _ = try AccessGroups.ofEnvironment(environment)
             return [
@@ -50,7 +50,7 @@ enum EnvironmentFindings {
     // MARK: - The system
 
     private static func keyring(_ environment: [String: String]) -> Finding {
-        if environment["KEYCHAIN_UNLOCK_CACHE"] == "process" {
+        if environment.value("KEYCHAIN_UNLOCK_CACHE") == "process" {
             return Finding(
                 "kernel-keyring", .ok,
                 "Not used (KEYCHAIN_UNLOCK_CACHE=process): each process must unlock the vault for itself.")

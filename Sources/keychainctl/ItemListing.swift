@@ -8,37 +8,21 @@ import KeychainKit
 struct ItemListing {
     private static let header = ["CLASS", "SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP", "MODIFIED"]
 
+    private static let names = ["SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP"]
+
     let items: [ListedItem]
 
     /// One line for each item under a line of titles; nothing at all if there are no items. Items that require
     /// authentication are marked, in a column that is there only if it is needed.
-    var text: String {
+    ///
+    /// - Parameter limit: The columns of the terminal, to which names are cut; `nil` to cut nothing.
+    func text(within limit: Int?) -> String {
         guard !items.isEmpty else { return "" }
         guard items.contains(where: \.requiresAuthentication) else {
-            return TextTable(header: Self.header, rows: items.map(\.cells)).text
+            return TextTable(header: Self.header, rows: items.map(\.cells), cut: Self.names).text(within: limit)
         }
         let rows = items.map { $0.cells + [$0.requiresAuthentication ? "asks" : "-"] }
-        return TextTable(header: Self.header + ["PROTECTED"], rows: rows).text
-    }
-}
-
-/// Columns, each as wide as its longest cell.
-struct TextTable {
-    let header: [String]
-    let rows: [[String]]
-
-    var text: String {
-        let rows = [header] + rows
-        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { Self.line($0, widths) + "\n" }.joined()
-    }
-
-    private static func line(_ cells: [String], _ widths: [Int]) -> String {
-        let last = cells.count - 1
-        let padded = zip(cells, widths).prefix(last).map { cell, width in
-            cell + String(repeating: " ", count: width - cell.count)
-        }
-        return (padded + [cells[last]]).joined(separator: "  ")
+        return TextTable(header: Self.header + ["PROTECTED"], rows: rows, cut: Self.names).text(within: limit)
     }
 }
 
@@ -54,8 +38,10 @@ extension ListedItem {
     /// The service, or the server with what tells it from others of the same name.
     private var place: String? {
         guard itemClass == .internetPassword else { return service }
-        let scheme = protocolCode.map { $0.trimmingCharacters(in: .whitespaces) + "://" } ?? ""
+        let scheme = protocolName.map { $0 + "://" } ?? ""
         let port = port.map { ":\($0)" } ?? ""
-        return scheme + (server ?? "") + port + (path ?? "")
+        // The colons of an IPv6 address would run into the port.
+        let host = server.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+        return scheme + host + port + (path ?? "")
     }
 }

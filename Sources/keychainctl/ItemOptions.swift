@@ -5,13 +5,20 @@ import ArgumentParser
 import KeychainKit
 
 struct ItemOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("The service of a generic password.", valueName: "name"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The service of a generic password.", valueName: "name"),
+        completion: .custom { words, _, _ in ItemCompletion.services(words) })
     var service: String?
 
-    @Option(help: ArgumentHelp("The server of an internet password.", valueName: "host"))
+    @Option(
+        help: ArgumentHelp(
+            "The server of an internet password, or its address: https://host:8443/path.", valueName: "host"),
+        completion: .custom { words, _, _ in ItemCompletion.servers(words) })
     var server: String?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The account.", valueName: "name"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The account.", valueName: "name"),
+        completion: .custom { words, _, _ in ItemCompletion.accounts(words) })
     var account: String?
 
     @Option(
@@ -35,7 +42,8 @@ struct ItemOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Whether the item is marked for synchronization.")
     var synchronizable: Bool?
 
-    func validate() throws {
+    mutating func validate() throws {
+        if let server, ServerAddress.isOne(server) { try takeApart(ServerAddress(server)) }
         if service != nil, server != nil {
             throw ValidationError("--service and --server cannot be used together. Give one of them.")
         }
@@ -43,6 +51,14 @@ struct ItemOptions: ParsableArguments {
             throw ValidationError("--protocol, --port and --path can only be used with --server, not with --service.")
         }
         if port == 0 { throw ValidationError("--port takes a number from 1 to 65535.") }
+    }
+
+    private mutating func takeApart(_ address: ServerAddress) throws {
+        guard protocolCode == nil, port == nil, path == nil else {
+            throw ValidationError(
+                "Give either an address with --server, or --server HOST with --protocol, --port and --path.")
+        }
+        (server, protocolCode, port, path) = (address.host, address.protocolCode, address.port, address.path)
     }
 
     func requireServiceOrServer() throws {

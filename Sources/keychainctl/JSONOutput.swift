@@ -36,7 +36,7 @@ struct ItemJSON: Encodable {
         try object.encode(item.account, forKey: .account)
         try object.encode(item.label, forKey: .label)
         try object.encode(item.accessGroup, forKey: .accessGroup)
-        try object.encode(item.protocolCode, forKey: .protocol)
+        try object.encode(item.protocolName, forKey: .protocol)
         try object.encode(item.port, forKey: .port)
         try object.encode(item.path, forKey: .path)
         try object.encode(item.created?.timestamp(withFraction: true), forKey: .created)

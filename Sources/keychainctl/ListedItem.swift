@@ -15,7 +15,8 @@ struct ListedItem {
     var label: String? { item.displayText(of: .label) }
     var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
     var accessGroup: String { item.accessGroup }
-    var protocolCode: String? { item.protocol?.rawValue }
+    /// As people call it.
+    var protocolName: String? { item.protocol.map { ProtocolCode.name(of: $0.rawValue) } }
     var port: Int? { item.port }
     var isSynchronizable: Bool { item.synchronizable }
     /// `nil` for an item of which the name alone is shown.
@@ -42,6 +43,7 @@ struct AccessibilityName: ExpressibleByArgument {
     let accessibility: Accessibility
 
     static let help = Accessibility.allCases.map(\.word).joined(separator: ", ")
+    static let defaultCompletionKind = CompletionKind.list(Accessibility.allCases.map(\.word))
 
     init?(argument: String) {
         let found = Accessibility.allCases.first { [$0.word, $0.name, $0.rawValue].contains(argument) }

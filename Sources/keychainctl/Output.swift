@@ -47,6 +47,13 @@ enum Output {
         write("keychainctl: \(message.escapingControls(keeping: "\n"))\n", to: STDERR_FILENO)
     }
 
+    /// How many columns a table may take; `nil` if standard output is no terminal: programs need whole names.
+    static var columns: Int? {
+        guard Terminal.isTerminal(STDOUT_FILENO) else { return nil }
+        var size = winsize()
+        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    }
+
     /// A question on standard error; the answer is typed after it.
     static func prompt(_ question: String) { write(question.escapingControls(), to: STDERR_FILENO) }
 

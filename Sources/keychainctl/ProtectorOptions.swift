@@ -12,7 +12,7 @@ struct NewSecretOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new passphrase from this open descriptor.", valueName: "number"))
     var newPassphraseFd: String?
 
-    @Option(help: ArgumentHelp("The new key file: 32 to 4096 random bytes.", valueName: "path"))
+    @Option(help: ArgumentHelp("The new key file: 32 to 4096 random bytes.", valueName: "path"), completion: .file())
     var newKeyFile: String?
 
     @Option(help: ArgumentHelp("Read the new key of a key file from this open descriptor.", valueName: "number"))
@@ -120,6 +120,7 @@ enum ProtectorName: ExpressibleByArgument {
     }
 
     static let help = "passphrase, recovery-key, credential, key-file, device-key, or an id"
+    static let defaultCompletionKind = KindName.defaultCompletionKind
 
     /// The one that is meant.
     ///
@@ -154,6 +155,8 @@ struct KindName: ExpressibleByArgument {
     }
 
     static let help = "passphrase, recovery-key, credential, key-file or device-key"
+    static let defaultCompletionKind = CompletionKind.list(
+        ["credential", "device-key", "key-file", "passphrase", "recovery-key"])
 }
 
 extension UnlockOptions {
@@ -162,7 +165,7 @@ extension UnlockOptions {
     func authorityForRemoval(_ vault: Vault) throws(KeychainError) -> ProtectorSecret? {
         let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
         guard given == nil, hasPerson, try vault.opensByItself else { return try authority(vault) }
-        return Terminal.isTerminal(STDIN_FILENO) ? try secret(vault) : nil
+        return Terminal.canAsk ? try secret(vault) : nil
     }
 
     /// The secret that vouches for a change, if one is needed: given, or asked for.

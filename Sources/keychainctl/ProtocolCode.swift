@@ -5,6 +5,9 @@ import ArgumentParser
 
 /// The four characters that Apple's `kSecAttrProtocol…` constants hold.
 struct ProtocolCode: ExpressibleByArgument {
+    static let defaultCompletionKind = CompletionKind.list(
+        (names.keys + ["http", "imap", "ldap", "pop3", "smtp"]).sorted())
+
     let code: String
 
     /// Usual names that differ from the code, or are not four characters long.
@@ -13,6 +16,9 @@ struct ProtocolCode: ExpressibleByArgument {
         "nntps": "ntps", "pop3s": "pops", "smb": "smb ", "socks": "sox ", "ssh": "ssh ", "telnet": "teln",
         "telnets": "tels",
     ]
+
+    /// The usual name of a code, which the option takes as well; the code itself if there is none.
+    static func name(of code: String) -> String { names.first { $0.value == code }?.key ?? code }
 
     /// - Returns: `nil` for what is neither a known name nor four printable ASCII characters.
     init?(argument: String) {

@@ -42,13 +42,13 @@ struct UnlockOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the recovery key from this open descriptor.", valueName: "number"))
     var recoveryKeyFd: String?
 
-    @Option(help: ArgumentHelp("Use the key in this file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Use the key in this file.", valueName: "path"), completion: .file())
     var keyFile: String?
 
     @Option(help: ArgumentHelp("Read the key of a key file from this open descriptor.", valueName: "number"))
     var keyFd: String?
 
-    @Flag(help: "Use the credential that systemd gave to this service.")
+    @Flag(help: "Use the credential 'swift-keychain.key' that systemd gave to this service (LoadCredential=).")
     var credential = false
 
     func validate() throws {
@@ -141,7 +141,8 @@ extension UnlockOptions {
             return try body()
         } catch {
             guard error.reason == .locked, given == nil else { throw error }
-            guard Terminal.isTerminal(STDIN_FILENO) else { throw Self.locked(vault, error) }
+            // Standard input may be a pipe: the question goes to the terminal.
+            guard Terminal.canAsk else { throw Self.locked(vault, error) }
             try unlockForThisProcess(vault)
             return try body()
         }

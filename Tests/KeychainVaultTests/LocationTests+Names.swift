@@ -68,6 +68,13 @@ extension LocationTests {
             "/h/.config/swift-keychain/device.key"
         ),
         (["KEYCHAIN_VAULT": "/v", "KEYCHAIN_DEVICE_KEY": "/k"], "/v", "/k"),
+        (
+            [
+                "HOME": "/h", "KEYCHAIN_VAULT": "", "KEYCHAIN_DEVICE_KEY": "", "XDG_DATA_HOME": "",
+                "XDG_CONFIG_HOME": "",
+            ],
+            "/h/.local/share/swift-keychain", "/h/.config/swift-keychain/device.key"
+        ),
     ])
     func location_fromEnvironment_followsTheVariables(
         _ environment: [String: String], _ folder: String, _ deviceKeyFile: String

@@ -40,9 +40,43 @@ struct InternetPasswordTests {
         ("https", "htps"), ("http", "http"), ("ssh", "ssh "), ("ftp", "ftp "), ("imap", "imap"), ("smtp", "smtp"),
         ("htps", "htps"), ("HTTPS", "htps"), ("abcd", "abcd"),
     ])
-    func protocol_byItsUsualName_isStoredAsApplesCode(name: String, code: String) throws {
+    func protocol_byItsUsualName_isFoundByApplesCode(name: String, code: String) throws {
         try tool.run("set", "--server", "h", "-a", "a", "--protocol", name, input: secret)
-        #expect(try tool.listed().first?["protocol"] as? String == code)
+        #expect(try tool.run("get", "--server", "h", "-a", "a", "--protocol", code).output == secret)
+    }
+
+    @Test(arguments: [
+        ("https://git.example.com/team", ["git.example.com", "https", "-", "/team"]),
+        ("https://git.example.com:8443/", ["git.example.com", "https", "8443", "-"]),
+        ("SSH://git.example.com", ["git.example.com", "ssh", "-", "-"]),
+        ("https://[::1]:8443/a/b", ["::1", "https", "8443", "/a/b"]),
+        ("git.example.com", ["git.example.com", "-", "-", "-"]),
+    ])
+    func address_isTakenApart(address: String, parts: [String]) throws {
+        try tool.run("set", "--server", address, "-a", "a", input: secret)
+        let item = try #require(try tool.listed().first)
+        let found = ["server", "protocol", "port", "path"].map { item[$0] is NSNull ? "-" : "\(item[$0] ?? "")" }
+        #expect(found == parts)
+        #expect(try tool.run("get", "--server", address, "-a", "a").output == secret)
+    }
+
+    @Test(arguments: [
+        ("https://u@h/", "--account"), ("https://h/?q", "query"), ("https://h/#f", "fragment"),
+        ("https:///p", "no host"),
+        ("https://h:0/", "1 to 65535"), ("https://h:x/", "1 to 65535"), ("https://[::1/", "1 to 65535"),
+        ("gopher-plus://h", "--protocol"), ("://h", "--protocol"), ("a/b://h", "--protocol"),
+    ])
+    func address_withWhatAnItemHasNot_isRefusedAndSaysWhat(address: String, words: String) throws {
+        let run = try tool.run("set", "--server", address, "-a", "a", input: secret)
+        #expect(run.status == 64)
+        #expect(run.errors.contains(words), "\(run.errors)")
+        #expect(try tool.listed().isEmpty)
+    }
+
+    @Test(arguments: [["--port", "1"], ["--protocol", "ssh"], ["--path", "/p"]])
+    func address_besideAnOptionForAPart_isRefused(option: [String]) throws {
+        let run = try tool.run("get", "--server", "https://h", option[0], option[1])
+        #expect(run.status == 64)
     }
 
     @Test func serviceAndServer_ofOneName_areTwoItems() throws {

@@ -33,7 +33,7 @@ struct ListTests {
     @Test func table_ofAnInternetPassword_showsWhatTellsItFromOthers() throws {
         try tool.run(
             "set", "--server", "h", "-a", "a", "--protocol", "https", "--port", "8443", "--path", "/git", input: secret)
-        #expect(try tool.run("list").text.contains("htps://h:8443/git"))
+        #expect(try tool.run("list").text.contains("https://h:8443/git"))
     }
 
     @Test func json_ofAnItem_hasTheDocumentedKeys() throws {
@@ -63,7 +63,7 @@ struct ListTests {
             "set", "--server", "h", "-a", "a", "--protocol", "ssh", "--port", "22", "--path", "/p", input: secret)
         let item = try #require(try tool.listed().first)
         #expect(item["server"] as? String == "h")
-        #expect(item["protocol"] as? String == "ssh ")
+        #expect(item["protocol"] as? String == "ssh")
         #expect(item["port"] as? Int == 22)
         #expect(item["path"] as? String == "/p")
     }
@@ -125,6 +125,46 @@ struct ListTests {
         try tool.store(account: name)
         #expect(try tool.listed().first?["account"] as? String == name)
         #expect(try !tool.run("list", "--json").text.contains(name))
+    }
+
+    // MARK: - Columns
+
+    @Test func table_withWideCharacters_aligns() throws {
+        for (service, account) in [("日本語", "a"), ("e\u{301}", "b"), ("👩‍👩‍👧", "c"), ("❤\u{FE0F}", "d"), ("plain", "e")] {
+            try tool.store(service: service, account: account)
+        }
+        let text = try tool.run("list").text
+        // The title of the column takes fourteen columns.
+        for line in [
+            "日本語          a", "e\u{301}               b", "👩‍👩‍👧              c", "❤\u{FE0F}              d",
+            "plain           e",
+        ] {
+            #expect(text.contains("generic-password  \(line)"), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["a\u{200D}b", "\u{200D}👧", "👩\u{200D}", "1\u{200D}👧"])
+    func joiner_outsideAnEmoji_isSpelledOut(name: String) throws {
+        try tool.store(account: name)
+        #expect(try tool.run("list").text.contains("\\u{200d}"))
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func table_onATerminal_isCutToItsWidth() throws {
+        try tool.store(service: String(repeating: "long", count: 30), account: "日本語日本語日本語日本語日本語")
+        let lines = try tool.dialogue("list").screen.split(separator: "\r\n")
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(lines.last?.contains("…  ") == true)
+        #expect(lines.last?.hasSuffix("Z") == true)
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func table_onATerminal_showsWholeNamesIfAsked() throws {
+        let name = String(repeating: "long", count: 30)
+        try tool.store(service: name)
+        #expect(try tool.dialogue("list", "--wide").screen.contains(name))
+        #expect(try tool.run("list").text.contains(name))
     }
 
     @Test func message_withAnEscapeSequence_doesNotPrintItRaw() throws {

@@ -34,13 +34,14 @@ struct LockTests {
         #expect(try vault.get().output == secret)
     }
 
-    @Test func unlock_withATimeout_servesAnotherProcess() throws {
+    @Test(arguments: ["300", "90s", "10m", "8h", "2d"])
+    func unlock_withATimeout_servesAnotherProcess(timeout: String) throws {
         try vault.store()
-        #expect(try vault.withKey("unlock --timeout 10m").status == 0)
+        #expect(try vault.withKey("unlock --timeout \(timeout)").status == 0)
         #expect(try vault.get().output == secret)
     }
 
-    @Test(arguments: ["0s", "5", "m", "-1m", "1.5h", "99999999h", "15minutes"])
+    @Test(arguments: ["0s", "0", "m", "-1m", "1.5h", "99999999h", "4294967296", "49711d", "15minutes"])
     func unlock_withATimeoutThatIsNone_isUsage(timeout: String) throws {
         #expect(try vault.withKey("unlock --timeout=\(timeout)").status == 64)
     }

@@ -21,6 +21,22 @@ struct TerminalTests {
         #expect(try tool.get() == Data("pässword".utf8))
     }
 
+    /// In a loop or behind a pipe, standard input is not the terminal.
+    @Test(arguments: [
+        ("printf piped | \"$CTL\" set -s example.com -a alice", 1),
+        ("printf 'alice\\nalice\\n' | while read -r a; do \"$CTL\" get -s example.com -a $a; done", 2),
+    ])
+    func prompt_whileStandardInputIsAPipe_asksOnTheTerminal(script: String, count: Int) throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let key = String(decoding: vault.recoveryKey, as: UTF8.self)
+        let words = ["sh", "-c", "CTL='\(Tool.executable)'; \(script)"]
+        let dialogue = try vault.tool.dialogue(
+            program: words, steps: Array(repeating: ("Recovery key", .type(key)), count: count))
+        #expect(dialogue.status == 0, "\(dialogue.screen)")
+        #expect(try vault.withKey("get -s example.com -a alice").output == (count == 1 ? Data("piped".utf8) : secret))
+    }
+
     @Test func prompt_forAValue_doesNotShowIt() throws {
         let dialogue = try set(("Value", .type("hidden\n")), ("again", .type("hidden\n")))
         #expect(!dialogue.screen.contains("hidden"))

@@ -20,7 +20,7 @@ struct UsageTests {
         "set -s s", "set -a a", "set", "get", "get -a a", "get -s s --server h", "get -s s --port 80",
         "get --server h --port 0", "get --server h --port 65536", "get --server h --protocol xx", "delete -a a",
         "set -s s -a a --from-fd -1", "set -s s -a a --from-fd x", "set -s s -a a --from-fd 77", "frobnicate",
-        "get -ss", "list --frob", "unlock --passphrase-fd x", "unlock --key-fd -1", "unlock --timeout 5",
+        "get -ss", "list --frob", "unlock --passphrase-fd x", "unlock --key-fd -1", "unlock --timeout 5y",
         "unlock --recovery-key --credential", "init --passphrase-fd x", "init --no-device-key", "protect add",
         "protect add fingerprint", "protect add key-file", "protect remove", "protect remove x", "protect frobnicate",
         "protect add passphrase --new-passphrase-fd x", "protect add passphrase --new-key-fd 3",
@@ -45,7 +45,9 @@ struct UsageTests {
         "protect hunter2", "protect add passphrase hunter2", "protect add hunter2", "protect remove hunter2",
         "protect change passphrase --new-passphrase-fd hunter2", "doctor hunter2", "watch-session hunter2",
         "get -s s --recovery-key hunter2", "sett hunter2", "--frob hunter2", "get --server h --port hunter2",
-        "get -s s --protocol hunter2", "quarantine purge hunter2", "quarantine list hunter2", "backup f hunter2",
+        "get -s s --protocol hunter2", "set --server https://u:hunter2@h/ -a a",
+        "set --server https://h/?token=hunter2 -a a", "set --server hunter2://h -a a", "quarantine purge hunter2",
+        "quarantine list hunter2", "backup f hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")
@@ -56,6 +58,13 @@ struct UsageTests {
 
     @Test func commandLine_withAWordTooMany_saysThatValuesDoNotBelongThere() throws {
         #expect(try tool.run("set", "-s", "s", "-a", "a", "x").errors.contains("never go on the command line"))
+    }
+
+    @Test func timeout_thatIsNone_isToldItsUnits() throws {
+        let errors = try tool.run("unlock", "--timeout", "5y").errors
+        for unit in ["seconds (90 or 90s)", "minutes (15m)", "hours (8h)", "days (2d)"] {
+            #expect(errors.contains(unit))
+        }
     }
 
     @Test func commandLine_thatIsNotText_isRefused() throws {

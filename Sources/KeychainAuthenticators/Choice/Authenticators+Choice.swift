@@ -115,10 +115,3 @@ private enum Word: String, CaseIterable {
         self = known
     }
 }
-
-extension [String: String] {
-    /// A variable that is empty counts as not set.
-    fileprivate func value(_ name: String) -> String? {
-        self[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-}

@@ -29,6 +29,15 @@ package struct Terminal {
     /// signal, as its shell expects.
     package static var cancellingSignal: Int32? { HeldSignals.cancelling }
 
+    /// Whether a question would be shown: the program has a terminal, and is in its foreground. Standard input may be anything.
+    package static var canAsk: Bool {
+        do throws(KeychainError) {
+            return try ControllingTerminal().isForeground
+        } catch {
+            return false
+        }
+    }
+
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     /// Runs a dialogue with echo off.

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import SecretMemory
 
 /// The property list with the entitlements of the running program.
 ///
@@ -17,7 +18,7 @@ struct EntitlementsFile {
     static func find(
         _ environment: [String: String], executable: String?
     ) throws(KeychainError) -> EntitlementsFile? {
-        if let path = environment["KEYCHAIN_ENTITLEMENTS"] { return try named(path) }
+        if let path = environment.value("KEYCHAIN_ENTITLEMENTS") { return try named(path) }
         let program: String
         if let executable { program = executable } else { program = try RunningProgram.path() }
         return try reading(program + ".entitlements")

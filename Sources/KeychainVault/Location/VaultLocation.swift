@@ -72,8 +72,8 @@ public struct VaultLocation: Hashable, Sendable {
     }
 
     private static func stateFolder(_ environment: [String: String]) -> String? {
-        if let path = environment["XDG_STATE_HOME"], isAbsolute(path) { return path + "/swift-keychain" }
-        guard let home = environment["HOME"], isAbsolute(home) else { return nil }
+        if let path = environment.value("XDG_STATE_HOME"), isAbsolute(path) { return path + "/swift-keychain" }
+        guard let home = environment.value("HOME"), isAbsolute(home) else { return nil }
         return home + "/.local/state/swift-keychain"
     }
 
@@ -81,9 +81,9 @@ public struct VaultLocation: Hashable, Sendable {
     private static func path(
         _ environment: [String: String], _ override: String, _ base: String, _ underHome: String, _ name: String
     ) throws(KeychainError) -> String {
-        if let path = environment[override] { return path }
-        if let path = environment[base], isAbsolute(path) { return path + "/" + name }
-        guard let home = environment["HOME"], isAbsolute(home) else {
+        if let path = environment.value(override) { return path }
+        if let path = environment.value(base), isAbsolute(path) { return path + "/" + name }
+        guard let home = environment.value("HOME"), isAbsolute(home) else {
             throw KeychainError(
                 .unavailable, "Neither \(override), \(base) nor HOME names a folder. " + remedyForNoFolder)
         }

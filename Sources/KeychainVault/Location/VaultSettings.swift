@@ -3,6 +3,7 @@
 
 package import KeychainCrypto
 public import KeychainEngine
+import SecretMemory
 
 /// How a process uses a vault.
 ///
@@ -65,9 +66,9 @@ public struct VaultSettings: Sendable {
     /// - Throws: `invalidParameter` for another word.
     public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultSettings {
         var settings = VaultSettings()
-        settings.credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
-        settings.anchors = try anchors(environment["KEYCHAIN_ANCHORS"])
-        if let word = environment["KEYCHAIN_UNLOCK_CACHE"] {
+        settings.credentialsFolder = environment.value("CREDENTIALS_DIRECTORY")
+        settings.anchors = try anchors(environment.value("KEYCHAIN_ANCHORS"))
+        if let word = environment.value("KEYCHAIN_UNLOCK_CACHE") {
             guard let kind = UnlockCacheKind(rawValue: word) else {
                 throw KeychainError(
                     .invalidParameter, "KEYCHAIN_UNLOCK_CACHE takes 'kernel' or 'process'. Correct it or unset it.")

@@ -30,7 +30,7 @@ extension AccessGroups {
         _ environment: [String: String] = ProcessEnvironment.current, executable: String? = nil
     ) throws(KeychainError) -> AccessGroups {
         guard let file = try EntitlementsFile.find(environment, executable: executable) else { return .unrestricted }
-        let team = environment["KEYCHAIN_TEAM_ID"]
+        let team = environment.value("KEYCHAIN_TEAM_ID")
         return AccessGroups(try Entitlements(file.bytes, path: file.path, team: team).groups)
     }
 }

@@ -9,11 +9,12 @@ extension Keychainctl {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List items, without their values.",
-            usage: "keychainctl list [<options>] [--json]",
+            usage: "keychainctl list [<options>] [--json | --wide]",
             discussion: """
                 Options narrow the list. If nothing matches, nothing is printed ([] with --json) and \
                 the exit code is 0. Names that are not text are shown as 0x and hexadecimal digits; the \
-                table escapes control characters.
+                table escapes control characters. On a terminal, long names are cut to fit its width \
+                and end with "…"; --wide shows them whole.
 
                 There is no authentication prompt. For an item that requires authentication, only the \
                 name is shown, and the item is marked (requiresAuthentication with --json).
@@ -38,13 +39,17 @@ extension Keychainctl {
         @Flag(help: "Print JSON, for programs.")
         var json = false
 
+        @Flag(help: "Print whole names on a terminal too.")
+        var wide = false
+
         func run() throws {
             let keychain = try UserKeychain()
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in try search(keychain) }
             }
             let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
-            try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : ItemListing(items: items).text)
+            let table = ItemListing(items: items).text(within: wide ? nil : Output.columns)
+            try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : table)
             if found.isPartial || !json { try warnOfClosed(keychain) }
         }
 
@@ -83,7 +88,7 @@ extension Keychainctl {
 
 extension ListedItem {
     fileprivate var sortingKey: [String] {
-        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolCode ?? ""]
+        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolName ?? ""]
             + [String(port ?? 0), path ?? ""]
     }
 }

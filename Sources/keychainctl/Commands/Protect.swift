@@ -241,7 +241,7 @@ struct ProtectorListing {
     var text: String {
         guard !slots.isEmpty else { return "" }
         let rows = slots.map { [$0.kind?.word ?? "unknown", $0.id.uuidString.lowercased(), $0.added] }
-        return TextTable(header: ["KIND", "ID", "ADDED"], rows: rows).text
+        return TextTable(header: ["KIND", "ID", "ADDED"], rows: rows).text(within: nil)
     }
 }
 

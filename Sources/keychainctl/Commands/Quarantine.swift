@@ -147,8 +147,8 @@ private struct QuarantineListing {
         guard !items.isEmpty else { return "" }
         return TextTable(
             header: ["ID", "SINCE", "ACCESSIBILITY", "KEY", "BYTES", "STATE", "NAME", "ACCOUNT"],
-            rows: items.map(Self.cells)
-        ).text
+            rows: items.map(Self.cells), cut: ["NAME", "ACCOUNT"]
+        ).text(within: Output.columns)
     }
 
     private static func cells(_ item: QuarantinedItem) -> [String] {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names from the vault for the completion of a shell. Nobody is asked, and nothing is printed but names.
+
+import KeychainAuthenticators
+import KeychainKit
+
+/// A locked or damaged vault has no names here: the shell then completes nothing.
+enum ItemCompletion {
+    static func services(_ words: [String]) -> [String] {
+        names(.genericPassword, ItemFilter()) { $0.service }
+    }
+
+    static func servers(_ words: [String]) -> [String] {
+        names(.internetPassword, ItemFilter()) { $0.server }
+    }
+
+    /// - Parameter words: The command so far: a service or server in it narrows the accounts.
+    static func accounts(_ words: [String]) -> [String] {
+        if let service = value(of: ["-s", "--service"], in: words) {
+            return names(.genericPassword, ItemFilter(service: service)) { $0.account }
+        }
+        if let server = value(of: ["--server"], in: words), !ServerAddress.isOne(server) {
+            return names(.internetPassword, ItemFilter(server: server)) { $0.account }
+        }
+        return names(.genericPassword, ItemFilter()) { $0.account }
+            + names(.internetPassword, ItemFilter()) { $0.account }
+    }
+
+    private static func value(of options: [String], in words: [String]) -> String? {
+        for (option, word) in zip(words, words.dropFirst()) where options.contains(option) { return word }
+        return words.compactMap { word in
+            options.first { word.hasPrefix($0 + "=") }.map { String(word.dropFirst($0.count + 1)) }
+        }.first
+    }
+
+    private static func names(
+        _ itemClass: ItemClass, _ filter: ItemFilter, _ name: (ListedItem) -> String?
+    ) -> [String] {
+        do throws(KeychainError) {
+            let found = try UserKeychain().items(itemClass, filter).compactMap(name)
+            // The shell takes a line for a name, and would hand control characters on.
+            return Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
+        } catch {
+            return []
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// An address such as https://git.example.com:8443/team, taken apart.
+
+import ArgumentParser
+
+/// What `--server` may hold instead of a host alone. Messages do not quote it: it may hold a token.
+struct ServerAddress {
+    let protocolCode: ProtocolCode
+    let host: String
+    let port: UInt16?
+    let path: String?
+
+    static func isOne(_ text: String) -> Bool { text.contains("://") }
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 3, parts[0].hasSuffix(":"), parts[1].isEmpty,
+            let protocolCode = ProtocolCode(argument: String(parts[0].dropLast()))
+        else { throw Self.unknownProtocol }
+        guard !parts[2].contains("@") else { throw Self.hasAccount }
+        guard !text.contains("?"), !text.contains("#") else { throw Self.hasQuery }
+        (host, port) = try Self.hostAndPort(parts[2])
+        let rest = parts.count == 4 ? parts[3] : ""
+        (self.protocolCode, path) = (protocolCode, rest.isEmpty ? nil : "/" + rest)
+    }
+
+    /// An IPv6 address is in brackets, since it contains colons itself.
+    private static func hostAndPort(_ text: String) throws -> (String, UInt16?) {
+        let isBracketed = text.hasPrefix("[") && text.contains("]")
+        let end = isBracketed ? text.firstIndex(of: "]").map { text.index(after: $0) } : text.firstIndex(of: ":")
+        let host = text[..<(end ?? text.endIndex)]
+        let rest = text[(end ?? text.endIndex)...]
+        let name = String(isBracketed ? host.dropFirst().dropLast() : host)
+        guard !name.isEmpty else { throw noHost }
+        if rest.isEmpty { return (name, nil) }
+        guard rest.first == ":", let port = UInt16(rest.dropFirst()), port > 0 else { throw badPort }
+        return (name, port)
+    }
+
+    private static let unknownProtocol = ValidationError(
+        "The protocol in the address is not known. Give --server HOST, --protocol, --port and --path instead.")
+    private static let hasAccount = ValidationError(
+        "The address given with --server contains a user name. Give the name with --account instead, and no password at all."
+    )
+    private static let hasQuery = ValidationError(
+        "The address given with --server contains a query or a fragment. An item has none; leave it out.")
+    private static let noHost = ValidationError("The address given with --server contains no host.")
+    private static let badPort = ValidationError("The port in the address is not a number from 1 to 65535.")
+}

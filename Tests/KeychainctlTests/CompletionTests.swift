@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shell completes: words of options, and names from the vault.
+
+import Foundation
+import Testing
+
+@Suite("completion")
+struct CompletionTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    /// The names that the shell is given for the last option of a command.
+    private func names(_ option: String, after words: String...) throws -> [String] {
+        let command = ["keychainctl", "get"] + words + [option, ""]
+        let run = try tool.shell(
+            "\"$CTL\" ---completion get -- \(option) \(command.count - 1) 0 "
+                + command.map { "'\($0)'" }.joined(separator: " "))
+        #expect(run.errors.isEmpty)
+        return run.text.split(separator: "\n").map(String.init)
+    }
+
+    @Test func service_isCompletedFromTheVault() throws {
+        try tool.store(service: "one", account: "a")
+        try tool.store(service: "two words", account: "a")
+        #expect(try names("--service") == ["one", "two words"])
+    }
+
+    @Test func server_isCompletedFromTheVault() throws {
+        try tool.run("set", "--server", "h", "-a", "a", input: secret)
+        #expect(try names("--server") == ["h"])
+    }
+
+    @Test(arguments: [["-s", "one"], ["--service", "one"], ["--service=one"]])
+    func account_afterAService_isCompletedFromItsItems(words: [String]) throws {
+        try tool.store(service: "one", account: "a")
+        try tool.store(service: "two", account: "b")
+        let found =
+            words.count == 1
+            ? try names("--account", after: words[0]) : try names("--account", after: words[0], words[1])
+        #expect(found == ["a"])
+    }
+
+    @Test func account_withoutAService_isCompletedFromAll() throws {
+        try tool.store(service: "one", account: "a")
+        try tool.run("set", "--server", "h", "-a", "b", input: secret)
+        #expect(try names("--account") == ["a", "b"])
+    }
+
+    @Test func name_withControlCharacters_isLeftOut() throws {
+        try tool.store(service: "a\nb", account: "a")
+        #expect(try names("--service").isEmpty)
+    }
+
+    @Test func lockedVault_completesNothingAndAsksNobody() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let run = try vault.tool.shell("\"$CTL\" ---completion get -- --service 2 0 keychainctl get --service ''")
+        #expect(run.everything == "\n")
+    }
+
+    @Test(arguments: [
+        "passphrase", "recovery-key", "after-first-unlock", "https", "swift-keychain" /* of no file */, "file",
+    ])
+    func script_forBash_hasTheWordsOfOptions(word: String) throws {
+        let script = try tool.run("--generate-completion-script", "bash").text
+        #expect(script.contains(word) == (word != "swift-keychain"))
+    }
+}
