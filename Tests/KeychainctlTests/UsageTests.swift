@@ -60,6 +60,11 @@ struct UsageTests {
         #expect(try tool.run("set", "-s", "s", "-a", "a", "x").errors.contains("never go on the command line"))
     }
 
+    @Test(arguments: ["protect add --help", "get --help"])
+    func help_namesTheCredential(line: String) throws {
+        #expect(try tool.shell("\"$CTL\" \(line)").text.contains("swift-keychain.key"))
+    }
+
     @Test func timeout_thatIsNone_isToldItsUnits() throws {
         let errors = try tool.run("unlock", "--timeout", "5y").errors
         for unit in ["seconds (90 or 90s)", "minutes (15m)", "hours (8h)", "days (2d)"] {

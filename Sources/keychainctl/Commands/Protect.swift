@@ -55,10 +55,17 @@ extension Keychainctl {
                     You enter a new passphrase twice. A recovery key is generated and written to \
                     standard output, once. The other options give a secret that opens the vault now.
 
+                    A credential is the file swift-keychain.key in $CREDENTIALS_DIRECTORY: 32 to 4096 random \
+                    bytes that systemd gives to a service. In the unit of the service:
+
+                      LoadCredential=swift-keychain.key:/etc/credstore/swift-keychain.key
+
                     EXAMPLES
                       keychainctl protect add passphrase
                       keychainctl protect add recovery-key
                       keychainctl protect add key-file --new-key-file /media/stick/keychain.key
+                      systemd-run --user --pipe -p LoadCredential=swift-keychain.key:KEYFILE \\
+                        keychainctl protect add credential
                     """)
 
             @Argument(help: ArgumentHelp("What to add: \(KindName.help).", valueName: "kind"))
