@@ -21,6 +21,8 @@ main() {
     make() { command make --dry-run "$@" >/dev/null; }
     export -f make
     bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
+    # The installed tool runs on machines without a toolchain.
+    if ldd "$HOME/.local/bin/keychainctl" | grep libswift; then exit 1; fi
 
     echo "== The package in README.md, with each of its programs and its test"
     # SwiftPM uses the folder's name as the package's name, and a clone may have any name.
