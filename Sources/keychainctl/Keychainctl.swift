@@ -30,6 +30,10 @@ struct Keychainctl: ParsableCommand {
             Values are never passed as arguments or environment variables, where other programs \
             can see them.
 
+            PROMPTS
+              Questions go to the terminal, even if standard input is a pipe. With
+              KEYCHAIN_AUTHENTICATOR=none, a command on a locked vault fails instead.
+
             FILES
               The vault folder is $KEYCHAIN_VAULT, else
               $XDG_DATA_HOME/swift-keychain, else ~/.local/share/swift-keychain.

@@ -37,6 +37,15 @@ struct TerminalTests {
         #expect(try vault.withKey("get -s example.com -a alice").output == (count == 1 ? Data("piped".utf8) : secret))
     }
 
+    @Test func lockedVault_whereNobodyIsToBeAsked_isAnErrorAtOnce() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let script = "KEYCHAIN_AUTHENTICATOR=none '\(Tool.executable)' get -s example.com"
+        let dialogue = try vault.tool.dialogue(program: ["sh", "-c", script])
+        #expect(dialogue.status == 5)
+        #expect(!dialogue.screen.contains("Recovery key"))
+    }
+
     @Test func prompt_forAValue_doesNotShowIt() throws {
         let dialogue = try set(("Value", .type("hidden\n")), ("again", .type("hidden\n")))
         #expect(!dialogue.screen.contains("hidden"))
