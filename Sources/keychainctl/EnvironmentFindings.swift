@@ -24,7 +24,7 @@ enum EnvironmentFindings {
     }
 
     private static func entitlements(_ environment: [String: String]) -> [Finding] {
-        guard let path = environment.value("KEYCHAIN_ENTITLEMENTS") else { return [] }
+        guard let path = environment["KEYCHAIN_ENTITLEMENTS"] else { return [] }
         do throws(KeychainError) {
             _ = try AccessGroups.ofEnvironment(environment)
             return [

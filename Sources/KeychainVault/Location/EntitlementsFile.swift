@@ -3,7 +3,6 @@
 
 import Foundation
 import KeychainEngine
-import SecretMemory
 
 /// The property list with the entitlements of the running program.
 ///
@@ -18,7 +17,8 @@ struct EntitlementsFile {
     static func find(
         _ environment: [String: String], executable: String?
     ) throws(KeychainError) -> EntitlementsFile? {
-        if let path = environment.value("KEYCHAIN_ENTITLEMENTS") { return try named(path) }
+        // An empty path is a mistake, not none: it must not lift the restriction.
+        if let path = environment["KEYCHAIN_ENTITLEMENTS"] { return try named(path) }
         let program: String
         if let executable { program = executable } else { program = try RunningProgram.path() }
         return try reading(program + ".entitlements")
