@@ -26,6 +26,7 @@ for argument in "$@"; do
     case $argument in
         --sanitize=*)
             scratch=.build/sanitize
+            export KEYCHAIN_SANITIZED=1
             # The sanitizer runs no test of LGTVControl; its trait would build swift-nio and another BoringSSL.
             if [[ $package == wrappers ]]; then traits=(--traits Configuration,IssueReporting); fi
             ;;

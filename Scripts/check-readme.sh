@@ -11,6 +11,9 @@ scratch=$(mktemp -d)
 readonly project scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
+# What the tests have compiled is used again: the same folder, options and environment as in Scripts/build.sh.
+readonly shared=(--scratch-path "$project/.build/development" -Xcc -O1) own_home=${HOME-/}
+
 export HOME="$scratch/home"
 mkdir "$HOME"
 unset XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME KEYCHAIN_VAULT KEYCHAIN_DEVICE_KEY
@@ -62,8 +65,8 @@ check_package() { # document, module, expected output; reads the program from st
     local output
     make_package "$1" "$2"
     cd -- "$scratch/app"
-    swift build --product App 2>&1 | without_build_steps
-    output=$("$(swift build --show-bin-path)/App")
+    in_shared_folder build --product App
+    output=$("$(swift build "${shared[@]}" --show-bin-path)/App")
     echo "$2: $output"
     [[ $output == "$3" ]]
     cd -- "$project"
@@ -72,10 +75,16 @@ check_package() { # document, module, expected output; reads the program from st
 # The test in README.md, in the package of the previous program.
 check_test() {
     cd -- "$scratch/app"
-    swift test 2>&1 | without_build_steps | tee "$scratch/test.log"
+    in_shared_folder test | tee "$scratch/test.log"
     # A package without tests would pass too.
     grep -qE 'Test run with 1 test .*passed' "$scratch/test.log"
     cd -- "$project"
+}
+
+in_shared_folder() { # subcommand of swift, arguments
+    # Without this, SwiftPM would follow its plan for the package before.
+    rm -f "$project/.build/development"/*.yaml
+    HOME=$own_home swift "$1" "${shared[@]}" "${@:2}" 2>&1 | without_build_steps
 }
 
 without_build_steps() { awk '!/^(\[[0-9]|Fetched|Comput|Creating|Working copy)/ { print; fflush() }'; }

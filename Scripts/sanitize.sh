@@ -7,7 +7,7 @@
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-# A separate build of everything.
+# A separate build, of what these tests need (Package.swift).
 readonly build=(Scripts/build.sh core --sanitize=thread)
 readonly build_wrappers=(Scripts/build.sh wrappers --sanitize=thread)
 readonly packages=${SANITIZED:-core wrappers}
