@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers lint format docs consumers clean
+.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers gate lint format docs consumers clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,10 @@ bench: ## Measure reads and writes in a release build
 	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks"
 	Scripts/build.sh wrappers --configuration release --product wrapper-benchmarks
 	"$$(Scripts/build.sh wrappers --configuration release --show-bin-path)/wrapper-benchmarks"
+
+gate: ## Check in a release build that the most important calls have not become slower, beside what SQLite alone costs
+	@Scripts/setup.sh build
+	@Scripts/gate.sh
 
 bench-peers: ## Measure other secret stores beside this one, and write the result into Docs/PERFORMANCE.md; installs packages
 	@Scripts/setup.sh build

@@ -57,11 +57,13 @@ func measureObservation(parent: String) async throws {
 /// - Returns: Processor time in microseconds, and how often any thread but this one went to sleep again.
 private func idle() -> (time: Double, wakeUps: Int) {
     Thread.sleep(forTimeInterval: 6)
-    let (time, switches) = (clock(), sleeps())
+    let switches = sleeps()
+    let time = clock()
     Thread.sleep(forTimeInterval: 2)
+    let used = clock() - time
     let after = sleeps()
     let wakeUps = after.map { thread, count in count - (switches[thread] ?? 0) }.reduce(0, +)
-    return (Double(clock() - time) * 1_000_000 / Double(CLOCKS_PER_SEC), wakeUps)
+    return (Double(used) * 1_000_000 / Double(CLOCKS_PER_SEC), wakeUps)
 }
 
 /// How often each thread but this one has gone to sleep.

@@ -181,7 +181,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [kit|scaling|adding|items|writers|head]]
+// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|scaling|adding|changes|items|writers|head]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -209,12 +209,21 @@ if CommandLine.arguments.count >= 4, CommandLine.arguments[1] == "--peer" {
     exit(0)
 }
 let parent = CommandLine.arguments.dropFirst().first ?? FileManager.default.currentDirectoryPath + "/.build"
+if CommandLine.arguments.contains("gate") {
+    guard await gateWorks() else { throw BenchError(status: errSecInternalComponent) }
+    let part = CommandLine.arguments.last.flatMap { Double($0) } ?? 1
+    exit(try await passesGate(parent: parent, part: part) ? 0 : 1)
+}
 if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
     exit(0)
 }
 if CommandLine.arguments.contains("adding") {
     try measureAdding(parent: parent)
+    exit(0)
+}
+if CommandLine.arguments.contains("changes") {
+    try await measureObservation(parent: parent)
     exit(0)
 }
 if CommandLine.arguments.contains("items") {

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compares the most important calls with their floors in a release build. Exits with 1 if one has become too slow; the limits
+# are in Benchmarks/GateLimits.swift.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+Scripts/build.sh core --configuration release --product keychain-benchmarks
+program=$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks
+folder=$(mktemp -d .build/gate.XXXXXX)
+readonly program folder
+trap 'rm -rf -- "$folder"' EXIT
+
+echo "Processor time beside that of the floors"
+if ! "$program" "$PWD/$folder" gate; then
+    echo "A call has become slower. To find out why: make bench" >&2
+    exit 1
+fi
