@@ -53,6 +53,8 @@ struct Keychainctl: ParsableCommand {
             \(ExitStatus.table)
             """,
         version: packageVersion,
+        // Each of them states its name: the parser would make it of the name of the type, which for all of them takes longer than
+        // the rest of a run.
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,

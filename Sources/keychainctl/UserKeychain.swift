@@ -46,9 +46,9 @@ struct UserKeychain {
         try store.save(value, for: options.account ?? "", attributes: ItemAttributes(label: label))
     }
 
-    /// The items of a class; none is no error.
-    func items(_ itemClass: ItemClass, _ filter: ItemFilter) throws(KeychainError) -> [ListedItem] {
-        try catalog.items([itemClass], matching: filter).map { ListedItem(item: $0) }
+    /// The items of all classes; none is no error.
+    func foundItems(_ filter: ItemFilter) throws(KeychainError) -> FoundItems {
+        try catalog.foundItems(ItemClass.allCases, matching: filter)
     }
 
     /// The one item that the options are about.

@@ -211,6 +211,18 @@ struct ListTests {
         #expect(run.errors.contains("1 damaged item"))
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func table_ofOneService_warnsOfItsDamagedItemsOnly() throws {
+        try tool.store(service: "broken", account: "a")
+        try tool.damageItems()
+        try tool.run("accept", "--yes")
+        try tool.store(service: "broken", account: "b")
+        try tool.store(service: "whole", account: "a")
+        let (broken, whole) = (try tool.run("list", "-s", "broken"), try tool.run("list", "-s", "whole"))
+        #expect(broken.status == 0 && broken.errors.contains("1 damaged item"))
+        #expect(whole.status == 0 && whole.errors == "")
+    }
+
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func list_ofNothingButDamage_isAnError() throws {
         try tool.store()
         try tool.damageItems()

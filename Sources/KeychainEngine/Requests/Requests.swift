@@ -29,17 +29,22 @@ public struct Requests {
     /// - Throws: `corrupt` if the only match cannot be opened, and the errors of
     ///   ``Engine/copyMatching(_:accessGroups:)``.
     public func find(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> [StoredItem] {
+        let found = try select(query, accessGroups: accessGroups)
+        try Self.checkNotOnlyClosed(found)
+        return found.items
+    }
+
+    /// The same with the number of items that may match and cannot be opened. That there are only such is no error.
+    package func select(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> SelectedItems {
         try query.checkIsWanted()
         guard !query.isForIdentities else {
             try findNoIdentity(query, accessGroups: accessGroups)
-            return []
+            return SelectedItems(items: [])
         }
         let selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
-        let found = try items.select(
+        return try items.select(
             selection, limit: query.searchLimit(), includingValues: query.returns.contains(.value),
             engine.authorization(query))
-        try Self.checkNotOnlyClosed(found)
-        return found.items
     }
 
     /// Changes every item that matches, or none. Returns the number of changed items.

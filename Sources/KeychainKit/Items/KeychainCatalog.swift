@@ -53,6 +53,13 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.items(classes, filter) }
     }
 
+    /// The same with the number of items that the search met and that cannot be opened. That there are only such is no error.
+    package func foundItems(
+        _ classes: [ItemClass], matching filter: ItemFilter
+    ) throws(KeychainError) -> FoundItems {
+        try call { (requests) throws(KeychainError) in try requests.foundItems(classes, filter) }
+    }
+
     /// The value of an item; `nil` if the item was removed.
     ///
     /// ```swift
@@ -124,6 +131,20 @@ public struct KeychainCatalog: Sendable {
     }
 }
 
+/// What a search of a catalog found.
+package struct FoundItems: Sendable {
+    package var items: [KeychainItem] = []
+    /// A search that no index narrows meets such an item once for each class.
+    package var damaged = 0
+    package var ofAnotherDevice = 0
+
+    /// See ``KeychainEngine/SelectedItems/obstacle``.
+    package var obstacle: KeychainError? {
+        guard items.isEmpty else { return nil }
+        return SelectedItems(items: [], damaged: damaged, ofAnotherDevice: ofAnotherDevice).obstacle
+    }
+}
+
 /// The requests of one call of a catalog.
 struct CatalogRequests {
     let catalog: KeychainCatalog
@@ -140,13 +161,30 @@ struct CatalogRequests {
     func items(_ classes: [ItemClass], _ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
         var items: [KeychainItem] = []
         for itemClass in classes {
-            guard var query = filter.query(itemClass) else { continue }
-            complete(&query)
-            query.returns = .attributes
-            query.namesProtected = true
+            guard let query = listing(itemClass, filter) else { continue }
             items += try requests.find(query, accessGroups: accessGroups).map { KeychainItem($0) }
         }
         return items
+    }
+
+    func foundItems(_ classes: [ItemClass], _ filter: ItemFilter) throws(KeychainError) -> FoundItems {
+        var all = FoundItems()
+        for itemClass in classes {
+            guard let query = listing(itemClass, filter) else { continue }
+            let found = try requests.select(query, accessGroups: accessGroups)
+            all.items += found.items.map { KeychainItem($0) }
+            all.damaged += found.damaged
+            all.ofAnotherDevice += found.ofAnotherDevice
+        }
+        return all
+    }
+
+    private func listing(_ itemClass: ItemClass, _ filter: ItemFilter) -> Query? {
+        guard var query = filter.query(itemClass) else { return nil }
+        complete(&query)
+        query.returns = .attributes
+        query.namesProtected = true
+        return query
     }
 
     func value(_ item: KeychainItem) throws(KeychainError) -> Data? {

@@ -10,6 +10,7 @@ import KeychainVault
 extension Keychainctl {
     struct Accept: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Accept the current state of a vault that was rolled back or changed.",
             usage: "keychainctl accept [--yes] [<options>]",
             discussion: """

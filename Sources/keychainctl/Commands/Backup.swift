@@ -9,6 +9,7 @@ import KeychainVault
 extension Keychainctl {
     struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "backup",
             abstract: "Write a copy of the vault into one file.",
             usage: "keychainctl backup <file> [--replace] [--json]",
             discussion: """
@@ -47,6 +48,7 @@ extension Keychainctl {
 
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Replace the vault with a backup.",
             usage: "keychainctl restore <file> [--yes] [--force] [--json] [<options>]",
             discussion: """

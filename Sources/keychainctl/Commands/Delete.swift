@@ -7,6 +7,7 @@ import KeychainKit
 extension Keychainctl {
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Remove an item.",
             usage: """
                 keychainctl delete --service <name> --account <name> [<options>]

@@ -11,6 +11,7 @@ import SecretMemory
 extension Keychainctl {
     struct Doctor: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "doctor",
             abstract: "Check the vault and its environment for problems.",
             usage: "keychainctl doctor [--repair] [<options>]",
             discussion: """

@@ -8,6 +8,7 @@ import KeychainVault
 extension Keychainctl {
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "init",
             abstract: "Create the vault if there is none, and choose what opens it.",
             usage: "keychainctl init [<options>]",
             discussion: """

@@ -8,6 +8,7 @@ import KeychainVault
 extension Keychainctl {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List items, without their values.",
             usage: "keychainctl list [<options>] [--json | --wide]",
             discussion: """
@@ -47,38 +48,31 @@ extension Keychainctl {
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in try search(keychain) }
             }
-            let items = found.items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
+            let items = found.items.map { ListedItem(item: $0) }
+                .sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
             let table = ItemListing(items: items).text(within: wide ? nil : Output.columns)
             try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : table)
-            if found.isPartial || !json { try warnOfClosed(keychain) }
+            try warnOfClosed(found, keychain)
         }
 
         /// The items of all classes in question. Damaged ones are left out; only if nothing else is found they are an
         /// error, since one of them may be what was asked for.
-        private func search(
-            _ keychain: UserKeychain
-        ) throws(KeychainError) -> (items: [ListedItem], isPartial: Bool) {
-            var items: [ListedItem] = []
-            var damage: KeychainError?
-            for itemClass in ItemClass.allCases {
-                do throws(KeychainError) {
-                    items += try keychain.items(itemClass, item.filter(label: label))
-                } catch {
-                    guard error.reason == .corrupt || error.reason == .ofAnotherDevice else { throw error }
-                    damage = error
-                }
-            }
-            if let damage, items.isEmpty { throw damage }
-            return (items, damage != nil)
+        private func search(_ keychain: UserKeychain) throws(KeychainError) -> FoundItems {
+            let found = try keychain.foundItems(item.filter(label: label))
+            if let obstacle = found.obstacle { throw obstacle }
+            return found
         }
 
-        private func warnOfClosed(_ keychain: UserKeychain) throws(KeychainError) {
-            let status = try keychain.vault.status()
-            let closed = [
-                (status.damagedCount, "damaged item(s)"),
-                (status.ofAnotherDeviceCount, "item(s) bound to another device"),
-            ]
-            for (count, words) in closed where count > 0 {
+        /// By service or server, the search has looked only at the items in question. Otherwise it has looked at all of them, and
+        /// so may the count.
+        private func warnOfClosed(_ found: FoundItems, _ keychain: UserKeychain) throws(KeychainError) {
+            var (damaged, ofAnotherDevice) = (found.damaged, found.ofAnotherDevice)
+            if item.service == nil, item.server == nil, !json || damaged + ofAnotherDevice > 0 {
+                let status = try keychain.vault.status()
+                (damaged, ofAnotherDevice) = (status.damagedCount, status.ofAnotherDeviceCount)
+            }
+            for (count, words) in [(damaged, "damaged item(s)"), (ofAnotherDevice, "item(s) bound to another device")]
+            where count > 0 {
                 Output.complain(
                     "\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
             }

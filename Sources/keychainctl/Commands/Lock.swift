@@ -9,6 +9,7 @@ import KeychainVault
 extension Keychainctl {
     struct Lock: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "lock",
             abstract: "Lock the vault, for all your processes.",
             discussion: """
                 Items of the classes "after first unlock" stay open until the system restarts, so that \
@@ -46,6 +47,7 @@ extension Keychainctl {
 
     struct Unlock: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "unlock",
             abstract: "Unlock the vault, for all your processes.",
             usage: "keychainctl unlock [<options>]",
             discussion: """

@@ -9,6 +9,7 @@ import KeychainVault
 extension Keychainctl {
     struct Protect: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "protect",
             abstract: "Show and change what opens the vault.",
             discussion: """
                 Each protector opens the vault on its own, so the vault is only as strong as its weakest \
@@ -25,6 +26,7 @@ extension Keychainctl {
 
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "list",
                 abstract: "Show what opens the vault.",
                 discussion: """
                     With --json: an array of objects with the keys word, kind, id, created, protectsFrom \
@@ -49,6 +51,7 @@ extension Keychainctl {
 
         struct Add: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "add",
                 abstract: "Add a secret that opens the vault.",
                 usage: "keychainctl protect add <kind> [<options>]",
                 discussion: """
@@ -109,6 +112,7 @@ extension Keychainctl {
 
         struct Change: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "change",
                 abstract: "Replace a secret that opens the vault.",
                 usage: "keychainctl protect change <protector> [<options>]",
                 discussion: """
@@ -144,6 +148,7 @@ extension Keychainctl {
 
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "remove",
                 abstract: "Remove a secret, so that it no longer opens the vault.",
                 usage: "keychainctl protect remove <protector> [<options>]",
                 discussion: """
@@ -206,6 +211,7 @@ extension Keychainctl {
 
         struct Adopt: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "adopt",
                 abstract: "Bind a vault from another machine to this one.",
                 usage: "keychainctl protect adopt [<options>]",
                 discussion: """

@@ -10,6 +10,7 @@ import KeychainVault
 extension Keychainctl {
     struct Quarantine: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "quarantine",
             abstract: "List, restore or erase quarantined items.",
             discussion: """
                 An item that does not open is moved to the quarantine, with all its bytes, when another \
@@ -25,6 +26,7 @@ extension Keychainctl {
 
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "list",
                 abstract: "List quarantined items and their states.",
                 usage: "keychainctl quarantine list [<options>]",
                 discussion: """
@@ -60,6 +62,7 @@ extension Keychainctl {
 
         struct Restore: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "restore",
                 abstract: "Restore quarantined items that open now.",
                 usage: "keychainctl quarantine restore (<id> ... | --all) [<options>]",
                 discussion: """
@@ -88,6 +91,7 @@ extension Keychainctl {
 
         struct Purge: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "purge",
                 abstract: "Erase quarantined items permanently.",
                 usage: "keychainctl quarantine purge (<id> ... | --all) [--yes]",
                 discussion: """

@@ -8,6 +8,7 @@ import KeychainVault
 extension Keychainctl {
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Encrypt every item again with new keys, and destroy the old keys.",
             usage: "keychainctl rotate [<options>]",
             discussion: """

@@ -8,6 +8,7 @@ import KeychainKit
 extension Keychainctl {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "set",
             abstract: "Store a value: add the item, or change it in place.",
             usage: """
                 keychainctl set --service <name> --account <name> [<options>]

@@ -11,6 +11,7 @@ import SecretMemory
 extension Keychainctl {
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show where the vault is, what protects it and whether it is intact.",
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
