@@ -17,6 +17,8 @@ public struct BlindIndex: Sendable {
     /// The first `length` bytes of the digest of `message`, whose first byte or bytes tell what kind of message it is.
     public func digest(_ message: [UInt8], length: Int) -> Data {
         let code = message.withUnsafeBytes { keyed.code(for: $0) }
-        return code.withUnsafeBytes { Data($0.prefix(length)) }
+        return code.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { Data(bytes: $0, count: min(length, bytes.count)) } ?? Data()
+        }
     }
 }

@@ -37,16 +37,32 @@ public enum Derivation {
     public static func key(from secret: SecretBytes, salt: Data, _ purpose: Purpose, context: Data = Data())
         -> SecretBytes
     {
-        key(from: secret, salt: salt, info: Data("swift-keychain/1 \(purpose.rawValue)\0".utf8) + context)
+        var info = ByteWriter(capacity: 64)
+        info.append("swift-keychain/1 ")
+        info.append(purpose.rawValue)
+        info.append(UInt8(0))
+        info.append(context)
+        return key(from: secret, salt: salt, info: info.bytes)
     }
 
     /// HKDF as it is: every key goes through here.
-    static func key(from secret: SecretBytes, salt: Data, info: Data) -> SecretBytes {
-        // The library has the last digest, which is the key, on the stack.
-        defer { scrubStack() }
-        let derived = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: symmetric(secret), salt: salt, info: info, outputByteCount: 32)
-        return derived.withUnsafeBytes { SecretBytes(copying: $0) }
+    static func key(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
+        // The digests, of which the last is the key, are on the stack below.
+        defer { scrubDigests() }
+        return derived(from: secret, salt: salt, info: info)
+    }
+
+    /// swift-crypto's `HKDF` is generic: to begin with it takes the runtime longer than all keys of a keybag take here.
+    @inline(never)
+    private static func derived(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
+        let extracted = secret.withUnsafeBytes { secret in
+            salt.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: secret) }
+        }
+        // Of the expansion the first block is enough: it has as many bytes as a key.
+        let key = (info + [1]).withUnsafeBytes { block in
+            extracted.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: block) }
+        }
+        return key.withUnsafeBytes { SecretBytes(copying: $0) }
     }
 
     /// The context of a key that belongs to one class key generation and one access group.
@@ -66,16 +82,39 @@ public enum Derivation {
 /// Message authentication with HMAC-SHA-256 (RFC 2104).
 public enum Authentication {
     public static func code(for message: [UInt8], key: SecretBytes) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: message, using: symmetric(key)))
+        computed(message, key).withUnsafeBytes { bytes in
+            bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
+        }
     }
 
     /// Compares in constant time.
     public static func isValid(_ code: Data, for message: [UInt8], key: SecretBytes) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: symmetric(key))
+        computed(message, key) == code
+    }
+
+    private static func computed(_ message: [UInt8], _ key: SecretBytes) -> SHA256Digest {
+        message.withUnsafeBytes { KeyedDigest(key: key).code(for: $0) }
     }
 }
 
 /// An unkeyed SHA-256, for noticing accidental damage of a file; it is no protection against attackers.
 public enum Checksum {
-    public static func sha256(_ bytes: Data) -> Data { Data(SHA256.hash(data: bytes)) }
+    public static func sha256(_ bytes: Data) -> Data {
+        SHA256.hash(data: bytes).withUnsafeBytes { digest in
+            digest.baseAddress.map { Data(bytes: $0, count: digest.count) } ?? Data()
+        }
+    }
+
+    /// The same of bytes that contain a secret.
+    public static func sha256(secret bytes: Data) -> Data {
+        defer { scrubDigests() }
+        return sha256(bytes)
+    }
+}
+
+/// Overwrites what digests leave behind: swift-crypto wipes only the first bytes of their states, which have the end of a message
+/// in them. They are on the stack, and in freed objects of 128 bytes, header included.
+private func scrubDigests() {
+    scrubStack()
+    scrubFreedBlocks(of: 128, count: 8)
 }

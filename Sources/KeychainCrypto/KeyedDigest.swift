@@ -20,10 +20,14 @@ struct KeyedDigest: Sendable {
     init(key: SecretBytes) {
         // The words that SHA-256 makes of the padded key stay in registers and on the stack, and tell the key.
         defer { scrubStack() }
-        (inner, outer) = key.withUnsafeBytes { key in
-            guard key.count > Self.blockLength else { return Self.states(key) }
-            return SHA256.hash(data: key).withUnsafeBytes(Self.states)
-        }
+        self = key.withUnsafeBytes { KeyedDigest(keyOnStack: $0) }
+    }
+
+    /// The same for a caller that overwrites the stack when it needs the key no more.
+    init(keyOnStack key: UnsafeRawBufferPointer) {
+        (inner, outer) =
+            key.count > Self.blockLength
+            ? SHA256.hash(data: key).withUnsafeBytes(Self.states) : Self.states(key)
     }
 
     private static func states(_ key: UnsafeRawBufferPointer) -> (SHA256, SHA256) {

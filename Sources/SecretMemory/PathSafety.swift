@@ -56,7 +56,7 @@ package struct PathSafety {
                 folder = above
                 continue
             }
-            let entry = current + "/" + part
+            let entry = current + "/" + String(part)
             guard let status = Self.status(entry) else { return nil }
             if let flaw = flaw(in: folder, entry, status) { return flaw }
             if status.st_mode & S_IFMT == S_IFLNK {

@@ -49,12 +49,13 @@ public final class Schema: Sendable {
     public let indexed: [Rule]
     /// The primary key in the order of ``ItemOrder``. The user's view is left out, since it is the same for all items.
     let listingKey: [(attribute: Attribute, kind: AttributeKind)]
-    private let byAttribute: [Attribute: Rule]
+    /// The attributes of the rules, in their order: to look through them takes as long as to hash one.
+    private let names: [Attribute]
 
     /// The attributes that must be unique in combination.
     public var primaryKey: [Rule] { [major, minor] + scope }
 
-    public subscript(attribute: Attribute) -> Rule? { byAttribute[attribute] }
+    public subscript(attribute: Attribute) -> Rule? { names.firstIndex { $0 == attribute }.map { rules[$0] } }
 
     private init(_ itemClass: ItemClass, major: Rule, minor: Rule, _ others: [Rule]) {
         self.itemClass = itemClass
@@ -63,11 +64,10 @@ public final class Schema: Sendable {
         rules = [major, minor] + others
         scope = others.filter { $0.keyPart == .scope }.sorted { $0.attribute < $1.attribute }
         indexed = others.filter(\.isIndexed)
-        let byAttribute = Dictionary(uniqueKeysWithValues: rules.map { ($0.attribute, $0) })
-        listingKey = (Self.listedFirst + Self.listedNext(itemClass)).compactMap { attribute in
-            byAttribute[attribute].map { (attribute, $0.kind) }
+        names = rules.map(\.attribute)
+        listingKey = (Self.listedFirst + Self.listedNext(itemClass)).compactMap { [rules] attribute in
+            rules.first { $0.attribute == attribute }.map { (attribute, $0.kind) }
         }
-        self.byAttribute = byAttribute
     }
 
     static func of(_ itemClass: ItemClass) -> Schema {

@@ -31,8 +31,16 @@ final class Backing: Sendable {
         self.time = time
         self.now = now
         self.workerQueue = workerQueue ?? WorkerQueue.of(store)
-        repeating = store as? any RepeatingStore
+        repeating = Self.repeating(store)
         engine = Engine(store: store, authenticator: Self.authenticator, now: now)
+    }
+
+    private static func repeating(_ store: any ItemStore) -> (any RepeatingStore)? {
+        #if os(Linux)
+            // As in ``WorkerQueue/of(_:)``: a cast to a protocol takes long, once in a process.
+            if let vault = store as? Vault { return vault }
+        #endif
+        return store as? any RepeatingStore
     }
 
     /// Keeps the worker queue. Two stores belong to one keychain if they have the same worker queue, also where the

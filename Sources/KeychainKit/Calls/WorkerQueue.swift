@@ -3,7 +3,12 @@
 
 import Dispatch
 import Foundation
+import KeychainEngine
 import SecretMemory
+
+#if os(Linux)
+    import KeychainVault
+#endif
 
 /// A few threads for the calls to one store. A store that never answers can block only these threads.
 final class WorkerQueue: Sendable {
@@ -76,22 +81,30 @@ extension WorkerQueue {
     /// The worker queue of a store. All users of a store share it, so that the number of threads depends on the number
     /// of stores, not of calls.
     static func of(_ store: any ItemStore) -> WorkerQueue {
-        guard type(of: store) is AnyClass else { return WorkerQueue() }
-        let id = ObjectIdentifier(store as AnyObject)
+        guard let id = identity(of: store) else { return WorkerQueue() }
         return workerQueues.withLock { workerQueues in
-            if let workerQueue = workerQueues[id]?.workerQueue { return workerQueue }
+            if let workerQueue = workerQueues.first(where: { $0.store == id })?.workerQueue { return workerQueue }
             let workerQueue = WorkerQueue()
-            workerQueues = workerQueues.filter { $0.value.workerQueue != nil }
-            workerQueues[id] = Weak(workerQueue: workerQueue)
+            workerQueues.removeAll { $0.workerQueue == nil }
+            workerQueues.append(Weak(store: id, workerQueue: workerQueue))
             return workerQueue
         }
     }
 
+    private static func identity(of store: any ItemStore) -> ObjectIdentifier? {
+        #if os(Linux)
+            // To make an object of any store takes the runtime ten times as long as a read, once in a process.
+            if let vault = store as? Vault { return ObjectIdentifier(vault) }
+        #endif
+        return type(of: store) is AnyClass ? ObjectIdentifier(store as AnyObject) : nil
+    }
+
     private struct Weak {
+        let store: ObjectIdentifier
         weak var workerQueue: WorkerQueue?
     }
 
     /// Entries are weak. A `Backing` holds a store and its worker queue together, so an entry never outlives its store,
     /// and a new store at the same address cannot find it.
-    private static let workerQueues = Guarded<[ObjectIdentifier: Weak]>([:])
+    private static let workerQueues = Guarded<[Weak]>([])
 }

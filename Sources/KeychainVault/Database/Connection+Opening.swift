@@ -72,10 +72,10 @@ extension Connection {
 
     /// The characters that would end a path in a URI, and the one that escapes them.
     private static func percentEncoded(_ path: String) -> String {
-        path.utf8.map { byte in
+        path.utf8.reduce(into: "") { name, byte in
             let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + hex(byte >> 4) + hex(byte & 15)
-        }.joined()
+            name += isPlain ? String(UnicodeScalar(byte)) : "%" + hex(byte >> 4) + hex(byte & 15)
+        }
     }
 
     private static func hex(_ nibble: UInt8) -> String { String(nibble, radix: 16) }

@@ -6,6 +6,9 @@ struct ClassKeyName: Hashable, Sendable {
     /// The accessibility class.
     let keyClass: UInt8
     let generation: UInt32
+
+    /// Both in one number, which sorts by class and then by generation.
+    var number: UInt64 { UInt64(keyClass) << 32 | UInt64(generation) }
 }
 
 /// How many rows are sealed under each class key, items and quarantined rows.

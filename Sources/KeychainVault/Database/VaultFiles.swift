@@ -30,7 +30,7 @@ struct VaultFiles {
 
     /// The number of pauses that count; the first attempts have none.
     private static let pauses = 91
-    private static let registered = Guarded<Set<Int32>>([])
+    private static let registered = Guarded<[Int32]>([])
 
     /// The VFS name to open a database with, registered with SQLite from then on; `nil` if SQLite has no VFS "unix".
     ///
@@ -42,7 +42,7 @@ struct VaultFiles {
         return registered.withLock { registered in
             if registered.contains(longest) { return name }
             guard let base = sqlite3_vfs_find("unix"), register(name, base.pointee, longest) else { return nil }
-            registered.insert(longest)
+            registered.append(longest)
             return name
         }
     }
@@ -92,27 +92,32 @@ struct VaultFiles {
         let base: UnsafePointer<sqlite3_io_methods>
     }
 
-    private struct MethodsKey: Hashable {
+    private struct KnownMethods {
         /// The address of SQLite's methods.
         let base: UInt
         let isWithoutIndex: Bool
+        /// That of the changed ones.
+        let address: UInt
     }
 
-    /// The addresses of the changed methods. A process has only a few, which are never freed.
-    private static let known = Guarded<[MethodsKey: UInt]>([:])
+    /// The changed methods. A process has only a few, which are never freed.
+    private static let known = Guarded<[KnownMethods]>([])
 
     private static func methods(
         _ base: UnsafePointer<sqlite3_io_methods>, _ isWithoutIndex: Bool
     ) -> UnsafePointer<sqlite3_io_methods> {
-        let key = MethodsKey(base: UInt(bitPattern: base), isWithoutIndex: isWithoutIndex)
+        let own = UInt(bitPattern: base)
         let address = known.withLock { known in
-            if let address = known[key] { return address }
+            if let found = known.first(where: { $0.base == own && $0.isWithoutIndex == isWithoutIndex }) {
+                return found.address
+            }
             let made = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
             made.initialize(to: Methods(own: base.pointee, base: base))
             made.pointee.own.xRead = { VaultFiles.read($0, $1, $2, $3) }
             if isWithoutIndex { refuseIndex(&made.pointee.own) }
-            known[key] = UInt(bitPattern: made)
-            return UInt(bitPattern: made)
+            let address = UInt(bitPattern: made)
+            known.append(KnownMethods(base: own, isWithoutIndex: isWithoutIndex, address: address))
+            return address
         }
         return UnsafePointer(bitPattern: address) ?? base
     }

@@ -11,7 +11,7 @@ import KeychainCrypto
 /// and the next write replaces it.
 struct Anchor {
     static let length = 104
-    private static let magic = Data("KVAN".utf8)
+    private static let magic = Data([UInt8]("KVAN".utf8))
     private static let version: UInt8 = 1
     private static let codeLength = 32
 
@@ -25,7 +25,7 @@ struct Anchor {
 
         init(_ location: VaultLocation, vaultID: UUID) {
             self.vaultID = vaultID
-            let path = Checksum.sha256(Data((FileSafety.resolved(location.folder) ?? location.folder).utf8))
+            let path = Checksum.sha256(Data([UInt8]((FileSafety.resolved(location.folder) ?? location.folder).utf8)))
             self.path = path
             beginning = FieldWriter.bytes(capacity: Anchor.length) { writer in
                 writer.put(magic)

@@ -10,7 +10,7 @@ import SecretMemory
 final class AnchorStore: Sendable {
     let place: Anchor.Place
     private let folder: String
-    private let kinds: Set<VaultSettings.AnchorKind>
+    private let (isFileKept, isKernelKept): (Bool, Bool)
     private let file = Guarded<AnchorFile?>(nil)
     private let keyring = Guarded(Keyring())
 
@@ -28,15 +28,15 @@ final class AnchorStore: Sendable {
         folder = location.stateFolder
         // A record in the vault's folder would be put back together with the vault.
         let isInside = (location.stateFolder + "/").utf8.starts(with: (location.folder + "/").utf8)
-        kinds = isInside ? settings.anchors.subtracting([.file]) : settings.anchors
+        (isFileKept, isKernelKept) = (settings.keeps(.file) && !isInside, settings.keeps(.kernel))
     }
 
     /// Call it before the transaction begins with which the records are compared: another process may write in the
     /// meantime.
     func read() -> SeenAnchors {
         var records: [Data] = []
-        if kinds.contains(.file), let bytes = AnchorFile.read(path) { records.append(bytes) }
-        if kinds.contains(.kernel), let bytes = readKeyring() { records.append(bytes) }
+        if isFileKept, let bytes = AnchorFile.read(path) { records.append(bytes) }
+        if isKernelKept, let bytes = readKeyring() { records.append(bytes) }
         return SeenAnchors(place: place, records: records)
     }
 
@@ -44,10 +44,10 @@ final class AnchorStore: Sendable {
     ///
     /// - Parameter record: Computed only if a record is kept.
     func write(_ record: @autoclosure () -> Data) {
-        guard !kinds.isEmpty else { return }
+        guard isFileKept || isKernelKept else { return }
         let record = record()
-        if kinds.contains(.file) { writeFile(record) }
-        if kinds.contains(.kernel) { writeKeyring(record) }
+        if isFileKept { writeFile(record) }
+        if isKernelKept { writeKeyring(record) }
     }
 
     /// Whether the newest record is of this state or a later one, so that an older state would be noticed.
@@ -66,7 +66,7 @@ final class AnchorStore: Sendable {
 
     /// Why no record can be written to the file; `nil` if the file is not used, or can be written.
     var writeFailure: KeychainError? {
-        guard kinds.contains(.file) else { return nil }
+        guard isFileKept else { return nil }
         do throws(KeychainError) {
             let isThere = try FileSafety.checkFolder(folder)
             guard isThere, try FileSafety.checkFile(path) != nil, access(path, W_OK) != 0 else { return nil }

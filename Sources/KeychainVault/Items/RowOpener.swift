@@ -18,9 +18,9 @@ final class RowOpener {
     }
 
     /// Hands to `body` each row with its item, or with the reason why it does not open.
-    func open(_ rows: [SealedRow], _ body: (SealedRow, Result<StoredItem, UnreadableRow>) -> Void) {
+    func open(_ rows: [SealedRow], _ body: (SealedRow, OpenedRow) -> Void) {
         for (row, number) in zip(rows, sealer.rowIDs(of: rows.map(\.id))) {
-            body(row, Result { () throws(UnreadableRow) in try open(row, number) })
+            body(row, OpenedRow { () throws(UnreadableRow) in try open(row, number) })
         }
     }
 
@@ -36,6 +36,21 @@ final class RowOpener {
                 toItem: row.id, version: UInt64(bitPattern: row.version), keyClass: row.keyClass,
                 generation: row.generation)
             return try series.open(row.metadata, with: key, place)
+        }
+    }
+}
+
+/// A row that was opened, or why it was not. `Result` would first have the runtime search all conformances of the program for
+/// that of its error.
+enum OpenedRow {
+    case item(StoredItem)
+    case unreadable(UnreadableRow)
+
+    init(_ open: () throws(UnreadableRow) -> StoredItem) {
+        do throws(UnreadableRow) {
+            self = .item(try open())
+        } catch {
+            self = .unreadable(error)
         }
     }
 }

@@ -121,18 +121,16 @@ struct Search {
 
     /// The item without its value, if it is selected. The reason why a row does not open is recorded.
     private mutating func match(_ row: SealedRow, _ candidates: ItemTable.Candidates) -> StoredItem? {
-        match(row, Result { () throws(UnreadableRow) in try opener.open(row) }, candidates)
+        match(row, OpenedRow { () throws(UnreadableRow) in try opener.open(row) }, candidates)
     }
 
     private mutating func match(
-        _ row: SealedRow, _ opened: Result<StoredItem, UnreadableRow>, _ candidates: ItemTable.Candidates
+        _ row: SealedRow, _ opened: OpenedRow, _ candidates: ItemTable.Candidates
     ) -> StoredItem? {
-        do throws(UnreadableRow) {
-            let stored = try opened.get()
-            if selection.matches(stored) { return stored }
-            try checkFiling(stored, row, candidates)
-        } catch {
-            note(error, row, candidates)
+        switch opened {
+        case .item(let stored) where selection.matches(stored): return stored
+        case .item(let stored): if !isFiledRight(stored, candidates) { note(.damaged, row, candidates) }
+        case .unreadable(let failure): note(failure, row, candidates)
         }
         return nil
     }
@@ -187,18 +185,14 @@ struct Search {
 
     /// An item under a key that is not its own was put there by an attacker. An entry of the lookup table that does not
     /// match its item is only stale: the item itself is intact and correctly indexed.
-    private func checkFiling(
-        _ stored: StoredItem, _ row: SealedRow, _ candidates: ItemTable.Candidates
-    ) throws(UnreadableRow) {
-        let key = sealer.digests.key(stored.item)
-        let isFiledRight: Bool =
-            switch candidates {
-            case .all, .row, .lookup, .keyClass: true
-            case .key(let major, let minor): key.major == major && key.minor == minor
-            case .major(let digest): key.major == digest
-            case .minor(let digest): key.minor == digest
-            }
-        guard isFiledRight else { throw .damaged }
+    private func isFiledRight(_ stored: StoredItem, _ candidates: ItemTable.Candidates) -> Bool {
+        func key() -> KeyDigests { sealer.digests.key(stored.item) }
+        return switch candidates {
+        case .all, .row, .lookup, .keyClass: true
+        case .key(let major, let minor): key().major == major && key().minor == minor
+        case .major(let digest): key().major == digest
+        case .minor(let digest): key().minor == digest
+        }
     }
 
     /// Whether the digests that found the candidates cover all conditions of the selection.

@@ -80,7 +80,7 @@ extension Keybag {
     static let passphraseLimit = 8
     static let keyLimit = 1024
     private static let parameterLimit = 4096
-    private static let magic = Data("KBAG".utf8)
+    private static let magic = Data([UInt8]("KBAG".utf8))
     static let newestFormat: UInt8 = 2
     static let authenticationLength = 32
     private static let checksumLength = 8
@@ -163,8 +163,9 @@ extension Keybag {
     /// Rules that every keybag written by this program follows. A NaN date would make a keybag unequal to itself; a
     /// second key of the same name could replace the first; and each passphrase slot may take half a second to try.
     private var hasSensibleLists: Bool {
-        let names = Set(keys.map(\.name))
-        return names.count == keys.count && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
+        let names = keys.map(\.name.number).sorted()
+        let areDifferent = zip(names, names.dropFirst()).allSatisfy { $0 < $1 }
+        return areDifferent && keys.allSatisfy { $0.generation > 0 && $0.created.isFinite }
             && keys.filter { $0.keyClass == Self.indexKeyClass }.count <= 1
             && slots.allSatisfy(\.created.isFinite)
             && slots.filter { $0.kind == Slot.passphraseKind }.count <= Self.passphraseLimit

@@ -10,9 +10,31 @@ import SecretMemory
 /// blind index.
 struct ClassKeys: Sendable {
     /// The two keys that follow from one class key.
-    struct Pair: Sendable {
+    final class Pair: Sendable {
         let metadata: SecretBytes
         let value: SecretBytes
+
+        fileprivate init(_ key: SecretBytes, _ name: ClassKeyName, _ vaultID: UUID) {
+            let context = Derivation.context(keyClass: name.keyClass, generation: name.generation, accessGroup: "")
+            metadata = Derivation.key(from: key, salt: vaultID.bytes, .metadata, context: context)
+            value = Derivation.key(from: key, salt: vaultID.bytes, .value, context: context)
+        }
+    }
+
+    private final class HeadKeyring: Sendable {
+        let keys: HeadKeys
+
+        init(_ indexKey: SecretBytes, _ vaultID: UUID) { keys = HeadKeys(indexKey: indexKey, vaultID: vaultID) }
+    }
+
+    private struct Entry: Sendable {
+        let name: ClassKeyName
+        /// `nil` if it is not open.
+        let pair: Late<Pair>?
+        /// Whether it is the vault's own, so that new rows are sealed under it or were.
+        let isOwn: Bool
+        /// Whether it may need another device key, regardless of the lock state.
+        let mayBeOfAnotherDevice: Bool
     }
 
     /// The availability of the key of one class and generation.
@@ -31,13 +53,10 @@ struct ClassKeys: Sendable {
     let index: BlindIndex
     /// Converts row numbers to item identities.
     let references: BlockPermutation
-    let head: HeadKeys
-    private let pairs: [ClassKeyName: Pair]
-    /// The names of all keys in the keybag, open or not.
-    private let names: Set<ClassKeyName>
-    /// The keys that may need another device key, regardless of the lock state.
-    private let ofAnotherDevice: Set<ClassKeyName>
-    private let newest: [UInt8: UInt32]
+    var head: HeadKeys { lateHead.object.keys }
+    private let lateHead: Late<HeadKeyring>
+    /// All keys in the keybag, open or not, in ascending order of name. A process that reads one item needs one pair of them.
+    private let entries: [Entry]
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool
 
@@ -55,17 +74,20 @@ struct ClassKeys: Sendable {
         hasPassphrase = keybag.hasPassphrase
         index = BlindIndex(key: indexKey)
         references = BlockPermutation(key: Derivation.key(from: indexKey, salt: vaultID.bytes, .reference))
-        head = HeadKeys(indexKey: indexKey, vaultID: vaultID)
-        newest = keybag.newestGenerations
-        let entries = keybag.classKeys + keybag.keysOfOtherDevices
-        names = Set(entries.map(\.name))
+        lateHead = Late { [vaultID = keybag.vaultID] in HeadKeyring(indexKey, vaultID) }
         let isBound = deviceKey != nil && keybag.isBound(to: deviceKey)
-        ofAnotherDevice = Set(entries.filter { $0.isOfAnotherDevice || !isBound && $0.isForOneDevice }.map(\.name))
-        var pairs: [ClassKeyName: Pair] = [:]
-        for entry in entries {
-            if let key = try keys.unwrap(entry) { pairs[entry.name] = Pair(key, entry, keybag.vaultID) }
+        var entries: [Entry] = []
+        for wrapped in keybag.classKeys + keybag.keysOfOtherDevices {
+            let key = try keys.unwrap(wrapped)
+            let pair = key.map { key in
+                Late { [name = wrapped.name, vaultID = keybag.vaultID] in Pair(key, name, vaultID) }
+            }
+            entries.append(
+                Entry(
+                    name: wrapped.name, pair: pair, isOwn: !wrapped.isOfAnotherDevice,
+                    mayBeOfAnotherDevice: wrapped.isOfAnotherDevice || !isBound && wrapped.isForOneDevice))
         }
-        self.pairs = pairs
+        self.entries = entries.sorted { $0.name.number < $1.name.number }
     }
 
     /// All keys of an authority.
@@ -74,30 +96,33 @@ struct ClassKeys: Sendable {
     }
 
     func availability(_ keyClass: UInt8, _ generation: UInt32) -> Availability {
-        let name = ClassKeyName(keyClass: keyClass, generation: generation)
-        if let pair = pairs[name] { return .open(pair) }
-        guard names.contains(name) else { return .unknown }
+        guard let entry = entry(keyClass, generation) else { return .unknown }
+        if let pair = entry.pair { return .open(pair.object) }
         // If the vault was unlocked while the device key was missing, it must be unlocked again with it.
-        return Keybag.state(opening: keyClass) > state || !ofAnotherDevice.contains(name) ? .locked : .ofAnotherDevice
+        return Keybag.state(opening: keyClass) > state || !entry.mayBeOfAnotherDevice ? .locked : .ofAnotherDevice
     }
 
     /// Whether a key that is locked now may need another device key.
     func mayBeOfAnotherDevice(_ keyClass: UInt8, _ generation: UInt32) -> Bool {
-        ofAnotherDevice.contains(ClassKeyName(keyClass: keyClass, generation: generation))
+        entry(keyClass, generation)?.mayBeOfAnotherDevice ?? false
+    }
+
+    private func entry(_ keyClass: UInt8, _ generation: UInt32) -> Entry? {
+        let number = ClassKeyName(keyClass: keyClass, generation: generation).number
+        var range = entries.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            let found = entries[middle].name.number
+            if found == number { return entries[middle] }
+            range = found < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
     }
 
     /// The generation under which new rows of the class are sealed; `nil` if the keybag has no key of the class.
     func newestGeneration(_ accessibility: Accessibility) -> UInt32? {
         guard hasPassphrase || accessibility != .whenPasscodeSetThisDeviceOnly else { return nil }
-        return newest[accessibility.number]
-    }
-}
-
-extension ClassKeys.Pair {
-    fileprivate init(_ key: SecretBytes, _ entry: Keybag.WrappedKey, _ vaultID: UUID) {
-        let context = Derivation.context(keyClass: entry.rowClass, generation: entry.generation, accessGroup: "")
-        metadata = Derivation.key(from: key, salt: vaultID.bytes, .metadata, context: context)
-        value = Derivation.key(from: key, salt: vaultID.bytes, .value, context: context)
+        return entries.last { $0.isOwn && $0.name.keyClass == accessibility.number }?.name.generation
     }
 }
 

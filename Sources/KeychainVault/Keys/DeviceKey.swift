@@ -14,15 +14,13 @@ struct DeviceKey: Sendable {
 
     /// "KVDK" ‖ format ‖ 3 zero bytes ‖ id ‖ key ‖ first 8 bytes of SHA-256 over everything before.
     private static let length = 4 + 4 + 16 + 32 + 8
-    private static let magic = Data("KVDK".utf8) + [Format.current, 0, 0, 0]
+    private static let magic = Data([UInt8]("KVDK".utf8) + [Format.current, 0, 0, 0])
 
     /// The key in the file; `nil` if there is no file.
     ///
     /// - Throws: `unsafeLocation` if others could read or replace it, `corrupt` if it is not a device key.
     static func load(_ path: String) throws(KeychainError) -> DeviceKey? {
         try FileSafety.checkNotReplaceable(path)
-        // The state of the checksum contains the key, and is freed without being wiped.
-        defer { scrubLeftovers() }
         guard var bytes = try PrivateFile.read(path, limit: length) else { return nil }
         defer { bytes.wipe() }
         do throws(MalformedBytes) {
@@ -71,7 +69,7 @@ struct DeviceKey: Sendable {
 
     private init(bytes: Data) throws(MalformedBytes) {
         guard bytes.count == Self.length, bytes.prefix(8) == Self.magic,
-            bytes.suffix(8) == Checksum.sha256(bytes.dropLast(8)).prefix(8)
+            bytes.suffix(8) == Checksum.sha256(secret: bytes.dropLast(8)).prefix(8)
         else { throw MalformedBytes() }
         id = UUID(bytes: bytes.dropFirst(8).prefix(16))
         secret = bytes.dropFirst(24).prefix(32).withUnsafeBytes { SecretBytes(copying: $0) }

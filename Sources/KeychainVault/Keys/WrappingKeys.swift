@@ -13,7 +13,7 @@ import SecretMemory
 struct WrappingKeys: Sendable {
     let vaultID: UUID
     /// By class number, or ``Keybag/indexKeyClass``.
-    private let keys: [UInt8: SecretBytes]
+    private let keys: KeysByClass
     /// `nil` before the first unlock.
     let authentication: SecretBytes?
 
@@ -24,15 +24,16 @@ struct WrappingKeys: Sendable {
     /// - Parameter otherDeviceKey: A device key on this machine that the vault is not bound to; keys from before an
     ///   adoption may be bound to it.
     init(rootKey: SecretBytes, deviceKey: DeviceKey?, otherDeviceKey: DeviceKey? = nil, vaultID: UUID) {
-        var keys: [UInt8: SecretBytes] = [:]
+        var keys = KeysByClass()
+        let (own, other) = (deviceKey?.binding(vaultID: vaultID), otherDeviceKey?.binding(vaultID: vaultID))
         for keyClass in Self.allClasses {
             guard Accessibility(number: keyClass)?.isThisDeviceOnly ?? false else {
                 keys[keyClass] = Self.key(rootKey, keyClass, nil, vaultID)
                 continue
             }
-            if let deviceKey { keys[keyClass] = Self.key(rootKey, keyClass, deviceKey, vaultID) }
-            if let otherDeviceKey {
-                keys[keyClass + Keybag.otherDeviceOffset] = Self.key(rootKey, keyClass, otherDeviceKey, vaultID)
+            if let own { keys[keyClass] = Self.key(rootKey, keyClass, own, vaultID) }
+            if let other {
+                keys[keyClass + Keybag.otherDeviceOffset] = Self.key(rootKey, keyClass, other, vaultID)
             }
         }
         self.init(
@@ -41,13 +42,13 @@ struct WrappingKeys: Sendable {
     }
 
     private static func key(
-        _ rootKey: SecretBytes, _ keyClass: UInt8, _ deviceKey: DeviceKey?, _ vaultID: UUID
+        _ rootKey: SecretBytes, _ keyClass: UInt8, _ binding: SecretBytes?, _ vaultID: UUID
     ) -> SecretBytes {
-        let source = deviceKey.map { SecretBytes.concatenating(rootKey, $0.binding(vaultID: vaultID)) } ?? rootKey
+        let source = binding.map { SecretBytes.concatenating(rootKey, $0) } ?? rootKey
         return Derivation.key(from: source, salt: vaultID.bytes, .keybagWrap, context: Data([keyClass]))
     }
 
-    private init(vaultID: UUID, keys: [UInt8: SecretBytes], authentication: SecretBytes?) {
+    private init(vaultID: UUID, keys: KeysByClass, authentication: SecretBytes?) {
         self.vaultID = vaultID
         self.keys = keys
         self.authentication = authentication
@@ -59,7 +60,7 @@ struct WrappingKeys: Sendable {
     /// The keys that are available in a state.
     func limited(to state: LockState) -> WrappingKeys {
         WrappingKeys(
-            vaultID: vaultID, keys: keys.filter { Keybag.state(opening: $0.key) <= state },
+            vaultID: vaultID, keys: keys.filter { Keybag.state(opening: $0) <= state },
             authentication: state == .beforeFirstUnlock ? nil : authentication)
     }
 
@@ -107,10 +108,10 @@ struct WrappingKeys: Sendable {
     var bytes: SecretBytes {
         var all = keys
         all[Self.authenticationClass] = authentication
-        return SecretBytes(count: all.count * 33) { target in
-            for (index, entry) in all.sorted(by: { $0.key < $1.key }).enumerated() {
-                target[index * 33] = entry.key
-                entry.value.withUnsafeBytes {
+        return SecretBytes(count: all.entries.count * 33) { target in
+            for (index, entry) in all.entries.enumerated() {
+                target[index * 33] = entry.keyClass
+                entry.key.withUnsafeBytes {
                     UnsafeMutableRawBufferPointer(rebasing: target[(index * 33 + 1)...]).copyMemory(from: $0)
                 }
             }
@@ -120,15 +121,38 @@ struct WrappingKeys: Sendable {
     /// - Returns: `nil` for bytes of another layout.
     init?(bytes: SecretBytes, vaultID: UUID) {
         guard bytes.count % 33 == 0 else { return nil }
-        var keys: [UInt8: SecretBytes] = [:]
+        var keys = KeysByClass()
         bytes.withUnsafeBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: 33) {
                 let key = UnsafeRawBufferPointer(rebasing: bytes[(start + 1)..<(start + 33)])
                 keys[bytes[start]] = SecretBytes(copying: key)
             }
         }
-        let authentication = keys.removeValue(forKey: Self.authenticationClass)
+        let authentication = keys[Self.authenticationClass]
+        keys[Self.authenticationClass] = nil
         self.init(vaultID: vaultID, keys: keys, authentication: authentication)
+    }
+}
+
+/// A few keys by their class, in ascending order. A dictionary would first have the runtime search all conformances of the
+/// program, which takes longer than all that a first read does with it.
+private struct KeysByClass: Sendable {
+    private(set) var entries: [(keyClass: UInt8, key: SecretBytes)] = []
+
+    subscript(keyClass: UInt8) -> SecretBytes? {
+        get { entries.first { $0.keyClass == keyClass }?.key }
+        set {
+            entries.removeAll { $0.keyClass == keyClass }
+            guard let newValue else { return }
+            let index = entries.firstIndex { $0.keyClass > keyClass } ?? entries.count
+            entries.insert((keyClass, newValue), at: index)
+        }
+    }
+
+    func filter(_ isIncluded: (UInt8) -> Bool) -> KeysByClass {
+        var some = self
+        some.entries.removeAll { !isIncluded($0.keyClass) }
+        return some
     }
 }
 
@@ -154,7 +178,7 @@ extension WrappingKeys {
         do {
             let bytes = try Sealing.open(
                 section.sealed, with: Self.alwaysKey(deviceKey, section), context: section.context(vaultID: vaultID))
-            var keys: [UInt8: SecretBytes] = [:]
+            var keys = KeysByClass()
             bytes.withUnsafeBytes { bytes in
                 for (index, keyClass) in Keybag.AlwaysSection.keyClasses.enumerated() {
                     let key = bytes[(index * 32)..<(index * 32 + 32)]

@@ -112,7 +112,10 @@ public struct VaultLocation: Hashable, Sendable {
         guard path.utf8.count <= lengthLimit else {
             throw unusable(path, what, "Give a path of at most \(lengthLimit) bytes, which is the limit of SQLite.")
         }
-        return "/" + parts.joined(separator: "/")
+        return parts.reduce(into: "") { path, part in
+            path += "/"
+            path += part
+        }
     }
 
     private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }

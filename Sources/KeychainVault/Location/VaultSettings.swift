@@ -33,7 +33,12 @@ public struct VaultSettings: Sendable {
     public var unlockCache = UnlockCacheKind.kernel
     /// Where this machine remembers the newest state of the vault. Add `kernel` to let the kernel remember it too, as
     /// the environment's settings do: each vault then takes one of the keys that the kernel allows a user.
-    public var anchors: Set<AnchorKind> = [.file]
+    public var anchors: Set<AnchorKind> {
+        get { Set(AnchorKind.allCases.filter(keeps)) }
+        set { (isFileKept, isKernelKept) = (newValue.contains(.file), newValue.contains(.kernel)) }
+    }
+    // Not a set: for its first one the runtime searches all conformances of the program, which takes as long as ten reads.
+    private var (isFileKept, isKernelKept) = (true, false)
     /// How long a call waits for other processes before it fails as `busy`: a writer waits for the current writer, and
     /// every call for a process that was stopped while it prepares SQLite's WAL.
     public var writerTimeout = Duration.seconds(30)
@@ -67,7 +72,7 @@ public struct VaultSettings: Sendable {
     public static func fromEnvironment(_ environment: [String: String]) throws(KeychainError) -> VaultSettings {
         var settings = VaultSettings()
         settings.credentialsFolder = environment.value("CREDENTIALS_DIRECTORY")
-        settings.anchors = try anchors(environment.value("KEYCHAIN_ANCHORS"))
+        settings.isKernelKept = try keepsKernel(environment.value("KEYCHAIN_ANCHORS"))
         if let word = environment.value("KEYCHAIN_UNLOCK_CACHE") {
             guard let kind = UnlockCacheKind(rawValue: word) else {
                 throw KeychainError(
@@ -78,10 +83,19 @@ public struct VaultSettings: Sendable {
         return settings
     }
 
-    private static func anchors(_ word: String?) throws(KeychainError) -> Set<AnchorKind> {
+    /// Whether anchors of this kind are kept.
+    func keeps(_ kind: AnchorKind) -> Bool {
+        switch kind {
+        case .file: isFileKept
+        case .kernel: isKernelKept
+        }
+    }
+
+    /// The file is always kept.
+    private static func keepsKernel(_ word: String?) throws(KeychainError) -> Bool {
         switch word.map(AnchorKind.init(rawValue:)) {
-        case .none, .some(.kernel): return [.file, .kernel]
-        case .some(.file): return [.file]
+        case .none, .some(.kernel): return true
+        case .some(.file): return false
         case .some(nil):
             throw KeychainError(
                 .invalidParameter, "KEYCHAIN_ANCHORS takes 'kernel' or 'file'. Correct it or unset it.")

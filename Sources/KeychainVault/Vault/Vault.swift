@@ -48,9 +48,9 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// - Parameter settings: Used only by the first call for a location.
     public static func at(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) -> Vault {
         all.withLock { vaults in
-            if let present = vaults[location] { return present }
+            if let present = vaults.first(where: { $0.location == location }) { return present }
             let vault = Vault(location, settings)
-            vaults[location] = vault
+            vaults.append(vault)
             return vault
         }
     }
@@ -58,7 +58,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// How old the last check of the vault's files may be before a read; a write always checks.
     static let lookInterval = Duration.milliseconds(20)
 
-    private static let all = Guarded<[VaultLocation: Vault]>([:])
+    private static let all = Guarded<[Vault]>([])
 
     /// For tests that need a vault opened again; otherwise use ``at(_:)``.
     package init(_ location: VaultLocation, _ settings: VaultSettings = VaultSettings()) {
@@ -76,7 +76,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     /// Call it before a program ends to move the last changes out of SQLite's WAL, so that the folder can be read even
     /// on a read-only medium. Without it nothing is lost.
     public static func closeAll() throws(KeychainError) {
-        for vault in all.withLock({ Array($0.values) }) { try vault.close() }
+        for vault in all.withLock({ $0 }) { try vault.close() }
     }
 
     func close() throws(KeychainError) {

@@ -70,7 +70,7 @@ struct ThirdPartyVectorTests {
 
     /// Longer outputs begin with the 32 bytes that keys have here, shorter ones are the beginning of those.
     private static func isDerived(_ okm: Data, _ secret: Data, _ salt: Data, _ info: Data) -> Bool {
-        let key = Derivation.key(from: SecretBytes(bytes: [UInt8](secret)), salt: salt, info: info)
+        let key = Derivation.key(from: SecretBytes(bytes: [UInt8](secret)), salt: salt, info: [UInt8](info))
         return Data(key.bytes).prefix(okm.count) == okm.prefix(32)
     }
 
