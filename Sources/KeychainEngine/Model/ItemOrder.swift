@@ -25,19 +25,24 @@ public struct ItemOrder: Comparable, Sendable {
     private let bytes: [UInt8]
 
     public init(_ item: Item) {
-        var bytes = [UInt8(clamping: ItemClass.allCases.firstIndex(of: item.itemClass) ?? 0)]
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(128)
+        Self.append(item, to: &bytes)
+        self.bytes = bytes
+    }
+
+    fileprivate static func append(_ item: Item, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(clamping: ItemClass.allCases.firstIndex(of: item.itemClass) ?? 0))
         item.attributes.look { attributes in
             for (attribute, kind) in item.itemClass.schema.listingKey {
                 attributes.withLookupBytes(of: attribute, as: kind) { value in
-                    if let value { Self.append(value, kind, to: &bytes) }
+                    if let value { append(value, kind, to: &bytes) }
                 }
                 // They end a value, so that "a" comes before "ab" whatever follows.
                 bytes.append(0)
                 bytes.append(0)
             }
         }
-        self.bytes = bytes
     }
 
     public static func < (lhs: ItemOrder, rhs: ItemOrder) -> Bool {
@@ -83,8 +88,21 @@ extension Sequence<StoredItem> {
     /// The items in the order of ``ItemOrder``; items with the same place keep their order.
     public func inOrder() -> [StoredItem] {
         let items = Array(self)
-        let places = items.map { ItemOrder($0.item) }
-        guard zip(places, places.dropFirst()).contains(where: { $1 < $0 }) else { return items }
-        return places.indices.sorted { places[$0] < places[$1] }.map { items[$0] }
+        // The places of all items in one block: one for each would take longer than the comparisons.
+        var (bytes, ends): ([UInt8], [Int]) = ([], [0])
+        bytes.reserveCapacity(64 * items.count)
+        ends.reserveCapacity(items.count + 1)
+        for stored in items {
+            ItemOrder.append(stored.item, to: &bytes)
+            ends.append(bytes.count)
+        }
+        return bytes.withUnsafeBytes { bytes in
+            func precedes(_ first: Int, _ second: Int) -> Bool {
+                UnsafeRawBufferPointer(rebasing: bytes[ends[first]..<ends[first + 1]])
+                    .precedes(UnsafeRawBufferPointer(rebasing: bytes[ends[second]..<ends[second + 1]]))
+            }
+            let isInOrder = !items.indices.dropFirst().contains { precedes($0, $0 - 1) }
+            return isInOrder ? items : items.indices.sorted(by: precedes).map { items[$0] }
+        }
     }
 }
