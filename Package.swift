@@ -209,12 +209,12 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make sanitize` tests what several threads use. To compile the rest under the sanitizer would take as long again.
+// `make sanitize` tests what several threads use. To compile the rest for it would take as long again.
 if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
-        "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness", "asking-app",
-        "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests", "KeychainAuthenticatorsTests",
-        "KeychainServicesTests",
+        "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
+        "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
+        "KeychainAuthenticatorsTests", "KeychainServicesTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

@@ -6,24 +6,17 @@ import KeychainKit
 
 /// A locked or damaged vault has no names here: the shell then completes nothing.
 enum ItemCompletion {
-    static func services(_ words: [String]) -> [String] {
-        names(.genericPassword, ItemFilter()) { $0.service }
-    }
+    static func services(_ words: [String]) -> [String] { names(ItemFilter()) { $0.service } }
 
-    static func servers(_ words: [String]) -> [String] {
-        names(.internetPassword, ItemFilter()) { $0.server }
-    }
+    static func servers(_ words: [String]) -> [String] { names(ItemFilter()) { $0.server } }
 
     /// - Parameter words: The command so far: a service or server in it narrows the accounts.
     static func accounts(_ words: [String]) -> [String] {
         if let service = value(of: ["-s", "--service"], in: words) {
-            return names(.genericPassword, ItemFilter(service: service)) { $0.account }
+            return names(ItemFilter(service: service)) { $0.account }
         }
-        if let server = value(of: ["--server"], in: words), !ServerAddress.isOne(server) {
-            return names(.internetPassword, ItemFilter(server: server)) { $0.account }
-        }
-        return names(.genericPassword, ItemFilter()) { $0.account }
-            + names(.internetPassword, ItemFilter()) { $0.account }
+        let server = value(of: ["--server"], in: words).flatMap { ServerAddress.isOne($0) ? nil : $0 }
+        return names(ItemFilter(server: server)) { $0.account }
     }
 
     private static func value(of options: [String], in words: [String]) -> String? {
@@ -33,11 +26,9 @@ enum ItemCompletion {
         }.first
     }
 
-    private static func names(
-        _ itemClass: ItemClass, _ filter: ItemFilter, _ name: (ListedItem) -> String?
-    ) -> [String] {
+    private static func names(_ filter: ItemFilter, _ name: (ListedItem) -> String?) -> [String] {
         do throws(KeychainError) {
-            let found = try UserKeychain().items(itemClass, filter).compactMap(name)
+            let found = try UserKeychain().foundItems(filter).items.compactMap { name(ListedItem(item: $0)) }
             // The shell takes a line for a name, and would hand control characters on.
             return Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
         } catch {
