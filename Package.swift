@@ -86,6 +86,13 @@ let targets: [Target] = [
 
     // Leaves
     .target(
+        name: "KeychainKeys",
+        dependencies: [
+            "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+        ]),
+    .target(
         name: "KeychainCrypto",
         dependencies: [
             "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
@@ -141,6 +148,12 @@ let targets: [Target] = [
             .product(
                 name: "ConfigurationTesting", package: "swift-configuration",
                 condition: .when(traits: ["Configuration"])),
+        ]),
+    .testTarget(
+        name: "KeychainKeysTests",
+        dependencies: [
+            "KeychainKeys", "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
         ]),
     .testTarget(
         name: "SecretMemoryTests",
@@ -202,6 +215,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     ],

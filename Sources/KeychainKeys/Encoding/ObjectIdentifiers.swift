@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Object identifiers: the names of algorithms, curves and attributes in DER.
+
+import SwiftASN1
+
+extension DERReader {
+    mutating func objectIdentifier() throws(KeyFailure) -> ASN1ObjectIdentifier {
+        guard nextTag == DERTag.objectIdentifier else { throw .malformed(format) }
+        let element = try next()
+        // Longer ones are in no registry.
+        guard element.content.count <= 64, let found = try? ASN1ObjectIdentifier(derEncoded: [UInt8](element.encoded))
+        else { throw .malformed(format) }
+        return found
+    }
+}
+
+extension DERNode {
+    static func oid(_ identifier: ASN1ObjectIdentifier) -> DERNode {
+        var serializer = DER.Serializer()
+        // Fails for no object identifier.
+        try? serializer.serialize(identifier)
+        return .bytes(serializer.serializedBytes)
+    }
+
+    /// An AlgorithmIdentifier.
+    static func algorithm(_ identifier: ASN1ObjectIdentifier, _ parameters: DERNode? = nil) -> DERNode {
+        .element(DERTag.sequence, [oid(identifier)] + (parameters.map { [$0] } ?? []))
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    // Keys
+    static let rsaEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
+    static let ecPublicKey: ASN1ObjectIdentifier = [1, 2, 840, 10_045, 2, 1]
+    static let p256: ASN1ObjectIdentifier = [1, 2, 840, 10_045, 3, 1, 7]
+    static let p384: ASN1ObjectIdentifier = [1, 3, 132, 0, 34]
+    static let p521: ASN1ObjectIdentifier = [1, 3, 132, 0, 35]
+    static let x25519: ASN1ObjectIdentifier = [1, 3, 101, 110]
+    static let ed25519: ASN1ObjectIdentifier = [1, 3, 101, 112]
+}
+
+extension ASN1ObjectIdentifier {
+    // Encryption with passphrases
+    static let pbes2: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 5, 13]
+    static let pbkdf2: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 5, 12]
+    static let hmacSHA1: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 2, 7]
+    static let hmacSHA224: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 2, 8]
+    static let hmacSHA256: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 2, 9]
+    static let hmacSHA384: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 2, 10]
+    static let hmacSHA512: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 2, 11]
+    static let aes128CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 2]
+    static let aes192CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 22]
+    static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
+}

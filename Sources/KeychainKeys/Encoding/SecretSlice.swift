@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of a secret, as a collection: parsers of private keys read it without a copy.
+
+import SecretMemory
+
+/// Bytes that a parser can read: public ones in an array, secret ones where they are.
+protocol ByteSlice: RandomAccessCollection where Element == UInt8, Index == Int, SubSequence == Self {}
+
+extension ArraySlice<UInt8>: ByteSlice {}
+
+/// A range of a secret. Keeps the secret alive, and copies nothing.
+struct SecretSlice: ByteSlice {
+    private let owner: SecretBytes
+    let startIndex: Int
+    let endIndex: Int
+
+    init(_ owner: SecretBytes) {
+        (self.owner, startIndex, endIndex) = (owner, 0, owner.count)
+    }
+
+    private init(_ owner: SecretBytes, _ range: Range<Int>) {
+        (self.owner, startIndex, endIndex) = (owner, range.lowerBound, range.upperBound)
+    }
+
+    subscript(index: Int) -> UInt8 {
+        precondition(startIndex <= index && index < endIndex, "beyond the end of a part of a secret")
+        return owner.withUnsafeBytes { $0[index] }
+    }
+
+    subscript(range: Range<Int>) -> SecretSlice {
+        precondition(startIndex <= range.lowerBound && range.upperBound <= endIndex, "beyond a part of a secret")
+        return SecretSlice(owner, range)
+    }
+
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try owner.withUnsafeBytes { (bytes) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[startIndex..<endIndex]))
+        }
+    }
+
+    /// The same bytes in memory of their own.
+    var copy: SecretBytes {
+        startIndex == 0 && endIndex == owner.count ? owner : withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text form of keys and certificates (RFC 7468): blocks of Base64 between two lines.
+
+import Foundation
+public import SecretMemory
+
+/// One block of a PEM text.
+struct PEMBlock {
+    let label: String
+    let content: SecretBytes
+
+    /// Text longer than this is refused.
+    static let limit = 16 << 20
+
+    /// All blocks of a text. What stands between blocks is ignored.
+    static func all(in text: SecretBytes) throws(KeyFailure) -> [PEMBlock] {
+        guard text.count <= limit else { throw .limitExceeded("PEM text") }
+        return try text.withUnsafeBytes { (bytes) throws(KeyFailure) in
+            var lines = Lines(bytes)
+            var blocks: [PEMBlock] = []
+            while let label = lines.skipToBegin() {
+                blocks.append(PEMBlock(label: label, content: try lines.content(label)))
+            }
+            return blocks
+        }
+    }
+
+    /// The text of one block.
+    static func text(_ label: String, _ content: SecretBytes) -> SecretBytes {
+        func line(_ text: String) -> SecretBytes { Array(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) } }
+        return .joining([
+            line("-----BEGIN \(label)-----\n"), Base64.encodeLines(content), line("-----END \(label)-----\n"),
+        ])
+    }
+}
+
+/// The lines of a text, one after the other.
+private struct Lines {
+    private let text: UnsafeRawBufferPointer
+    private var position = 0
+
+    init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+    /// The next line without its end and without spaces at its own end.
+    private mutating func next() -> Range<Int>? {
+        guard position < text.count else { return nil }
+        let start = position
+        let end = text[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? text.count
+        position = min(end + 1, text.count)
+        let last = text[start..<end].lastIndex { !Base64.isSpace($0) }
+        return start..<(last.map { $0 + 1 } ?? start)
+    }
+
+    /// The label of the next line that begins a block; `nil` if there is none.
+    mutating func skipToBegin() -> String? {
+        while let line = next() {
+            if let label = label(line, "-----BEGIN ") { return label }
+        }
+        return nil
+    }
+
+    /// The label between a beginning and five dashes. It is not secret; nothing else of the text becomes a string.
+    private func label(_ line: Range<Int>, _ beginning: StaticString) -> String? {
+        let (head, tail) = (Array("\(beginning)".utf8), Array("-----".utf8))
+        let label = line.dropFirst(head.count).dropLast(tail.count)
+        guard line.count > head.count + tail.count, label.count <= 64, text[line].starts(with: head),
+            text[line].suffix(tail.count).elementsEqual(tail)
+        else { return nil }
+        return String(decoding: text[label], as: UTF8.self)
+    }
+
+    /// The Base64 up to the end of the block.
+    mutating func content(_ label: String) throws(KeyFailure) -> SecretBytes {
+        let start = position
+        while let line = next() {
+            if let end = self.label(line, "-----END ") {
+                guard end == label, let content = Base64.decode(.init(rebasing: text[start..<line.lowerBound])) else {
+                    throw .malformed("PEM")
+                }
+                return content
+            }
+            // A header, as encryption of the time before PKCS#8 has it.
+            if text[line].contains(UInt8(ascii: ":")) { throw .unsupportedAlgorithm("PEM with headers") }
+        }
+        throw .malformed("PEM")
+    }
+}
+
+extension PrivateKey {
+    /// The first private key of a PEM text.
+    ///
+    /// - Parameter passphrase: UTF-8; only read for an encrypted key.
+    /// - Throws: `KeyFailure.malformed` if there is none.
+    public init(pem text: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) {
+        for block in try PEMBlock.all(in: text) where block.label.hasSuffix("PRIVATE KEY") {
+            self = try PrivateKey(block, passphrase: passphrase)
+            return
+        }
+        throw .malformed("PEM private key")
+    }
+
+    init(_ block: PEMBlock, passphrase: SecretBytes?) throws(KeyFailure) {
+        try self.init(der: block.content, passphrase: passphrase)
+    }
+
+    /// A PEM text of the key in PKCS#8, encrypted where there is a passphrase.
+    public func pem(passphrase: SecretBytes? = nil, rounds: Int = PrivateKey.defaultRounds) throws(KeyFailure)
+        -> SecretBytes
+    {
+        guard let passphrase else { return PEMBlock.text("PRIVATE KEY", try pkcs8()) }
+        let encrypted = try encryptedPKCS8(passphrase: passphrase, rounds: rounds)
+        return PEMBlock.text(
+            "ENCRYPTED PRIVATE KEY", encrypted.withUnsafeBytes { SecretBytes(copying: $0) })
+    }
+}
+
+extension PublicKey {
+    /// The first public key of a PEM text.
+    public init(pem text: SecretBytes) throws(KeyFailure) {
+        for block in try PEMBlock.all(in: text) where block.label.hasSuffix("PUBLIC KEY") {
+            self = try PublicKey(der: block.content.withUnsafeBytes { [UInt8]($0) })
+            return
+        }
+        throw .malformed("PEM public key")
+    }
+
+    /// A PEM text of SubjectPublicKeyInfo.
+    public var pem: String {
+        let der = subjectPublicKeyInfo.withUnsafeBytes { SecretBytes(copying: $0) }
+        return PEMBlock.text("PUBLIC KEY", der).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}
