@@ -3,9 +3,10 @@
 
 // Folders, from top to bottom:
 //
+// - Algorithms: signatures, encryption and agreement
 // - Formats: keys as bytes for other programs
 // - Keys: public and private keys as values
-// - Ciphers: encryption with a passphrase
+// - Ciphers: hashes, and encryption with a passphrase
 // - Encoding: DER, Base64 and errors
 
 public import SecretMemory
