@@ -52,3 +52,20 @@ extension ASN1ObjectIdentifier {
     static let aes192CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 22]
     static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 }
+
+extension ASN1ObjectIdentifier {
+    // Names
+    static let commonName: ASN1ObjectIdentifier = [2, 5, 4, 3]
+    static let organization: ASN1ObjectIdentifier = [2, 5, 4, 10]
+    static let organizationalUnit: ASN1ObjectIdentifier = [2, 5, 4, 11]
+    static let descriptionAttribute: ASN1ObjectIdentifier = [2, 5, 4, 13]
+    static let emailAddress: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 1]
+
+    // Extensions of certificates
+    static let subjectKeyIdentifier: ASN1ObjectIdentifier = [2, 5, 29, 14]
+    static let keyUsage: ASN1ObjectIdentifier = [2, 5, 29, 15]
+    static let subjectAlternativeName: ASN1ObjectIdentifier = [2, 5, 29, 17]
+    static let basicConstraints: ASN1ObjectIdentifier = [2, 5, 29, 19]
+    static let authorityKeyIdentifier: ASN1ObjectIdentifier = [2, 5, 29, 35]
+    static let extendedKeyUsage: ASN1ObjectIdentifier = [2, 5, 29, 37]
+}

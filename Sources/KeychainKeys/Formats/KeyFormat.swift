@@ -3,6 +3,7 @@
 
 // Folders, from top to bottom:
 //
+// - Certificates: X.509 certificates and their names
 // - Algorithms: signatures, encryption and agreement
 // - Formats: keys as bytes for other programs
 // - Keys: public and private keys as values

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people call a certificate: its summary, common name and e-mail addresses.
+
+import Foundation
+import SwiftASN1
+
+extension Certificate {
+    /// The last common name of the subject.
+    public var commonName: String? {
+        attributes.last { $0.type == .commonName && $0.text != nil }?.text
+    }
+
+    /// The addresses beside the subject's name, then those in it. One that is not ASCII empties the list.
+    public var emailAddresses: [String] {
+        let inName = attributes.filter { $0.type == .emailAddress }.map(\.value.content)
+        let texts = (known.alternativeNames.emailAddresses + inName).map { StringTag.ascii($0) }
+        return texts.contains(nil) ? [] : texts.compactMap(\.self).filter { !$0.isEmpty }
+    }
+
+    /// The host names beside the subject's name.
+    public var dnsNames: [String] {
+        known.alternativeNames.dnsNames.compactMap { StringTag.ascii($0) }.filter { !$0.isEmpty }
+    }
+
+    /// One line for people, as Apple builds it; `nil` for a certificate without any name.
+    public var subjectSummary: String? {
+        var summary = SubjectSummary()
+        for attribute in attributes { summary.add(attribute) }
+        if let name = summary.commonName { return name }
+        return emailAddresses.first ?? dnsNames.first ?? summary.text
+    }
+
+    /// None if the name is damaged.
+    private var attributes: [DistinguishedName.Attribute] { (try? DistinguishedName(subject))?.attributes ?? [] }
+}
+
+/// The texts of the attributes with the highest rank, the last one first.
+private struct SubjectSummary {
+    private var rank = 0
+    private(set) var text: String?
+    private var description: String?
+
+    mutating func add(_ attribute: DistinguishedName.Attribute) {
+        guard let new = attribute.text else { return }
+        if attribute.type == .descriptionAttribute { description = Self.joined(new, description) }
+        let newRank = Self.rank(attribute.type)
+        guard newRank >= rank else { return }
+        text = newRank == rank ? Self.joined(new, text) : new
+        rank = newRank
+    }
+
+    /// The common name, with the description in parentheses.
+    var commonName: String? {
+        guard rank == Self.rank(.commonName), let text else { return nil }
+        return description.map { "\(text) (\($0))" } ?? text
+    }
+
+    private static func rank(_ type: ASN1ObjectIdentifier) -> Int {
+        switch type {
+        case .commonName: 4
+        case .organizationalUnit: 3
+        case .organization: 2
+        default: 1
+        }
+    }
+
+    private static func joined(_ new: String, _ previous: String?) -> String {
+        previous.map { "\(new), \($0)" } ?? new
+    }
+}
+
+extension Certificate {
+    /// Whether it says that it may issue certificates.
+    public var isAuthority: Bool { known.isAuthority }
+
+    /// The bits of the key usage, the first one (digital signature) highest; `nil` without the extension.
+    public var keyUsage: UInt16? { known.keyUsage }
+
+    /// Object identifiers of what the key is for; `nil` without the extension.
+    public var extendedKeyUsages: [String]? { known.extendedKeyUsages?.map { "\($0)" } }
+
+    /// Whether names and key identifiers say that the other certificate issued this one. Its signature is not verified.
+    public func namesIssuer(_ other: Certificate) -> Bool {
+        guard let name = normalizedIssuer, name == other.normalizedSubject else { return false }
+        guard let own = known.authorityKeyIdentifier, let others = other.known.subjectKeyIdentifier else { return true }
+        return own == others
+    }
+}

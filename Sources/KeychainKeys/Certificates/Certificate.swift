@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// X.509 certificates as Apple reads them: what cannot be understood within a field is left alone.
+
+import Crypto
+public import Foundation
+
+/// A certificate: its bytes, and what they say. Nothing is verified.
+///
+/// ```swift
+/// let certificate = try Certificate(der: bytes)
+/// print(certificate.subjectSummary ?? "no name")
+/// ```
+///
+/// Accepts what Apple's `SecCertificateCreateWithData` accepts: also certificates with keys that are too small, of unknown
+/// algorithms, with negative serial numbers, or followed by other bytes. Does not protect against using such a
+/// certificate.
+public struct Certificate: Sendable {
+    let bytes: ArraySlice<UInt8>
+    /// 1, 2 or 3.
+    public let version: Int
+    /// The content of the INTEGER, with a leading zero byte where there is one.
+    public let serialNumber: Data
+    public let notBefore: Date
+    public let notAfter: Date
+    public let extensions: [CertificateExtension]
+    let issuer: ArraySlice<UInt8>
+    let subject: ArraySlice<UInt8>
+    let subjectPublicKeyInfo: ArraySlice<UInt8>
+    let publicKeyBits: ArraySlice<UInt8>
+    let known: KnownExtensions
+
+    /// Certificates longer than this are refused.
+    static let limit = 1 << 20
+
+    /// - Parameter der: DER; bytes after the certificate are ignored.
+    public init(der: Data) throws(KeyFailure) {
+        guard der.count <= Self.limit else { throw .limitExceeded("certificate") }
+        try self.init([UInt8](der)[...])
+    }
+
+    init(_ input: ArraySlice<UInt8>) throws(KeyFailure) {
+        var outer = DERReader(input, "certificate")
+        guard outer.nextTag == DERTag.sequence else { throw .malformed(outer.format) }
+        let element = try outer.next()
+        // Bytes of its own, so that no longer input stays in memory.
+        bytes = [UInt8](element.encoded)[...]
+        var certificate = try DERReader.only(DERTag.sequence, in: bytes, outer.format)
+        var fields = try certificate.within(DERTag.sequence)
+        _ = try certificate.content(DERTag.sequence)
+        _ = try certificate.content(DERTag.bitString)
+        try certificate.finish()
+
+        version = try Self.version(&fields)
+        serialNumber = try Self.serialNumber(&fields)
+        _ = try fields.content(DERTag.sequence)
+        issuer = try fields.content(DERTag.sequence)
+        var validity = try fields.within(DERTag.sequence)
+        (notBefore, notAfter) = (try validity.time(), try validity.time())
+        try validity.finish()
+        subject = try fields.content(DERTag.sequence)
+        let start = fields.rest
+        var key = try fields.within(DERTag.sequence)
+        subjectPublicKeyInfo = start[..<fields.rest.startIndex]
+        _ = try key.content(DERTag.sequence)
+        publicKeyBits = try key.bitString()
+        try key.finish()
+        // Two identifiers that nobody uses.
+        _ = try fields.contentIfPresent(DERTag.contextPrimitive(1))
+        _ = try fields.contentIfPresent(DERTag.contextPrimitive(2))
+        extensions = try CertificateExtension.all(&fields)
+        try fields.finish()
+        known = try KnownExtensions(extensions)
+    }
+
+    private static func version(_ fields: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) -> Int {
+        guard fields.nextTag == DERTag.context(0) else { return 1 }
+        var version = try fields.within(DERTag.context(0))
+        let number = try version.smallInteger()
+        try version.finish()
+        // The first version is not written.
+        guard number == 1 || number == 2 else { throw .malformed(fields.format) }
+        return number + 1
+    }
+
+    private static func serialNumber(_ fields: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) -> Data {
+        let number = try fields.content(DERTag.integer)
+        guard (1...37).contains(number.count) else { throw .malformed(fields.format) }
+        return Data(number)
+    }
+}
+
+extension Certificate {
+    /// The bytes of the certificate alone.
+    public var der: Data { Data(bytes) }
+
+    /// SHA-1 of the public key's bits: `kSecAttrPublicKeyHash`, and the application label of its key.
+    public var publicKeyHash: Data { Data(Insecure.SHA1.hash(data: publicKeyBits)) }
+
+    /// SHA-256 of the certificate.
+    public var fingerprint: Data { Data(SHA256.hash(data: bytes)) }
+
+    /// The public key; `nil` if it is of an unsupported kind or size, or damaged.
+    public var publicKey: PublicKey? { try? PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo) }
+
+    public var subjectKeyIdentifier: Data? { known.subjectKeyIdentifier.map { Data($0) } }
+}
+
+extension Certificate: Hashable {
+    public static func == (first: Certificate, second: Certificate) -> Bool { first.bytes == second.bytes }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
