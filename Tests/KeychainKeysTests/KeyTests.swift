@@ -116,13 +116,8 @@ struct KeyTests {
     func rsaNumbers_notOfAKey_areRefused(length: Int, first: Int, last: Int, exponent: String) {
         var modulus = [UInt8](repeating: 0xA5, count: length)
         if length > 0 { (modulus[length - 1], modulus[0]) = (UInt8(last), UInt8(first)) }
-        let encoded = DERNode.sequence(unsigned(modulus), unsigned([UInt8](Data(hex: exponent)))).encoded
+        let encoded = DERNode.sequence(.unsigned(modulus), .unsigned([UInt8](Data(hex: exponent)))).encoded
         #expect(throws: KeyFailure.self) { try PublicKey(.rsa, externalRepresentation: Data(encoded)) }
-    }
-
-    private func unsigned(_ bytes: [UInt8]) -> DERNode {
-        let needsZero = bytes.first.map { $0 & 0x80 != 0 } ?? true
-        return .element(DERTag.integer, [.bytes((needsZero ? [0] : []) + bytes)])
     }
 
     @Test func rsaNumbers_thatDoNotBelongTogether_areRefused() throws {

@@ -32,10 +32,7 @@ struct OpenSSLAlgorithmTests {
         let key = try KnownKey.privateKey(KnownKey.p384)
         let signature = try key.loaded().sign(message, .ecdsaSignature(.message(.sha384), .raw))
         #expect(signature.count == 96)
-        func number(_ bytes: Data) -> DERNode {
-            let digits = [UInt8](bytes.drop { $0 == 0 })
-            return .element(DERTag.integer, [.bytes((digits.first.map { $0 & 0x80 != 0 } ?? true ? [0] : []) + digits)])
-        }
+        func number(_ bytes: Data) -> DERNode { .unsigned([UInt8](bytes.drop { $0 == 0 })) }
         let encoded = DERNode.sequence(number(signature.prefix(48)), number(signature.suffix(48))).encoded
         try openssl.write(Data(key.publicKey.pem.utf8), "public.pem")
         try openssl.write(message, "message")

@@ -32,7 +32,7 @@ struct PBKDF2 {
     }
 
     /// Reads PBKDF2-params.
-    init(_ reader: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) {
+    init<Bytes>(_ reader: inout DERReader<Bytes>) throws(KeyFailure) {
         var parameters = try reader.within(DERTag.sequence)
         salt = [UInt8](try parameters.content(DERTag.octetString))
         rounds = try parameters.smallInteger()
@@ -42,8 +42,8 @@ struct PBKDF2 {
         try DerivationLimits.check(rounds: rounds, salt: salt)
     }
 
-    private static func hash(
-        _ parameters: inout DERReader<ArraySlice<UInt8>>
+    private static func hash<Bytes>(
+        _ parameters: inout DERReader<Bytes>
     ) throws(KeyFailure) -> KDF.Insecure.PBKDF2.HashFunction {
         guard !parameters.isAtEnd else { return .insecureSHA1 }
         var algorithm = try parameters.within(DERTag.sequence)

@@ -6,9 +6,10 @@ import SecretMemory
 /// What to write: bytes as they are, secret bytes as they are, or an element around other nodes.
 enum DERNode {
     case bytes([UInt8])
-    case secret(SecretBytes)
+    case secret(SecretSlice)
     indirect case element(UInt8, [DERNode])
 
+    static func secret(_ secret: SecretBytes) -> DERNode { .secret(SecretSlice(secret)) }
     static func sequence(_ nodes: DERNode...) -> DERNode { .element(DERTag.sequence, nodes) }
     static func set(_ nodes: DERNode...) -> DERNode { .element(DERTag.set, nodes) }
     static func octets(_ nodes: DERNode...) -> DERNode { .element(DERTag.octetString, nodes) }
@@ -19,9 +20,13 @@ enum DERNode {
     /// A number that is not negative.
     static func integer(_ value: Int) -> DERNode {
         precondition(value >= 0, "only numbers from zero are written")
-        var bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
-        if bytes.first.map({ $0 & 0x80 != 0 }) ?? true { bytes.insert(0, at: 0) }
-        return .element(DERTag.integer, [.bytes(bytes)])
+        return unsigned(withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) })
+    }
+
+    /// A number that is not negative, without leading zero bytes.
+    static func unsigned(_ bytes: [UInt8]) -> DERNode {
+        let needsZero = bytes.first.map { $0 & 0x80 != 0 } ?? true
+        return .element(DERTag.integer, [.bytes((needsZero ? [0] : []) + bytes)])
     }
 
     /// The encoding of public content.

@@ -7,6 +7,8 @@ public enum KeyFailure: Error, Equatable, Sendable {
     case malformed(String)
     /// Well formed, but of an algorithm, curve or parameter that is not supported: its name or object identifier.
     case unsupportedAlgorithm(String)
+    /// The file's integrity cannot be checked, since the method is not supported: its object identifier.
+    case unsupportedAuthentication(String)
     /// A key of a size that is not supported, in bits.
     case unsupportedSize(Int)
     /// The key is encrypted, and no passphrase was given.

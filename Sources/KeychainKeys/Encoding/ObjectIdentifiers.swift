@@ -69,3 +69,25 @@ extension ASN1ObjectIdentifier {
     static let authorityKeyIdentifier: ASN1ObjectIdentifier = [2, 5, 29, 35]
     static let extendedKeyUsage: ASN1ObjectIdentifier = [2, 5, 29, 37]
 }
+
+extension ASN1ObjectIdentifier {
+    // PKCS#12
+    static let tripleDESCBC: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 3, 7]
+    static let pkcs12TripleDES: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 1, 3]
+    static let pkcs12RC2of128Bits: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 1, 5]
+    static let pkcs12RC2of40Bits: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 1, 6]
+    static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
+    static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 6]
+    static let keyBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 1]
+    static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 2]
+    static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 3]
+    static let safeContentsBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 6]
+    static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 22, 1]
+    static let friendlyName: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 20]
+    static let localKeyIdentifier: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 21]
+    static let sha1: ASN1ObjectIdentifier = [1, 3, 14, 3, 2, 26]
+    static let sha224: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 4]
+    static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
+    static let sha384: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 2]
+    static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
+}

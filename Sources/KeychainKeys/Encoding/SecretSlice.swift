@@ -4,9 +4,17 @@
 import SecretMemory
 
 /// Bytes that a parser can read: public ones in an array, secret ones where they are.
-protocol ByteSlice: RandomAccessCollection where Element == UInt8, Index == Int, SubSequence == Self {}
+protocol ByteSlice: RandomAccessCollection where Element == UInt8, Index == Int, SubSequence == Self {
+    /// The same bytes as a secret of their own.
+    var copy: SecretBytes { get }
+    /// To write the bytes.
+    var node: DERNode { get }
+}
 
-extension ArraySlice<UInt8>: ByteSlice {}
+extension ArraySlice<UInt8>: ByteSlice {
+    var copy: SecretBytes { withUnsafeBytes { SecretBytes(copying: $0) } }
+    var node: DERNode { .bytes([UInt8](self)) }
+}
 
 /// A range of a secret. Keeps the secret alive, and copies nothing.
 struct SecretSlice: ByteSlice {
@@ -40,7 +48,7 @@ struct SecretSlice: ByteSlice {
         }
     }
 
-    /// The same bytes in memory of their own.
+    var node: DERNode { .secret(self) }
     var copy: SecretBytes {
         startIndex == 0 && endIndex == owner.count ? owner : withUnsafeBytes { SecretBytes(copying: $0) }
     }

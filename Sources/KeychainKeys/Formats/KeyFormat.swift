@@ -3,6 +3,7 @@
 
 // Folders, from top to bottom:
 //
+// - PKCS12: files of keys with their certificates
 // - Certificates: X.509 certificates and their names
 // - Algorithms: signatures, encryption and agreement
 // - Formats: keys as bytes for other programs
@@ -48,7 +49,7 @@ extension PrivateKey {
         case .pkcs1Private: try self.init(pkcs1: bytes)
         case .encryptedPKCS8:
             guard let passphrase else { throw .passphraseRequired }
-            try self.init(encryptedPKCS8: bytes.withUnsafeBytes { [UInt8]($0) }[...], passphrase: passphrase)
+            try self.init(encryptedPKCS8: SecretSlice(bytes), PKCS12Passphrase(passphrase))
         case .subjectPublicKeyInfo, .pkcs1Public: throw .malformed("private key: the bytes are a public key")
         }
     }

@@ -100,6 +100,10 @@ extension PrivateKey {
     }
 
     init(_ block: PEMBlock, passphrase: SecretBytes?) throws(KeyFailure) {
+        guard block.label != "OPENSSH PRIVATE KEY" else {
+            self = try PrivateKey(openSSH: block.content)
+            return
+        }
         try self.init(der: block.content, passphrase: passphrase)
     }
 

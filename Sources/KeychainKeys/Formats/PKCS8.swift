@@ -54,10 +54,10 @@ extension PrivateKey {
     /// - Parameter passphrase: UTF-8.
     /// - Throws: `KeyFailure.wrongPassphrase`, also where the ciphertext is damaged: the format has no checksum.
     public init(encryptedPKCS8 bytes: Data, passphrase: SecretBytes) throws(KeyFailure) {
-        try self.init(encryptedPKCS8: [UInt8](bytes)[...], passphrase: passphrase)
+        try self.init(encryptedPKCS8: [UInt8](bytes)[...], PKCS12Passphrase(passphrase))
     }
 
-    init(encryptedPKCS8 bytes: ArraySlice<UInt8>, passphrase: SecretBytes) throws(KeyFailure) {
+    init(encryptedPKCS8 bytes: some ByteSlice, _ passphrase: PKCS12Passphrase) throws(KeyFailure) {
         var reader = try DERReader.only(DERTag.sequence, in: bytes, "encrypted PKCS#8")
         let scheme = try PasswordEncryption(&reader)
         let ciphertext = try reader.content(DERTag.octetString)

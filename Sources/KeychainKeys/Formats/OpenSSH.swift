@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private keys as ssh-keygen writes them (openssh-key-v1), for import.
+
+import CryptoExtras
+import Foundation
+public import SecretMemory
+
+extension PrivateKey {
+    /// The key of an OpenSSH file, without the PEM lines around it.
+    public init(openSSH bytes: SecretBytes) throws(KeyFailure) {
+        var reader = SSHReader(SecretSlice(bytes))
+        guard reader.take(prefix: "openssh-key-v1\0") else { throw .malformed(SSHReader.format) }
+        let cipher = try reader.text()
+        let derivation = try reader.text()
+        _ = try reader.string()
+        guard try reader.number() == 1 else { throw .unsupportedAlgorithm("OpenSSH file with several keys") }
+        _ = try reader.string()
+        let section = try reader.string()
+        try reader.finish()
+        guard cipher == "none", derivation == "none" else { throw .unsupportedAlgorithm("OpenSSH with \(cipher)") }
+        try self.init(openSSHSection: section)
+    }
+
+    private init(openSSHSection section: SecretSlice) throws(KeyFailure) {
+        var reader = SSHReader(section)
+        // The same number twice, to notice a wrong passphrase.
+        guard try reader.number() == reader.number() else { throw .wrongPassphrase }
+        let type = try reader.text()
+        switch type {
+        case "ssh-ed25519": self = try reader.ed25519()
+        case "ssh-rsa": self = try reader.rsa()
+        case "ecdsa-sha2-nistp256": self = try reader.ecdsa(.p256, "nistp256")
+        case "ecdsa-sha2-nistp384": self = try reader.ecdsa(.p384, "nistp384")
+        case "ecdsa-sha2-nistp521": self = try reader.ecdsa(.p521, "nistp521")
+        default: throw .unsupportedAlgorithm(type)
+        }
+        // The comment.
+        _ = try reader.string()
+        try reader.finishPadding()
+    }
+}
+
+/// Reads the strings and numbers of the SSH protocol (RFC 4251).
+private struct SSHReader {
+    static let format = "OpenSSH private key"
+    private var rest: SecretSlice
+
+    init(_ bytes: SecretSlice) { rest = bytes }
+
+    mutating func take(prefix: String) -> Bool {
+        guard rest.starts(with: prefix.utf8) else { return false }
+        rest = rest.dropFirst(prefix.utf8.count)
+        return true
+    }
+
+    mutating func number() throws(KeyFailure) -> Int {
+        guard rest.count >= 4 else { throw .malformed(Self.format) }
+        defer { rest = rest.dropFirst(4) }
+        return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    mutating func string() throws(KeyFailure) -> SecretSlice {
+        let count = try number()
+        guard count <= rest.count else { throw .malformed(Self.format) }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    /// A name, which is public.
+    mutating func text() throws(KeyFailure) -> String {
+        let bytes = try string()
+        guard bytes.count <= 64, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .malformed(Self.format)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A number that is not negative, without the zero byte of the sign.
+    private mutating func integer() throws(KeyFailure) -> SecretSlice {
+        let bytes = try string()
+        guard bytes.first.map({ $0 < 0x80 }) ?? false else { throw .malformed(Self.format) }
+        return bytes.first == 0 ? bytes.dropFirst() : bytes
+    }
+
+    func finish() throws(KeyFailure) {
+        guard rest.isEmpty else { throw .malformed(Self.format) }
+    }
+
+    /// The bytes 1, 2, 3 … up to a block of the cipher.
+    func finishPadding() throws(KeyFailure) {
+        guard rest.count < 16, rest.elementsEqual((0..<rest.count).map { UInt8($0 + 1) }) else {
+            throw .malformed(Self.format)
+        }
+    }
+}
+
+extension SSHReader {
+    /// The public key, and then the private one with the public one behind it.
+    mutating func ed25519() throws(KeyFailure) -> PrivateKey {
+        let point = try string()
+        let both = try string()
+        guard both.count == 64, both.dropFirst(32).elementsEqual(point) else { throw .malformed(Self.format) }
+        let key = try PrivateKey(.ed25519, externalRepresentation: both.prefix(32).copy)
+        guard point.elementsEqual(key.publicKey.bytes) else { throw .malformed(Self.format) }
+        return key
+    }
+
+    mutating func ecdsa(_ kind: KeyKind, _ curve: String) throws(KeyFailure) -> PrivateKey {
+        guard try text() == curve else { throw .malformed(Self.format) }
+        let point = try string()
+        let key = try PrivateKey(kind, scalar: integer())
+        guard point.elementsEqual(key.publicKey.bytes) else { throw .malformed(Self.format) }
+        return key
+    }
+
+    /// n, e, d, 1/q mod p, p, q. The library computes the two numbers of PKCS#1 that are missing.
+    mutating func rsa() throws(KeyFailure) -> PrivateKey {
+        var numbers: [SecretSlice] = []
+        for _ in 0..<6 { numbers.append(try integer()) }
+        let (modulus, exponent) = ([UInt8](numbers[0]), [UInt8](numbers[1]))
+        let publicKey = try PublicKey(.rsa, DERNode.sequence(.unsigned(modulus), .unsigned(exponent)).encoded)
+        guard publicKey.sizeInBits >= 2048 else { throw .unsupportedSize(publicKey.sizeInBits) }
+        let primes = numbers.suffix(2)
+        // The library computes with the primes before it checks them.
+        guard numbers[2...].allSatisfy({ (1...publicKey.blockSize).contains($0.count) }),
+            primes.allSatisfy({ $0.count > 1 && $0.last.map { $0 & 1 } == 1 })
+        else { throw .malformed(Self.format) }
+        return try PrivateKey(pkcs1: pkcs1(modulus, exponent, numbers[2], primes[4], primes[5]))
+    }
+
+    private func pkcs1(
+        _ modulus: [UInt8], _ exponent: [UInt8], _ private: SecretSlice, _ first: SecretSlice, _ second: SecretSlice
+    ) throws(KeyFailure) -> SecretBytes {
+        defer { scrubLeftovers() }
+        do {
+            return try `private`.withUnsafeBytes { d in
+                try first.withUnsafeBytes { p in
+                    try second.withUnsafeBytes { q in
+                        var bytes = try _RSA.Signing.PrivateKey(n: modulus, e: exponent, d: d, p: p, q: q)
+                            .derRepresentation
+                        return SecretBytes(moving: &bytes)
+                    }
+                }
+            }
+        } catch {
+            throw .malformed(Self.format)
+        }
+    }
+}
