@@ -14,11 +14,12 @@ private let sshKeygen = ["/usr/bin/ssh-keygen", "/usr/local/bin/ssh-keygen"].fir
 @Suite(.enabled(if: sshKeygen != nil, "the ssh-keygen program is not installed"))
 struct OpenSSHTests {
     /// Makes a key in the file `key`, and returns the public key in PEM.
-    private func generate(_ options: String, in folder: borrowing OpenSSL) throws -> Data {
-        let words = "-q -N  -C comment -f key \(options)".split(separator: " ", omittingEmptySubsequences: true)
-        var arguments = words.map(String.init)
-        arguments.insert("", at: 2)
-        try #require(folder.attempt(sshKeygen, arguments).succeeded)
+    private func generate(
+        _ options: String, passphrase: String = "", in folder: borrowing OpenSSL
+    ) throws -> Data {
+        let words =
+            ["-q", "-C", "comment", "-f", "key", "-N", passphrase] + options.split(separator: " ").map(String.init)
+        try #require(folder.attempt(sshKeygen, words).succeeded)
         return try folder.attempt(sshKeygen, ["-e", "-m", "PKCS8", "-f", "key.pub"]).output
     }
 
@@ -40,6 +41,43 @@ struct OpenSSHTests {
         let line = try String(decoding: folder.read("key.pub"), as: UTF8.self)
         let blob = Data(base64: String(line.split(separator: " ")[1]))
         #expect(key.kind == .ed25519 && blob.suffix(32) == key.publicKey.externalRepresentation)
+    }
+
+    @Test(arguments: ["", "-Z aes256-ctr -a 3", "-Z aes128-ctr -a 1", "-Z aes192-ctr -a 1", "-Z aes256-cbc -a 2"])
+    func key_withAPassphrase_opens(options: String) throws {
+        let folder = try OpenSSL()
+        let publicKey = try generate("-t ecdsa -b 384 \(options)", passphrase: "correct horse", in: folder)
+        let text = try folder.secret("key")
+        let key = try PrivateKey(pem: text, passphrase: SecretBytes("correct horse"))
+        #expect(key.publicKey.pem == String(decoding: publicKey, as: UTF8.self))
+        #expect(throws: KeyFailure.passphraseRequired) { try PrivateKey(pem: text) }
+        for wrong in ["", "wrong"] {
+            #expect(throws: KeyFailure.wrongPassphrase) { try PrivateKey(pem: text, passphrase: SecretBytes(wrong)) }
+        }
+    }
+
+    @Test(arguments: ["-Z aes256-gcm@openssh.com -a 1", "-Z chacha20-poly1305@openssh.com -a 1"])
+    func key_withAnotherCipher_isUnsupported(options: String) throws {
+        let folder = try OpenSSL()
+        _ = try generate("-t ed25519 \(options)", passphrase: "correct horse", in: folder)
+        let name = String(options.split(separator: " ")[1])
+        #expect(throws: KeyFailure.unsupportedAlgorithm(name)) {
+            try PrivateKey(pem: folder.secret("key"), passphrase: SecretBytes("correct horse"))
+        }
+    }
+
+    @Test(arguments: [0, 513, 1 << 31, Int(UInt32.max)])
+    func rounds_beyondTheLimit_areRefusedAtOnce(rounds: Int) throws {
+        let folder = try OpenSSL()
+        _ = try generate("-t ed25519 -a 1", passphrase: "correct horse", in: folder)
+        var bytes = try PEMBlock.all(in: folder.secret("key"))[0].content.data
+        // Magic, cipher, derivation, then options: their length, the salt with its length, and the rounds.
+        let start = 15 + (4 + 10) + (4 + 6) + 4 + (4 + 16)
+        #expect(bytes[start..<start + 4] == Data([0, 0, 0, 1]))
+        bytes.replaceSubrange(start..<start + 4, with: withUnsafeBytes(of: UInt32(rounds).bigEndian) { Data($0) })
+        #expect(throws: KeyFailure.limitExceeded("rounds of the key derivation")) {
+            try PrivateKey(openSSH: SecretBytes(bytes), passphrase: SecretBytes("correct horse"))
+        }
     }
 
     @Test func key_damaged_isRefusedOrAnother() throws {

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private keys as ssh-keygen writes them (openssh-key-v1), for import.
 
+import Crypto
 import CryptoExtras
 import Foundation
 public import SecretMemory
 
 extension PrivateKey {
     /// The key of an OpenSSH file, without the PEM lines around it.
-    public init(openSSH bytes: SecretBytes) throws(KeyFailure) {
+    ///
+    /// - Parameter passphrase: Only read for an encrypted key.
+    public init(openSSH bytes: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) {
         var reader = SSHReader(SecretSlice(bytes))
         guard reader.take(prefix: "openssh-key-v1\0") else { throw .malformed(SSHReader.format) }
         let cipher = try reader.text()
         let derivation = try reader.text()
-        _ = try reader.string()
+        let options = try reader.string()
         guard try reader.number() == 1 else { throw .unsupportedAlgorithm("OpenSSH file with several keys") }
         _ = try reader.string()
         let section = try reader.string()
+        guard cipher != "none" else {
+            try reader.finish()
+            try self.init(openSSHSection: section)
+            return
+        }
+        guard derivation == "bcrypt" else { throw .unsupportedAlgorithm(derivation) }
+        let scheme = try SSHCipher(cipher)
         try reader.finish()
-        guard cipher == "none", derivation == "none" else { throw .unsupportedAlgorithm("OpenSSH with \(cipher)") }
-        try self.init(openSSHSection: section)
+        guard let passphrase else { throw .passphraseRequired }
+        let opened = try scheme.decrypt(section, passphrase, BcryptDerivation(options))
+        try self.init(openSSHSection: SecretSlice(opened))
     }
 
     private init(openSSHSection section: SecretSlice) throws(KeyFailure) {
@@ -144,6 +155,53 @@ extension SSHReader {
             }
         } catch {
             throw .malformed(Self.format)
+        }
+    }
+}
+
+// MARK: - Encryption
+
+extension BcryptDerivation {
+    /// Reads the options of the derivation: the salt, and how often.
+    fileprivate init(_ options: SecretSlice) throws(KeyFailure) {
+        var reader = SSHReader(options)
+        let salt = [UInt8](try reader.string())
+        let rounds = try reader.number()
+        try reader.finish()
+        try self.init(salt: salt, rounds: rounds)
+    }
+}
+
+/// A cipher by the name that the SSH protocol gives it.
+private struct SSHCipher {
+    private let keyLength: Int
+    private let isCounter: Bool
+
+    init(_ name: String) throws(KeyFailure) {
+        let ciphers = [
+            "aes128-ctr": (16, true), "aes192-ctr": (24, true), "aes256-ctr": (32, true), "aes128-cbc": (16, false),
+            "aes192-cbc": (24, false), "aes256-cbc": (32, false),
+        ]
+        guard let (length, isCounter) = ciphers[name] else { throw .unsupportedAlgorithm(name) }
+        (keyLength, self.isCounter) = (length, isCounter)
+    }
+
+    func decrypt(
+        _ section: SecretSlice, _ passphrase: SecretBytes, _ derivation: BcryptDerivation
+    ) throws(KeyFailure) -> SecretBytes {
+        guard !section.isEmpty, section.count % 16 == 0 else { throw .malformed(SSHReader.format) }
+        defer { scrubLeftovers() }
+        let derived = SecretSlice(derivation.key(passphrase, count: keyLength + 16))
+        let key = derived.prefix(keyLength).withUnsafeBytes { SymmetricKey(data: $0) }
+        let (ciphertext, iv) = ([UInt8](section), [UInt8](derived.suffix(16)))
+        do {
+            var opened =
+                isCounter
+                ? try AES._CTR.decrypt(ciphertext, using: key, nonce: .init(nonceBytes: iv))
+                : try AES._CBC.decrypt(ciphertext, using: key, iv: .init(ivBytes: iv), noPadding: true)
+            return SecretBytes(moving: &opened)
+        } catch {
+            throw .malformed(SSHReader.format)
         }
     }
 }

@@ -101,7 +101,7 @@ extension PrivateKey {
 
     init(_ block: PEMBlock, passphrase: SecretBytes?) throws(KeyFailure) {
         guard block.label != "OPENSSH PRIVATE KEY" else {
-            self = try PrivateKey(openSSH: block.content)
+            self = try PrivateKey(openSSH: block.content, passphrase: passphrase)
             return
         }
         try self.init(der: block.content, passphrase: passphrase)
