@@ -77,6 +77,15 @@ struct OpenSSLPKCS12Tests {
         }
     }
 
+    @Test func file_withAChecksumOfAnotherHash_cannotBeChecked() throws {
+        let openssl = try OpenSSL()
+        try makeFiles(openssl)
+        try openssl("\(Self.export) -passout file:passphrase -macalg sha3-256")
+        #expect(throws: KeyFailure.unsupportedAuthentication("2.16.840.1.101.3.4.2.8")) {
+            try PKCS12(openssl.read("f.p12"), passphrase: SecretBytes("correct horse"))
+        }
+    }
+
     @Test func file_cutInHalf_isMalformed() throws {
         let openssl = try OpenSSL()
         try makeFiles(openssl)

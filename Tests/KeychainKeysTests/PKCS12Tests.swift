@@ -197,10 +197,12 @@ struct PKCS12Tests {
     }
 
     @Test func rounds_ofAllPartsTogether_haveALimit() throws {
-        let scheme = DERNode.algorithm(.pkcs12TripleDES, .sequence(.octets(.bytes([1])), .integer(10_000_000)))
-        var reader = DERReader(scheme.encoded[...], "test")
-        #expect(try PasswordEncryption(&reader).rounds == 10_000_000)
-        #expect(PKCS12.Limits.rounds == 30_000_000)
+        // The checksum, the certificates and the key.
+        let file = try identity().file(passphrase: passphrase, rounds: 7)
+        #expect(try PKCS12(file, passphrase: passphrase, limit: 21).keys.count == 1)
+        #expect(throws: KeyFailure.limitExceeded("rounds of the key derivation")) {
+            try PKCS12(file, passphrase: passphrase, limit: 20)
+        }
     }
 
     @Test func contents_tooMany_areRefused() throws {

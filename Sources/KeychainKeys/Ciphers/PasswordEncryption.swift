@@ -91,6 +91,8 @@ extension PasswordEncryption {
         ]
         guard let cipher = ciphers[name] else { throw .unsupportedAlgorithm("\(name)") }
         let iv = [UInt8](try encryption.content(DERTag.octetString))
+        try encryption.finish()
+        try parameters.finish()
         guard iv.count == cipher.blockLength else { throw .malformed("initialization vector") }
         return .pbes2(pbkdf2, cipher, iv: iv)
     }

@@ -25,7 +25,9 @@ extension PrivateKey {
         guard reader.nextTag == DERTag.context(0) else { return nil }
         var parameters = try reader.within(DERTag.context(0))
         guard parameters.nextTag == DERTag.objectIdentifier else { throw .unsupportedAlgorithm("unnamed curve") }
-        return try KeyKind.curve(named: parameters.objectIdentifier())
+        let name = try parameters.objectIdentifier()
+        try parameters.finish()
+        return try KeyKind.curve(named: name)
     }
 
     /// The public key beside the private one is optional, and must belong to it.
@@ -33,6 +35,7 @@ extension PrivateKey {
         guard reader.nextTag == DERTag.context(1) else { return }
         var optional = try reader.within(DERTag.context(1))
         let point = try optional.bitString()
+        try optional.finish()
         guard point.elementsEqual(publicKey.bytes) else { throw .malformed("public key beside a private one") }
     }
 

@@ -11,8 +11,13 @@ extension PKCS12 {
     /// - Throws: `KeyFailure.wrongPassphrase` if the checksum does not fit, before anything is decrypted. A file without a
     ///   checksum is malformed.
     public init(_ file: Data, passphrase: SecretBytes) throws(KeyFailure) {
+        try self.init(file, passphrase: passphrase, limit: Limits.rounds)
+    }
+
+    /// - Parameter limit: Of the rounds of all derivations together.
+    init(_ file: Data, passphrase: SecretBytes, limit: Int) throws(KeyFailure) {
         guard file.count <= Limits.bytes else { throw .limitExceeded("PKCS#12 file") }
-        var reading = try PKCS12Reading([UInt8](file)[...], passphrase)
+        var reading = try PKCS12Reading([UInt8](file)[...], passphrase, limit: limit)
         try reading.readAll()
         self = reading.result
     }
@@ -25,10 +30,10 @@ private struct PKCS12Reading {
     private var passphrase: PKCS12Passphrase
     private let content: ArraySlice<UInt8>
     private var bags = 0
-    private var rounds = 0
+    private var roundsLeft: Int
 
     /// Reads the outside of the file and checks its checksum.
-    init(_ file: ArraySlice<UInt8>, _ passphrase: SecretBytes) throws(KeyFailure) {
+    init(_ file: ArraySlice<UInt8>, _ passphrase: SecretBytes, limit: Int) throws(KeyFailure) {
         var reader = try DERReader.only(DERTag.sequence, in: try BER.asDER(file), Self.format)
         guard try reader.smallInteger() == 3 else { throw .malformed(Self.format) }
         var safe = try reader.within(DERTag.sequence)
@@ -41,7 +46,7 @@ private struct PKCS12Reading {
         guard !reader.isAtEnd else { throw .malformed("PKCS#12 without a checksum") }
         let checksum = try PKCS12Checksum(&reader)
         try reader.finish()
-        rounds = checksum.derivation.rounds
+        roundsLeft = limit - checksum.derivation.rounds
         self.passphrase = try checksum.passphrase(PKCS12Passphrase(passphrase), of: content)
     }
 
@@ -81,8 +86,8 @@ private struct PKCS12Reading {
     private mutating func decrypt(
         _ scheme: PasswordEncryption, _ ciphertext: some ByteSlice
     ) throws(KeyFailure) -> SecretBytes {
-        rounds += scheme.rounds
-        guard rounds <= PKCS12.Limits.rounds else { throw .limitExceeded("rounds of the key derivation") }
+        roundsLeft -= scheme.rounds
+        guard roundsLeft >= 0 else { throw .limitExceeded("rounds of the key derivation") }
         do { return try scheme.decrypt(ciphertext, passphrase) } catch .wrongPassphrase {
             throw .malformed(Self.format)
         }
