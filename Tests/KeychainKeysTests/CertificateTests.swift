@@ -196,6 +196,57 @@ struct CertificateTests {
     }
 }
 
+struct PEMItemTests {
+    @Test func all_ofAMixedText_areInTheirOrder() throws {
+        let key = try PrivateKey.generate(.p256)
+        let certificate = try Certificate(der: KnownCertificate.der)
+        let sec1 = try PEMBlock.text("EC PRIVATE KEY", key.sec1())
+        let parameters = PEMBlock.text("EC PARAMETERS", SecretBytes(Data([6, 0])))
+        let text = SecretBytes.joining([
+            parameters, sec1, SecretBytes(certificate.pem), SecretBytes(key.publicKey.pem),
+            try key.pem(passphrase: SecretBytes("correct horse"), rounds: 1),
+        ])
+        let items = try PEMItem.all(in: text, passphrase: SecretBytes("correct horse"))
+        guard items.count == 4, case .privateKey(let first) = items[0], case .certificate(let second) = items[1],
+            case .publicKey(let third) = items[2], case .privateKey(let last) = items[3]
+        else {
+            Issue.record("other items: \(items.count)")
+            return
+        }
+        #expect(first == key && second == certificate && third == key.publicKey && last == key)
+        #expect(throws: KeyFailure.passphraseRequired) { try PEMItem.all(in: text) }
+    }
+
+    @Test func all_withABlockOfAnotherKind_isRefused() {
+        let block = PEMBlock.text("CERTIFICATE REQUEST", SecretBytes(Data([0x30, 0])))
+        #expect(throws: KeyFailure.unsupportedAlgorithm("PEM block CERTIFICATE REQUEST")) {
+            try PEMItem.all(in: block)
+        }
+    }
+
+    @Test func all_withAKeyUnderAnotherLabel_readsItsBytes() throws {
+        let key = try PrivateKey.generate(.p384)
+        let text = try PEMBlock.text("RSA PRIVATE KEY", key.pkcs8())
+        #expect(try PrivateKey(pem: text) == key)
+        let wrong = PEMBlock.text("PRIVATE KEY", SecretBytes(key.publicKey.subjectPublicKeyInfo))
+        #expect(throws: KeyFailure.malformed("private key: the bytes are a public key")) {
+            try PEMItem.all(in: wrong)
+        }
+    }
+
+    @Test func all_withTooManyBlocks_isRefused() throws {
+        let block = PEMBlock.text("X", SecretBytes(Data([1])))
+        let text = SecretBytes.joining(Array(repeating: block, count: 2000))
+        #expect(try PEMBlock.all(in: text).count == 2000 && Certificate.all(pem: text).isEmpty)
+        #expect(throws: KeyFailure.limitExceeded("blocks of a PEM text")) {
+            try PEMItem.all(in: .joining([text, block]))
+        }
+        #expect(throws: KeyFailure.limitExceeded("PEM text")) {
+            try PEMItem.all(in: SecretBytes(Data(count: 16 << 20 + 1)))
+        }
+    }
+}
+
 struct CertificateNameTests {
     private func certificate(_ subject: [DERNode], _ alternative: [(UInt8, String)] = []) throws -> Certificate {
         var builder = CertificateBuilder()

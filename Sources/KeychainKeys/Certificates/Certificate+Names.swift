@@ -81,8 +81,19 @@ extension Certificate {
 
     /// Whether names and key identifiers say that the other certificate issued this one. Its signature is not verified.
     public func namesIssuer(_ other: Certificate) -> Bool {
-        guard let name = normalizedIssuer, name == other.normalizedSubject else { return false }
+        guard let name = normalizedIssuerContent, name == other.normalizedSubjectContent else { return false }
         guard let own = known.authorityKeyIdentifier, let others = other.known.subjectKeyIdentifier else { return true }
         return own == others
+    }
+
+    /// This certificate and its issuers among others, up to one that names itself or is missing; at most 64.
+    public func chain(from others: [Certificate]) -> [Certificate] {
+        var chain = [self]
+        while chain.count < 64, let last = chain.last, !last.namesIssuer(last),
+            let issuer = others.first(where: { last.namesIssuer($0) && !chain.contains($0) })
+        {
+            chain.append(issuer)
+        }
+        return chain
     }
 }

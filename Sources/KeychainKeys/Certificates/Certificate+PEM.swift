@@ -21,5 +21,5 @@ extension Certificate {
 }
 
 extension PEMBlock {
-    fileprivate var isCertificate: Bool { ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(label) }
+    var isCertificate: Bool { ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(label) }
 }

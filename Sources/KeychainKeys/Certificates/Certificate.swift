@@ -23,8 +23,10 @@ public struct Certificate: Sendable {
     public let notBefore: Date
     public let notAfter: Date
     public let extensions: [CertificateExtension]
-    let issuer: ArraySlice<UInt8>
     let subject: ArraySlice<UInt8>
+    /// The contents of the normalized names, which are compared often; `nil` for a damaged name.
+    let normalizedIssuerContent: [UInt8]?
+    let normalizedSubjectContent: [UInt8]?
     let subjectPublicKeyInfo: ArraySlice<UInt8>
     let publicKeyBits: ArraySlice<UInt8>
     let known: KnownExtensions
@@ -39,37 +41,61 @@ public struct Certificate: Sendable {
     }
 
     init(_ input: ArraySlice<UInt8>) throws(KeyFailure) {
-        var outer = DERReader(input, "certificate")
-        guard outer.nextTag == DERTag.sequence else { throw .malformed(outer.format) }
-        let element = try outer.next()
-        // Bytes of its own, so that no longer input stays in memory.
-        bytes = [UInt8](element.encoded)[...]
-        var certificate = try DERReader.only(DERTag.sequence, in: bytes, outer.format)
-        var fields = try certificate.within(DERTag.sequence)
-        _ = try certificate.content(DERTag.sequence)
-        _ = try certificate.content(DERTag.bitString)
-        try certificate.finish()
-
+        bytes = try Self.withoutRest(input)
+        var fields = try Self.signedFields(bytes)
         version = try Self.version(&fields)
         serialNumber = try Self.serialNumber(&fields)
+        // The algorithm of the signature, which stands outside as well.
         _ = try fields.content(DERTag.sequence)
-        issuer = try fields.content(DERTag.sequence)
-        var validity = try fields.within(DERTag.sequence)
-        (notBefore, notAfter) = (try validity.time(), try validity.time())
-        try validity.finish()
+        normalizedIssuerContent = DistinguishedName.normalized(try fields.content(DERTag.sequence))
+        (notBefore, notAfter) = try Self.validity(&fields)
         subject = try fields.content(DERTag.sequence)
-        let start = fields.rest
-        var key = try fields.within(DERTag.sequence)
-        subjectPublicKeyInfo = start[..<fields.rest.startIndex]
-        _ = try key.content(DERTag.sequence)
-        publicKeyBits = try key.bitString()
-        try key.finish()
+        normalizedSubjectContent = DistinguishedName.normalized(subject)
+        (subjectPublicKeyInfo, publicKeyBits) = try Self.publicKey(&fields)
         // Two identifiers that nobody uses.
         _ = try fields.contentIfPresent(DERTag.contextPrimitive(1))
         _ = try fields.contentIfPresent(DERTag.contextPrimitive(2))
         extensions = try CertificateExtension.all(&fields)
         try fields.finish()
         known = try KnownExtensions(extensions)
+    }
+
+    /// The first element, in bytes of its own, so that no longer input stays in memory.
+    private static func withoutRest(_ input: ArraySlice<UInt8>) throws(KeyFailure) -> ArraySlice<UInt8> {
+        var outer = DERReader(input, "certificate")
+        guard outer.nextTag == DERTag.sequence else { throw .malformed(outer.format) }
+        return [UInt8](try outer.next().encoded)[...]
+    }
+
+    /// What is signed, when the parts around it are right.
+    private static func signedFields(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(KeyFailure) -> DERReader<ArraySlice<UInt8>> {
+        var certificate = try DERReader.only(DERTag.sequence, in: bytes, "certificate")
+        let fields = try certificate.within(DERTag.sequence)
+        _ = try certificate.content(DERTag.sequence)
+        _ = try certificate.content(DERTag.bitString)
+        try certificate.finish()
+        return fields
+    }
+
+    private static func validity(_ fields: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) -> (Date, Date) {
+        var validity = try fields.within(DERTag.sequence)
+        let dates = (try validity.time(), try validity.time())
+        try validity.finish()
+        return dates
+    }
+
+    /// The whole SubjectPublicKeyInfo, and the bits of the key in it.
+    private static func publicKey(
+        _ fields: inout DERReader<ArraySlice<UInt8>>
+    ) throws(KeyFailure) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
+        let start = fields.rest
+        var key = try fields.within(DERTag.sequence)
+        _ = try key.content(DERTag.sequence)
+        let bits = try key.bitString()
+        try key.finish()
+        return (start[..<fields.rest.startIndex], bits)
     }
 
     private static func version(_ fields: inout DERReader<ArraySlice<UInt8>>) throws(KeyFailure) -> Int {

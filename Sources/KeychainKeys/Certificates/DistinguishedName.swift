@@ -30,6 +30,9 @@ struct DistinguishedName {
         self.parts = parts
     }
 
+    /// The normalized form of the content of a name; `nil` if it is damaged.
+    static func normalized(_ content: ArraySlice<UInt8>) -> [UInt8]? { (try? DistinguishedName(content))?.normalized }
+
     /// The content of the outer SEQUENCE in the form in which Apple compares names.
     var normalized: [UInt8] {
         parts.flatMap { attributes in
@@ -103,9 +106,9 @@ enum StringTag {
 
 extension Certificate {
     /// The content of the normalized subject, without the outer SEQUENCE: `kSecAttrSubject`. `nil` if the name is damaged.
-    public var normalizedSubject: Data? { Self.normalized(subject) }
+    public var normalizedSubject: Data? { normalizedSubjectContent.map { Data($0) } }
     /// The same for the issuer: `kSecAttrIssuer`.
-    public var normalizedIssuer: Data? { Self.normalized(issuer) }
+    public var normalizedIssuer: Data? { normalizedIssuerContent.map { Data($0) } }
     public var normalizedSubjectSequence: Data? { normalizedSubject.map(Self.sequence) }
     public var normalizedIssuerSequence: Data? { normalizedIssuer.map(Self.sequence) }
 
@@ -114,12 +117,8 @@ extension Certificate {
     /// - Returns: The content; `nil` if it is neither.
     public static func normalizedName(_ name: Data) -> Data? {
         let bytes = [UInt8](name)[...]
-        if let content = try? DERReader.only(DERTag.sequence, in: bytes, "name").rest { return normalized(content) }
-        return normalized(bytes)
-    }
-
-    private static func normalized(_ content: ArraySlice<UInt8>) -> Data? {
-        (try? DistinguishedName(content)).map { Data($0.normalized) }
+        let content = (try? DERReader.only(DERTag.sequence, in: bytes, "name"))?.rest ?? bytes
+        return DistinguishedName.normalized(content).map { Data($0) }
     }
 
     private static func sequence(_ content: Data) -> Data {

@@ -9,16 +9,19 @@ struct PEMBlock {
     let label: String
     let content: SecretBytes
 
-    /// Text longer than this is refused.
-    static let limit = 16 << 20
+    /// Text longer than this is refused, in bytes.
+    static let lengthLimit = 16 << 20
+    /// More blocks are refused: the memory of secrets is not for many thousands of them.
+    static let countLimit = 2000
 
     /// All blocks of a text. What stands between blocks is ignored.
     static func all(in text: SecretBytes) throws(KeyFailure) -> [PEMBlock] {
-        guard text.count <= limit else { throw .limitExceeded("PEM text") }
+        guard text.count <= lengthLimit else { throw .limitExceeded("PEM text") }
         return try text.withUnsafeBytes { (bytes) throws(KeyFailure) in
             var lines = Lines(bytes)
             var blocks: [PEMBlock] = []
             while let label = lines.skipToBegin() {
+                guard blocks.count < countLimit else { throw .limitExceeded("blocks of a PEM text") }
                 blocks.append(PEMBlock(label: label, content: try lines.content(label)))
             }
             return blocks

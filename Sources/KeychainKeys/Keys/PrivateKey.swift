@@ -126,7 +126,7 @@ extension PrivateKey {
         }
     }
 
-    /// The private number of a curve of NIST.
+    /// The private number: the end of the bytes for a curve of NIST, all of them for Curve25519.
     var scalar: SecretSlice {
         SecretSlice(externalRepresentation).suffix(kind.coordinateLength ?? externalRepresentation.count)
     }

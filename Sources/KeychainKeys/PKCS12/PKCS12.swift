@@ -57,7 +57,8 @@ extension PKCS12 {
                 throw .malformed("PKCS#12: the certificate of a key is that of another key")
             }
             let name = key.friendlyName ?? own.friendlyName
-            identities.append(Identity(key: key.content, chain: chain(of: own.content), name: name))
+            let chain = own.content.chain(from: certificates.map(\.content))
+            identities.append(Identity(key: key.content, chain: chain, name: name))
         }
         return identities
     }
@@ -72,16 +73,5 @@ extension PKCS12 {
         if let identifier = key.localKeyIdentifier { return identifier == certificate.localKeyIdentifier }
         guard let name = key.friendlyName, certificate.localKeyIdentifier == nil else { return false }
         return name == certificate.friendlyName
-    }
-
-    /// A certificate and its issuers by name, up to one that names itself or is missing.
-    private func chain(of certificate: Certificate) -> [Certificate] {
-        var chain = [certificate]
-        while let last = chain.last, !last.namesIssuer(last),
-            let issuer = certificates.map(\.content).first(where: { last.namesIssuer($0) && !chain.contains($0) })
-        {
-            chain.append(issuer)
-        }
-        return chain
     }
 }

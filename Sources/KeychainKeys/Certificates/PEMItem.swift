@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of a PEM text, whatever its blocks are.
+
+import Foundation
+public import SecretMemory
+
+/// A key or certificate of a PEM text.
+public enum PEMItem: Sendable {
+    case privateKey(PrivateKey)
+    case publicKey(PublicKey)
+    case certificate(Certificate)
+
+    /// All keys and certificates of a text, in their order. Which format a key is in, its bytes tell.
+    ///
+    /// - Parameter passphrase: UTF-8; only read for encrypted keys.
+    /// - Throws: `KeyFailure.unsupportedAlgorithm` for a block of anything else. Nothing is skipped but the parameters of
+    ///   curves, which stand in front of some keys.
+    public static func all(in text: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) -> [PEMItem] {
+        var items: [PEMItem] = []
+        for block in try PEMBlock.all(in: text) where block.label != "EC PARAMETERS" {
+            items.append(try PEMItem(block, passphrase))
+        }
+        return items
+    }
+
+    private init(_ block: PEMBlock, _ passphrase: SecretBytes?) throws(KeyFailure) {
+        if block.label.hasSuffix("PRIVATE KEY") {
+            self = .privateKey(try PrivateKey(block, passphrase: passphrase))
+        } else if block.label.hasSuffix("PUBLIC KEY") {
+            self = .publicKey(try PublicKey(der: block.content.withUnsafeBytes { [UInt8]($0) }))
+        } else if block.isCertificate {
+            self = .certificate(try Certificate(block.content.withUnsafeBytes { [UInt8]($0) }[...]))
+        } else {
+            throw .unsupportedAlgorithm("PEM block \(block.label)")
+        }
+    }
+}
