@@ -20,7 +20,7 @@ extension LoadedKey {
                 return algorithm.hasDERSignature ? signature.derRepresentation : signature.rawRepresentation
             case .rsa(let signer): return try algorithm.rsaSignature(digest, signer)
             case .ed25519(let signer): return try signer.signature(for: data)
-            case .none: throw KeyFailure.algorithmNotSupported
+            case .agreement: throw KeyFailure.algorithmNotSupported
             }
         } catch {
             throw .algorithmNotSupported

@@ -14,7 +14,7 @@ public struct LoadedKey: Sendable {
         case rsa(_RSA.Signing.PrivateKey)
         case ed25519(Curve25519.Signing.PrivateKey)
         /// Keys that only agree are made from the bytes for each agreement.
-        case none
+        case agreement
     }
 
     public let key: PrivateKey
@@ -38,7 +38,7 @@ extension PrivateKey {
         case .p521: .curve(try P521.Signing.PrivateKey(x963Representation: bytes))
         case .ed25519: .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: bytes))
         case .rsa: .rsa(try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes))
-        case .x25519: .none
+        case .x25519: .agreement
         }
     }
 }
