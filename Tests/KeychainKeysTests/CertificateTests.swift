@@ -105,6 +105,20 @@ struct CertificateTests {
         #expect(certificate?.extensions.allSatisfy { $0.isCritical && $0.value == Data([0xFF]) } == true)
     }
 
+    @Test func extension_damagedInTheMiddle_isMissing() {
+        let constraints = DERNode.sequence(.element(DERTag.boolean, [.bytes([0xFF])]), .null)
+        let certificate = attempt {
+            $0.setExtensions([CertificateBuilder.entry(.basicConstraints, constraints)])
+        }
+        #expect(certificate?.isAuthority == false)
+    }
+
+    @Test func issuer_withoutAName_isNamedByNone() throws {
+        let certificate = try #require(attempt { _ in })
+        #expect(certificate.normalizedSubject == Data() && !certificate.namesIssuer(certificate))
+        #expect(certificate.chain(from: [certificate]) == [certificate])
+    }
+
     @Test func extensions_thatAreUnderstood_areRead() {
         let certificate = attempt {
             $0.setExtensions([

@@ -37,22 +37,25 @@ extension Certificate {
 /// The texts of the attributes with the highest rank, the last one first.
 private struct SubjectSummary {
     private var rank = 0
-    private(set) var text: String?
-    private var description: String?
+    private var texts: [String] = []
+    private var descriptions: [String] = []
 
     mutating func add(_ attribute: DistinguishedName.Attribute) {
-        guard let new = attribute.text else { return }
-        if attribute.type == .descriptionAttribute { description = Self.joined(new, description) }
+        guard let text = attribute.text else { return }
+        if attribute.type == .descriptionAttribute { descriptions.append(text) }
         let newRank = Self.rank(attribute.type)
         guard newRank >= rank else { return }
-        text = newRank == rank ? Self.joined(new, text) : new
+        if newRank > rank { texts = [] }
+        texts.append(text)
         rank = newRank
     }
+
+    var text: String? { Self.joined(texts) }
 
     /// The common name, with the description in parentheses.
     var commonName: String? {
         guard rank == Self.rank(.commonName), let text else { return nil }
-        return description.map { "\(text) (\($0))" } ?? text
+        return Self.joined(descriptions).map { "\(text) (\($0))" } ?? text
     }
 
     private static func rank(_ type: ASN1ObjectIdentifier) -> Int {
@@ -64,8 +67,8 @@ private struct SubjectSummary {
         }
     }
 
-    private static func joined(_ new: String, _ previous: String?) -> String {
-        previous.map { "\(new), \($0)" } ?? new
+    private static func joined(_ texts: [String]) -> String? {
+        texts.isEmpty ? nil : texts.reversed().joined(separator: ", ")
     }
 }
 
@@ -81,7 +84,9 @@ extension Certificate {
 
     /// Whether names and key identifiers say that the other certificate issued this one. Its signature is not verified.
     public func namesIssuer(_ other: Certificate) -> Bool {
-        guard let name = normalizedIssuerContent, name == other.normalizedSubjectContent else { return false }
+        guard let name = normalizedIssuerContent, !name.isEmpty, name == other.normalizedSubjectContent else {
+            return false
+        }
         guard let own = known.authorityKeyIdentifier, let others = other.known.subjectKeyIdentifier else { return true }
         return own == others
     }

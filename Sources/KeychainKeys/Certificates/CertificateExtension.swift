@@ -62,7 +62,14 @@ struct KnownExtensions: Sendable {
 
     init(_ extensions: [CertificateExtension]) throws(KeyFailure) {
         for entry in extensions {
-            do { try read(entry) } catch  where !entry.isCritical { continue }
+            // Nothing stays of one that is damaged in the middle.
+            var known = self
+            do {
+                try known.read(entry)
+                self = known
+            } catch {
+                if entry.isCritical { throw error }
+            }
         }
     }
 

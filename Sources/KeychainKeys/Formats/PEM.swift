@@ -39,6 +39,9 @@ struct PEMBlock {
 
 /// The lines of a text, one after the other.
 private struct Lines {
+    private static let begin = Array("-----BEGIN ".utf8)
+    private static let end = Array("-----END ".utf8)
+    private static let dashes = Array("-----".utf8)
     private let text: UnsafeRawBufferPointer
     private var position = 0
 
@@ -57,17 +60,16 @@ private struct Lines {
     /// The label of the next line that begins a block; `nil` if there is none.
     mutating func skipToBegin() -> String? {
         while let line = next() {
-            if let label = label(line, "-----BEGIN ") { return label }
+            if let label = label(line, Self.begin) { return label }
         }
         return nil
     }
 
     /// The label between a beginning and five dashes. It is not secret; nothing else of the text becomes a string.
-    private func label(_ line: Range<Int>, _ beginning: StaticString) -> String? {
-        let (head, tail) = (Array("\(beginning)".utf8), Array("-----".utf8))
-        let label = line.dropFirst(head.count).dropLast(tail.count)
-        guard line.count > head.count + tail.count, label.count <= 64, text[line].starts(with: head),
-            text[line].suffix(tail.count).elementsEqual(tail)
+    private func label(_ line: Range<Int>, _ head: [UInt8]) -> String? {
+        let label = line.dropFirst(head.count).dropLast(Self.dashes.count)
+        guard text[line].starts(with: head), !label.isEmpty, label.count <= 64,
+            text[line].suffix(Self.dashes.count).elementsEqual(Self.dashes)
         else { return nil }
         return String(decoding: text[label], as: UTF8.self)
     }
@@ -76,7 +78,7 @@ private struct Lines {
     mutating func content(_ label: String) throws(KeyFailure) -> SecretBytes {
         let start = position
         while let line = next() {
-            if let end = self.label(line, "-----END ") {
+            if let end = self.label(line, Self.end) {
                 guard end == label, let content = Base64.decode(.init(rebasing: text[start..<line.lowerBound])) else {
                     throw .malformed("PEM")
                 }
