@@ -11,13 +11,14 @@ import Testing
 private struct Wycheproof: Decodable {
     struct Group: Decodable {
         let publicKeyDer, privateKeyPkcs8: String?
+        let ivSize, tagSize: Int?
         let tests: [Case]
     }
 
     struct Case: Decodable {
         let tcId: Int
         let result: String
-        let msg, sig, ct, shared: String?
+        let msg, sig, ct, shared, key, iv, aad, tag: String?
         let `public`, `private`: String?
         let flags: [String]
     }
@@ -83,6 +84,21 @@ struct WycheproofTests {
             let peer = try? PublicKey(.p256, externalRepresentation: Data(entry.public))
             let secret = try peer.map { try key.exchange(with: $0, .keyExchange(.standard)).data }
             #expect(secret == (entry.result == "valid" ? try Data(entry.shared) : nil), "case \(entry.tcId)")
+        }
+    }
+
+    @Test func gcmWithSixteenBytes_casesOfWycheproof_openWhereTheyAreValid() throws {
+        let groups = try Wycheproof(file: "aes_gcm_test").testGroups.filter { $0.ivSize == 128 && $0.tagSize == 128 }
+        #expect(groups.flatMap(\.tests).count == 58)
+        for entry in groups.flatMap(\.tests) {
+            let cipher = SixteenByteGCM(
+                SecretBytes(try Data(entry.key)), iv: [UInt8](try Data(entry.iv)),
+                associated: [UInt8](try Data(entry.aad)))
+            let sealed = try Data(entry.ct) + Data(entry.tag)
+            let opened = try? cipher.open(sealed).data
+            #expect(opened == (entry.result == "valid" ? try Data(entry.msg) : nil), "case \(entry.tcId)")
+            guard entry.result == "valid" else { continue }
+            #expect(try cipher.seal(Data(entry.msg)) == sealed, "case \(entry.tcId)")
         }
     }
 

@@ -35,7 +35,7 @@ extension PrivateKey {
 }
 
 /// AES-GCM as Apple's constructions use it: with an initialization vector of 16 bytes, which GCM hashes first.
-private struct SixteenByteGCM {
+struct SixteenByteGCM {
     static let tagLength = 16
     let key: SecretBytes
     let iv: [UInt8]
