@@ -6,8 +6,8 @@ import CryptoExtras
 import Foundation
 import SecretMemory
 
-/// A private key ready for use. Keep it as long as several operations follow each other: to load a key costs about as much
-/// as to sign with it. The library wipes its memory when the last copy goes, but does not lock it.
+/// A private key ready for use. Keep it for as long as several operations follow each other: loading a key takes about half as
+/// long as signing with it. The library wipes its memory when the last copy is released, but does not lock it.
 public struct LoadedKey: Sendable {
     enum Signer: Sendable {
         case curve(any CurveSigner)
