@@ -228,7 +228,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
-        "KeychainAuthenticatorsTests", "KeychainServicesTests",
+        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

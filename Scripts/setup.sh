@@ -54,6 +54,10 @@ missing() {
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
     have unshare && have setsid && have flock || echo util-linux
+    # What else reads and writes keys. Java's keytool is used where it is installed.
+    have openssl || echo openssl
+    have ssh-keygen || echo openssh-client
+    have certutil && have pk12util || echo libnss3-tools
     # A system bus with a mock logind. The module belongs to Debian's own Python.
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
