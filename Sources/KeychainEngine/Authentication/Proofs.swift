@@ -48,7 +48,7 @@ public enum Attempt<Result> {
 extension Attempt: Sendable where Result: Sendable {}
 
 /// An authentication requirement: the reason why a step could not complete.
-public typealias Obstacle = Attempt<Never>
+public typealias UnmetRequirement = Attempt<Never>
 
 extension Attempt where Result == Never {
     /// The same requirement for a step that has a result.

@@ -16,7 +16,7 @@ struct MemoryContent {
 final class MemoryTransaction: ItemOperations {
     private(set) var content: MemoryContent
     /// The authentication requirement of the call that has just failed.
-    private(set) var requirement: Obstacle?
+    private(set) var requirement: UnmetRequirement?
     private let proofs: Proofs
 
     init(_ content: MemoryContent, _ proofs: Proofs) {
@@ -118,7 +118,7 @@ final class MemoryTransaction: ItemOperations {
         if !missing.isEmpty { try stop(.needsNew(missing)) }
     }
 
-    private func stop(_ requirement: Obstacle) throws(KeychainError) {
+    private func stop(_ requirement: UnmetRequirement) throws(KeychainError) {
         self.requirement = requirement
         throw .interactionNotAllowed
     }

@@ -89,7 +89,7 @@ extension Search {
     var attempt: Attempt<SelectedItems> { requirement?.attempt() ?? .done(found) }
 
     /// The authentication requirement that prevents the search from returning its results.
-    var requirement: Obstacle? {
+    var requirement: UnmetRequirement? {
         if !missing.isEmpty { return .needs(missing) }
         return refused.isEmpty ? nil : .refused(refused)
     }

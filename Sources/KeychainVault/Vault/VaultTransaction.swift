@@ -17,7 +17,7 @@ final class VaultTransaction: ItemOperations {
     /// Whether it needs hardly any space.
     var hasOnlyRemoved: Bool { hasRemoved && !hasStored }
     /// The authentication requirement because of which the last call failed.
-    private(set) var requirement: Obstacle?
+    private(set) var requirement: UnmetRequirement?
     /// The failure of a call that had already written something: the transaction must not be committed, even if its
     /// body continues.
     private var damage: KeychainError?
@@ -188,7 +188,7 @@ final class VaultTransaction: ItemOperations {
         try stop(at: .needsNew(missing))
     }
 
-    private func stop(at requirement: Obstacle?) throws {
+    private func stop(at requirement: UnmetRequirement?) throws {
         self.requirement = requirement
         if requirement != nil { throw KeychainError.interactionNotAllowed }
     }
