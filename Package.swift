@@ -81,6 +81,9 @@ let targets: [Target] = [
             "CKeychainSQLite",
         ]),
 
+    // Beside the vault: the pure core of sync
+    .target(name: "KeychainSync", dependencies: ["KeychainCrypto", "SecretMemory"]),
+
     // Meaning
     .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
 
@@ -198,6 +201,8 @@ let targets: [Target] = [
             "KeychainSecItem", "KeychainTesting", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory",
             "KeychainTestSupport",
         ]),
+    .testTarget(
+        name: "KeychainSyncTests", dependencies: ["KeychainSync", "KeychainCrypto", "SecretMemory"]),
     // These are somebody's apps: they import only Apple's names, and have their entitlements beside their own executable.
     .executableTarget(
         name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),

@@ -93,7 +93,7 @@ public enum Sealing {
 
     // MARK: - The two calls into the cipher
 
-    private static func seal<Plaintext: ContiguousBytes>(
+    static func seal<Plaintext: ContiguousBytes>(
         _ plaintext: Plaintext, _ key: SymmetricKey, _ aad: [UInt8], _ random: RandomBatch? = nil
     ) throws(CipherFailure) -> Data {
         defer { scrubCipher() }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits of everything that is read from a carrier. They are checked before any work is done for it.
+
+/// A carrier may hold anything. Each number here is the most that this code reads, and the most that it writes.
+package enum Bounds {
+    /// Bytes of one object on the carrier: a segment, a part of a snapshot, a head.
+    package static let object = 1 << 20
+    /// Bytes of an entry of the ring log, before it is sealed.
+    package static let entry = 16 << 10
+    /// Entries of a ring log.
+    package static let entries = 65_535
+    /// Entries that one entry follows directly, and ring tips that a segment names.
+    package static let tips = 16
+    /// Bytes of the entries of a ring log, and the entries that wait for others.
+    package static let log = 64 << 20
+    package static let waitingEntries = 1_024
+    /// Entries of one author, so that nobody fills a log.
+    package static let entriesOfAuthor = 8_192
+    /// Steps that the evaluation of a ring log may take.
+    package static let evaluation = 20_000_000
+    /// Members of a ring, removed ones included.
+    package static let members = 100_000
+    /// Writers in a version vector.
+    package static let writers = 4_096
+    /// Different contexts of the records of one transaction.
+    package static let contexts = 256
+    /// Records of one transaction.
+    package static let records = 65_535
+    /// Segments of one transaction.
+    package static let continued = 32
+    /// Bytes of one item. A larger one stays on its machine.
+    package static let item = 16 << 20
+    /// Parts of a snapshot.
+    package static let parts = 4_096
+    /// Bytes of a member's name, and of an access group's.
+    package static let name = 128
+    /// Bytes of the name of an object.
+    package static let objectName = 128
+    /// Names in one listing.
+    package static let listing = 100_000
+    /// Requests to join that one invitation looks at.
+    package static let requests = 64
+    /// Bytes of segments that wait for others. Beyond, only the next one of each log is kept.
+    package static let waiting = 64 << 20
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads fields from untrusted bytes.
+
+package import Foundation
+
+/// A cursor over untrusted bytes: every read is bounds-checked, nothing traps.
+///
+/// It works on a copy that is not wiped. Secrets in it are sealed.
+package struct ByteReader {
+    private let all: [UInt8]
+    private(set) var position = 0
+
+    package init(_ bytes: [UInt8]) { all = bytes }
+
+    package init(_ bytes: Data) { all = [UInt8](bytes) }
+
+    var rest: Int { all.count - position }
+
+    mutating func slice(_ count: Int) throws(Refusal) -> ArraySlice<UInt8> {
+        guard count >= 0, rest >= count else { throw .malformed }
+        defer { position += count }
+        return all[position..<position + count]
+    }
+
+    mutating func bytes(_ count: Int) throws(Refusal) -> [UInt8] { [UInt8](try slice(count)) }
+
+    mutating func data(_ count: Int) throws(Refusal) -> Data { Data(try slice(count)) }
+
+    /// What has been read so far.
+    var prefix: [UInt8] { [UInt8](all[..<position]) }
+
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(_ type: Number.Type = Number.self)
+        throws(Refusal) -> Number
+    {
+        let field = try slice(Number.bitWidth / 8)
+        var number: UInt64 = 0
+        for byte in field { number = number << 8 | UInt64(byte) }
+        return Number(truncatingIfNeeded: number)
+    }
+
+    mutating func byte() throws(Refusal) -> UInt8 { try number() }
+
+    /// A number of elements, checked against the bound and against the bytes that are there.
+    ///
+    /// - Parameter size: The least that an element takes.
+    mutating func count<Number: FixedWidthInteger & UnsignedInteger>(
+        _ type: Number.Type, atMost bound: Int, ofAtLeast size: Int
+    ) throws(Refusal) -> Int {
+        let number = try number(type)
+        guard number <= bound else { throw .tooLarge }
+        guard Int(number) * size <= rest else { throw .malformed }
+        return Int(number)
+    }
+
+    mutating func bytes16<Tag>(_ type: Bytes16<Tag>.Type = Bytes16<Tag>.self) throws(Refusal) -> Bytes16<Tag> {
+        Bytes16(try slice(16))
+    }
+
+    mutating func bytes32<Tag>(_ type: Bytes32<Tag>.Type = Bytes32<Tag>.self) throws(Refusal) -> Bytes32<Tag> {
+        Bytes32(try slice(32))
+    }
+
+    mutating func writer() throws(Refusal) -> WriterID { WriterID(try number()) }
+
+    mutating func epoch() throws(Refusal) -> EpochID { EpochID(number: try number(), entry: try bytes16()) }
+
+    /// A text of one length byte and so many bytes of UTF-8.
+    mutating func name() throws(Refusal) -> String {
+        let length = Int(try byte())
+        guard length <= Bounds.name else { throw .tooLarge }
+        guard let text = String(validating: try slice(length), as: UTF8.self) else { throw .malformed }
+        return text
+    }
+
+    /// Nothing may follow.
+    func end() throws(Refusal) {
+        guard rest == 0 else { throw .malformed }
+    }
+}

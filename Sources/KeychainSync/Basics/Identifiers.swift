@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Identities: of rings, members, writers, items and entries.
+
+package import Foundation
+package import KeychainCrypto
+
+/// Sixteen bytes; the tag keeps different kinds apart.
+package struct Bytes16<Tag>: Hashable, Comparable, Sendable {
+    private let high, low: UInt64
+
+    package static var length: Int { 16 }
+
+    /// - Parameter bytes: The first sixteen count; there are at least as many.
+    package init(_ bytes: some Sequence<UInt8>) {
+        let words = Words(bytes)
+        (high, low) = (words[0], words[1])
+    }
+
+    fileprivate init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.high, lhs.low) < (rhs.high, rhs.low) }
+
+    package static func random() -> Self { Self(Data.random(count: length)) }
+
+    package func write(to writer: inout ByteWriter) {
+        writer.append(bigEndian: high)
+        writer.append(bigEndian: low)
+    }
+}
+
+/// Thirty-two bytes; the tag keeps different kinds apart.
+package struct Bytes32<Tag>: Hashable, Comparable, Sendable {
+    private let first, second: Bytes16<Tag>
+
+    package static var length: Int { 32 }
+    package static var zero: Self { Self(EmptyCollection()) }
+
+    /// - Parameter bytes: The first thirty-two count; there are at least as many.
+    package init(_ bytes: some Sequence<UInt8>) {
+        let words = Words(bytes, count: 4)
+        (first, second) = (Bytes16(words[0], words[1]), Bytes16(words[2], words[3]))
+    }
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { (lhs.first, lhs.second) < (rhs.first, rhs.second) }
+
+    package func write(to writer: inout ByteWriter) {
+        first.write(to: &writer)
+        second.write(to: &writer)
+    }
+}
+
+/// Big-endian numbers of eight bytes each; what is missing is zero.
+private struct Words {
+    var all: [UInt64]
+
+    init(_ bytes: some Sequence<UInt8>, count: Int = 2) {
+        all = [UInt64](repeating: 0, count: count)
+        for (index, byte) in bytes.prefix(count * 8).enumerated() {
+            all[index / 8] |= UInt64(byte) << (56 - UInt64(index % 8) * 8)
+        }
+    }
+
+    subscript(index: Int) -> UInt64 { all[index] }
+}
+
+extension Bytes16 {
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: Self.length)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    package var hex: String { bytes.hex }
+}
+
+extension Bytes32 {
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: Self.length)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    package var hex: String { bytes.hex }
+    /// The first half.
+    package func short<Other>(_ type: Bytes16<Other>.Type = Bytes16<Other>.self) -> Bytes16<Other> { Bytes16(bytes) }
+
+    /// The digest of bytes.
+    package static func hash(of bytes: Data) -> Self { Self(Checksum.sha256(bytes)) }
+}
+
+package enum MemberTag {}
+package enum ItemTag {}
+package enum SnapshotTag {}
+package enum EntryTag {}
+package enum ObjectTag {}
+
+/// A machine of a ring, or its recovery key: a digest of its public keys.
+package typealias MemberID = Bytes16<MemberTag>
+/// An item of a ring: a keyed digest of its primary key.
+package typealias SyncID = Bytes16<ItemTag>
+package typealias SnapshotID = Bytes16<SnapshotTag>
+/// An entry of the ring log: the digest of its bytes. That of the first one is the identity of the ring.
+package typealias EntryHash = Bytes32<EntryTag>
+package typealias RingID = EntryHash
+/// The digest of an object as it lies on the carrier.
+package typealias ObjectHash = Bytes32<ObjectTag>
+
+/// One incarnation of one machine. A machine that may have lost its counter goes on as another writer.
+package struct WriterID: Hashable, Comparable, Sendable {
+    package let number: UInt64
+
+    package init(_ number: UInt64) { self.number = number }
+
+    package static func < (lhs: WriterID, rhs: WriterID) -> Bool { lhs.number < rhs.number }
+
+    package static func random() -> WriterID {
+        WriterID(Data.random(count: 8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    package var hex: String { number.hex }
+}
+
+/// One write: the writer, and how many it has made with this one. No other write ever has the same.
+package struct Dot: Hashable, Comparable, Sendable {
+    package let writer: WriterID
+    package let counter: UInt64
+
+    package init(writer: WriterID, counter: UInt64) {
+        self.writer = writer
+        self.counter = counter
+    }
+
+    package static func < (lhs: Dot, rhs: Dot) -> Bool { (lhs.writer, lhs.counter) < (rhs.writer, rhs.counter) }
+}
+
+/// The time of one set of keys. Two that began at once have the same number.
+package struct EpochID: Hashable, Sendable {
+    package let number: UInt32
+    /// The first half of the hash of the entry that began it.
+    package let entry: Bytes16<EntryTag>
+
+    package init(number: UInt32, entry: Bytes16<EntryTag>) {
+        self.number = number
+        self.entry = entry
+    }
+
+    package static let length = 20
+
+    package func write(to writer: inout ByteWriter) {
+        writer.append(bigEndian: number)
+        entry.write(to: &writer)
+    }
+}
+
+extension [UInt8] {
+    /// Two lower-case digits a byte.
+    package var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(count * 2)
+        for byte in self { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension UInt64 {
+    /// Sixteen lower-case digits.
+    package var hex: String { Swift.withUnsafeBytes(of: bigEndian) { Array($0) }.hex }
+}

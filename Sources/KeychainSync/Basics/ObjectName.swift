@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of objects on a carrier, below the ring.
+
+/// What an object is called. A name is only where to look: what the object is, it says itself, authenticated.
+package enum ObjectName: Hashable, Sendable {
+    case entry(EntryHash)
+    case wrap(EpochID, MemberID)
+    case segment(WriterID, UInt64)
+    /// Part 0 is the manifest.
+    case snapshot(SnapshotID, part: UInt16)
+    case head(MemberID, UInt64)
+
+    package var text: String {
+        switch self {
+        case .entry(let hash): "g/\(hash.hex)"
+        case .wrap(let epoch, let member): "k/\(UInt64(epoch.number).hex)-\(epoch.entry.hex)/\(member.hex)"
+        case .segment(let writer, let number): "l/\(writer.hex)/\(number.hex)"
+        case .snapshot(let id, let part): "s/\(id.hex)/\(UInt64(part).hex)"
+        case .head(let member, let number): "h/\(member.hex)/\(number.hex)"
+        }
+    }
+
+    /// - Returns: `nil` for a name that no object has: others may lie there too.
+    package init?(_ text: String) {
+        guard text.utf8.count <= Bounds.objectName else { return nil }
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { [UInt8]($0) }
+        guard let name = Self.read(parts), name.text.utf8.elementsEqual(text.utf8) else { return nil }
+        self = name
+    }
+
+    /// Without the check that the text is the only one of the name.
+    private static func read(_ parts: [[UInt8]]) -> ObjectName? {
+        let fields = parts.dropFirst().map { $0.filter { $0 != UInt8(ascii: "-") } }.map(unhex)
+        switch (parts.first, fields.count) {
+        case ([UInt8(ascii: "g")], 1):
+            guard let hash = fields[0], hash.count == 32 else { return nil }
+            return .entry(EntryHash(hash))
+        case ([UInt8(ascii: "k")], 2):
+            guard let epoch = fields[0], epoch.count == 24, let member = fields[1], member.count == 16,
+                let number = UInt32(exactly: number(epoch.prefix(8)))
+            else { return nil }
+            return .wrap(EpochID(number: number, entry: Bytes16(epoch.dropFirst(8))), MemberID(member))
+        default: return numbered(parts, fields)
+        }
+    }
+
+    private static func numbered(_ parts: [[UInt8]], _ fields: [[UInt8]?]) -> ObjectName? {
+        guard fields.count == 2, let id = fields[0], let last = fields[1], last.count == 8 else { return nil }
+        let number = number(last[...])
+        switch (parts[0], id.count) {
+        case ([UInt8(ascii: "l")], 8): return .segment(WriterID(Self.number(id[...])), number)
+        case ([UInt8(ascii: "s")], 16): return UInt16(exactly: number).map { .snapshot(SnapshotID(id), part: $0) }
+        case ([UInt8(ascii: "h")], 16): return .head(MemberID(id), number)
+        default: return nil
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    private static func unhex(_ text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = digit(text[index]), let low = digit(text[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the entries of a ring log mean: members, epochs, cuts and policy.
+
+/// A ring as a machine knows it.
+package struct Ring: Sendable {
+    package struct Member: Sendable {
+        package let card: MemberCard
+        package let isRemoved: Bool
+    }
+
+    package private(set) var members: [MemberID: Member] = [:]
+    /// The epochs whose keys may have sealed something: also those whose entry does not count, since members may have written
+    /// before they knew.
+    package private(set) var epochs: [EpochID: EpochStart] = [:]
+    package private(set) var countedEpochs: Set<EpochID> = []
+    /// The epoch that writers use: the highest number, then the smallest entry.
+    package private(set) var current = EpochID(number: 0, entry: Bytes16(EmptyCollection()))
+    /// What is accepted of removed members.
+    package private(set) var cuts: [MemberID: [WriterID: Removal.Cut]] = [:]
+    package private(set) var policy = Policy.allGroups
+    /// The entries that count.
+    package private(set) var counted: Set<EntryHash> = []
+    /// Somebody with a newer version did something that this version does not understand. Only reading is safe.
+    package private(set) var isReadOnly = false
+    /// A member was removed that knows the keys of the current epoch, or two epochs began at once.
+    package private(set) var needsRotation = false
+
+    init(founder: MemberCard) { members[founder.id] = Member(card: founder, isRemoved: false) }
+
+    init(evaluating log: RingLog) throws(Refusal) {
+        let evaluation = try RingEvaluation(log)
+        counted = Set(evaluation.counted.map { evaluation.hashes[$0] })
+        isReadOnly = evaluation.counted.contains {
+            if case .unknown = evaluation.entries[$0].action { true } else { false }
+        }
+        readMembers(evaluation)
+        readEpochs(evaluation)
+        readPolicy(evaluation)
+    }
+
+    package func isActive(_ member: MemberID) -> Bool { members[member]?.isRemoved == false }
+
+    /// Whether somebody may write items.
+    package func mayWrite(_ member: MemberID) -> Bool { isActive(member) && members[member]?.card.role == .device }
+
+    package var active: [MemberCard] {
+        members.values.filter { !$0.isRemoved }.map(\.card).sorted { $0.id < $1.id }
+    }
+
+    private mutating func readMembers(_ evaluation: RingEvaluation) {
+        var removed: Set<MemberID> = []
+        for index in evaluation.counted {
+            guard case .remove(let removals) = evaluation.entries[index].action else { continue }
+            for removal in removals {
+                removed.insert(removal.member)
+                // Of several removals the one that accepts most: what somebody accepted reaches all others.
+                cuts[removal.member, default: [:]].merge(removal.cuts) { $0.number >= $1.number ? $0 : $1 }
+            }
+        }
+        for index in evaluation.counted {
+            guard let card = evaluation.entries[index].action.card, members[card.id] == nil else { continue }
+            members[card.id] = Member(card: card, isRemoved: removed.contains(card.id))
+        }
+    }
+
+    private mutating func readEpochs(_ evaluation: RingEvaluation) {
+        var (last, begun) = (0, 0)
+        let counts = Set(evaluation.counted)
+        for index in evaluation.entries.indices {
+            guard let start = evaluation.entries[index].action.epoch else { continue }
+            let id = EpochID(number: start.number, entry: evaluation.hashes[index].short())
+            epochs[id] = start
+            guard counts.contains(index) else { continue }
+            countedEpochs.insert(id)
+            begun = start.number == current.number ? begun + 1 : start.number > current.number ? 1 : begun
+            if (start.number, current.entry) > (current.number, id.entry) { (current, last) = (id, index) }
+        }
+        needsRotation =
+            begun > 1
+            || evaluation.counted.contains {
+                guard case .remove = evaluation.entries[$0].action else { return false }
+                return !evaluation.past.contains($0, before: last)
+            }
+    }
+
+    private mutating func readPolicy(_ evaluation: RingEvaluation) {
+        for index in evaluation.counted {
+            if case .policy(let policy) = evaluation.entries[index].action { self.policy = policy }
+        }
+    }
+}
+
+extension RingAction {
+    var card: MemberCard? {
+        switch self {
+        case .found(let card, _), .add(let card): card
+        default: nil
+        }
+    }
+
+    var epoch: EpochStart? {
+        switch self {
+        case .found(_, let epoch), .rotate(let epoch): epoch
+        default: nil
+        }
+    }
+
+    /// Whether a member of that role may do this.
+    func isAllowed(to role: Role, _ author: MemberID) -> Bool {
+        switch self {
+        case .found: false
+        case .unknown: true
+        case .add: role != .reader
+        case .remove(let removals): role != .reader || removals.allSatisfy { $0.member == author }
+        case .rotate, .policy: role == .device
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Founding a ring, removing members, and new keys.
+
+import Foundation
+import KeychainCrypto
+package import SecretMemory
+
+/// What a change of a ring makes: entries for the log, and the keys of the epoch for each member.
+package struct RingChange: Sendable {
+    package let entries: [RingEntry]
+    package let wraps: [KeyWrap]
+    package let keys: EpochKeys
+    /// The root key of the epoch, which a later change wraps for newcomers.
+    package let root: SecretBytes
+}
+
+extension RingLog {
+    /// A new ring with one member.
+    package static func found(name: String, keys: DeviceKeys) throws(Refusal) -> (RingLog, RingKeys, RingChange) {
+        let (root, card) = (
+            SecretBytes.random(count: 32), MemberCard(role: .device, keys: try keys.publicKeys(), name: name)
+        )
+        guard name.utf8.count <= Bounds.name else { throw .tooLarge }
+        let start = EpochStart(number: 1, commitment: EpochKeys.commitment(to: root))
+        let entry = try RingEntry(ring: .zero, parents: [], author: card.id, action: .found(card, start))
+            .signed(by: keys)
+        let log = try RingLog(founding: entry)
+        let ringKeys = RingKeys(secret: .random(count: 32), ring: log.id)
+        let id = log.ring.current
+        let wrap = try KeyWrap(root: root, epoch: id, ring: ringKeys, to: card.keys, from: card.id, signer: keys)
+        let epoch = EpochKeys(root: root, ring: log.id, id: id)
+        return (log, ringKeys, RingChange(entries: [entry], wraps: [wrap], keys: epoch, root: root))
+    }
+
+    /// Begins a new epoch, and wraps its keys for everybody who is in the ring.
+    package mutating func rotate(_ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys) throws(Refusal)
+        -> RingChange
+    {
+        let root = SecretBytes.random(count: 32)
+        let highest = ring.epochs.keys.map(\.number).max() ?? 0
+        guard highest < .max else { throw .tooLarge }
+        let start = EpochStart(number: highest + 1, commitment: EpochKeys.commitment(to: root))
+        let entry = try append(.rotate(start), author: author, signer: signer)
+        let id = EpochID(number: start.number, entry: entry.hash.short())
+        let wraps = try ring.active.map { (card) throws(Refusal) in
+            try KeyWrap(root: root, epoch: id, ring: ringKeys, to: card.keys, from: author, signer: signer)
+        }
+        let epoch = EpochKeys(root: root, ring: self.id, id: id)
+        return RingChange(entries: [entry], wraps: wraps, keys: epoch, root: root)
+    }
+
+    /// Removes members. What comes after needs keys that they do not have, so a rotation follows at once.
+    package mutating func remove(
+        _ removals: [Removal], _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys
+    ) throws(Refusal) -> RingChange {
+        guard removals.allSatisfy({ ring.isActive($0.member) && $0.member != author }) else { throw .notAMember }
+        let removal = try append(.remove(removals), author: author, signer: signer)
+        let rotation = try rotate(ringKeys, author: author, signer: signer)
+        return RingChange(
+            entries: [removal] + rotation.entries, wraps: rotation.wraps, keys: rotation.keys, root: rotation.root)
+    }
+
+    /// The keys of an epoch, from a wrap, once everything about it has been checked.
+    package func keys(from wrap: KeyWrap, for keys: DeviceKeys, _ ringKeys: RingKeys) throws(Refusal)
+        -> (EpochKeys, root: SecretBytes)
+    {
+        guard wrap.ring == id else { throw .wrongRing }
+        guard wrap.recipient == (try keys.publicKeys().member) else { throw .wrongName }
+        guard let start = ring.epochs[wrap.epoch] else { throw .contradiction }
+        guard let author = ring.members[wrap.author]?.card, author.role != .reader else { throw .notAMember }
+        try wrap.check(by: author.keys)
+        let (root, secret) = try wrap.open(with: keys)
+        let isOurs = secret.withUnsafeBytes { secret in
+            ringKeys.secret.withUnsafeBytes { secret.elementsEqual($0) }
+        }
+        guard isOurs, EpochKeys.commitment(to: root) == start.commitment else { throw .notAuthentic }
+        return (EpochKeys(root: root, ring: id, id: wrap.epoch), root)
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which entries of a ring log count.
+
+/// Decides for each entry whether it counts.
+///
+/// An entry counts if its author was added in its past by an entry that counts, with a role that may do this, and if no
+/// removal that counts and that does not know the entry names the author. So a removal voids what the removed member did
+/// unseen, adding others and removing others included.
+///
+/// Such rules can contradict each other, when members remove each other at once. Then the contradictions that nothing else
+/// decides are taken first, and in each of them the entry of the member who was added first counts.
+struct RingEvaluation {
+    private enum Verdict { case open, counts, void }
+
+    /// Parents first.
+    let entries: [RingEntry]
+    let hashes: [EntryHash]
+    let past: CausalPast
+    /// The indices of the entries that count, in order.
+    private(set) var counted: [Int] = []
+
+    private var verdicts: [Verdict]
+    /// The entries that add somebody, and those that remove somebody.
+    private var additions: [MemberID: [Int]] = [:]
+    private var removals: [MemberID: [Int]] = [:]
+    private var work = Work(Bounds.evaluation)
+
+    init(_ log: RingLog) throws(Refusal) {
+        (hashes, entries) = Self.ordered(log)
+        let positions = Dictionary(uniqueKeysWithValues: hashes.enumerated().map { ($0.element, $0.offset) })
+        let parents = entries.map { $0.parents.compactMap { positions[$0] } }
+        past = try CausalPast(parents: parents, work: &work)
+        verdicts = [Verdict](repeating: .open, count: entries.count)
+        verdicts[0] = .counts
+        readTargets()
+        voidWrongEpochs(parents)
+        try decide()
+        counted = verdicts.indices.filter { verdicts[$0] == .counts }
+    }
+
+    /// Parents first, in the same order everywhere. What follows something unknown is left out.
+    private static func ordered(_ log: RingLog) -> ([EntryHash], [RingEntry]) {
+        let all = log.entries.map { (depth: log.depth[$0.key] ?? 0, hash: $0.key, entry: $0.value) }
+            .sorted { ($0.depth, $0.hash) < ($1.depth, $1.hash) }
+        var (hashes, entries): ([EntryHash], [RingEntry]) = ([], [])
+        var blocked: Set<EntryHash> = []
+        for (_, hash, entry) in all {
+            if entry.parents.contains(where: blocked.contains) {
+                blocked.insert(hash)
+                continue
+            }
+            if case .unknown = entry.action { blocked.insert(hash) }
+            hashes.append(hash)
+            entries.append(entry)
+        }
+        return (hashes, entries)
+    }
+
+    private mutating func readTargets() {
+        for (index, entry) in entries.enumerated() {
+            if let card = entry.action.card { additions[card.id, default: []].append(index) }
+            guard case .remove(let targets) = entry.action else { continue }
+            for target in targets { removals[target.member, default: []].append(index) }
+        }
+    }
+
+    /// The number of an epoch is the one after the highest that its author knew.
+    private mutating func voidWrongEpochs(_ parents: [[Int]]) {
+        var highest = [UInt32](repeating: 0, count: entries.count)
+        for (index, entry) in entries.enumerated() {
+            highest[index] = parents[index].map { highest[$0] }.max() ?? 0
+            guard let start = entry.action.epoch else { continue }
+            if start.number == highest[index] &+ 1 {
+                highest[index] = start.number
+            } else if index > 0 {
+                verdicts[index] = .void
+            }
+        }
+    }
+
+    private mutating func decide() throws(Refusal) {
+        var open = verdicts.indices.filter { verdicts[$0] == .open }
+        while !open.isEmpty {
+            let before = open.count
+            for index in open { verdicts[index] = try verdict(index) }
+            open.removeAll { verdicts[$0] != .open }
+            if open.count == before { verdicts[try first(of: open)] = .counts }
+            open.removeAll { verdicts[$0] != .open }
+        }
+    }
+
+    private mutating func verdict(_ index: Int) throws(Refusal) -> Verdict {
+        let objections = try objections(to: index)
+        if objections.contains(where: { verdicts[$0] == .counts }) { return .void }
+        guard let role = try role(for: index) else { return .void }
+        switch role {
+        case .undecided: return .open
+        case .known(let role):
+            guard entries[index].action.isAllowed(to: role, entries[index].author) else { return .void }
+            return objections.allSatisfy { verdicts[$0] == .void } ? .counts : .open
+        }
+    }
+
+    /// The removals of the author that do not know the entry.
+    private mutating func objections(to index: Int) throws(Refusal) -> [Int] {
+        let all = removals[entries[index].author] ?? []
+        try work.spend(1 + all.count)
+        return all.filter { $0 != index && !past.contains(index, before: $0) }
+    }
+
+    private enum KnownRole {
+        case undecided
+        case known(Role)
+    }
+
+    /// The role that the author was added with before the entry; `nil` if it was not added.
+    private mutating func role(for index: Int) throws(Refusal) -> KnownRole? {
+        for addition in try grounds(of: index) {
+            switch verdicts[addition] {
+            case .void: continue
+            case .open: return .undecided
+            case .counts: return entries[addition].action.card.map { .known($0.role) }
+            }
+        }
+        return nil
+    }
+
+    /// The entries that add the author in the past of the entry.
+    private mutating func grounds(of index: Int) throws(Refusal) -> [Int] {
+        let all = additions[entries[index].author] ?? []
+        try work.spend(1 + all.count)
+        return all.filter { past.contains($0, before: index) }
+    }
+
+    /// The entry with which a contradiction is resolved: of those that depend on the fewest others, so that nothing outside
+    /// could decide it, the one whose author was added first.
+    private mutating func first(of open: [Int]) throws(Refusal) -> Int {
+        var best: (size: Int, seniority: Int, index: Int)?
+        for index in open {
+            guard case .known = try role(for: index) else { continue }
+            let seniority = additions[entries[index].author]?.first ?? 0
+            let candidate = (size: try dependencies(of: index), seniority: seniority, index: index)
+            if best.map({ candidate < $0 }) ?? true { best = candidate }
+        }
+        // The earliest open entry has an author whose addition is decided.
+        return best?.index ?? open[0]
+    }
+
+    /// How many open entries the verdict on one depends on, directly or not.
+    private mutating func dependencies(of index: Int) throws(Refusal) -> Int {
+        var (seen, next): (Set<Int>, [Int]) = ([index], [index])
+        while let current = next.popLast() {
+            for other in try objections(to: current) + grounds(of: current) where verdicts[other] == .open {
+                if seen.insert(other).inserted { next.append(other) }
+            }
+        }
+        return seen.count
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local writes that no segment has yet.
+
+/// The newest write of each item, with what the writer had seen when it was made.
+package struct Outbox: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
+        package let record: SealedRecord
+        /// Without the writer's own entry.
+        package let context: VersionVector
+        package var transaction: UInt64
+    }
+
+    /// In the order of their counters.
+    package private(set) var entries: [Entry] = []
+    private var lastTransaction: UInt64 = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds the writes of one transaction. They take the place of older ones of the same items, which nobody has seen.
+    package mutating func add(_ records: [SealedRecord], context: VersionVector) {
+        lastTransaction += 1
+        let items = Set(records.map(\.header.item))
+        let replaced = entries.filter { items.contains($0.record.header.item) }
+        // What is left of an older transaction must not arrive without what took the place of its other part.
+        let joined = Set(replaced.map(\.transaction))
+        entries.removeAll { items.contains($0.record.header.item) }
+        for index in entries.indices where joined.contains(entries[index].transaction) {
+            entries[index].transaction = lastTransaction
+        }
+        entries += records.map { Entry(record: $0, context: context, transaction: lastTransaction) }
+    }
+
+    package mutating func removeAll() { entries = [] }
+
+    package mutating func removeFirst(_ count: Int) { entries.removeFirst(count) }
+
+    /// How many of the first entries fit into one batch, cut between transactions.
+    ///
+    /// - Parameter bytes: What the records of a batch may take.
+    /// - Returns: 0 if not even the first transactions that belong together fit.
+    package func fitting(bytes: Int = Bounds.continued * (Bounds.object - 8192) / 2) -> Int {
+        var (end, size, contexts, best) = (0, 0, [VersionVector](), 0)
+        var open: Set<UInt64> = []
+        let last = Dictionary(entries.enumerated().map { ($0.element.transaction, $0.offset) }) { max($0, $1) }
+        for entry in entries {
+            size += RecordHeader.fieldsLength + 6 + entry.record.sealed.count
+            if contexts.last != entry.context { contexts.append(entry.context) }
+            guard size <= bytes, contexts.count <= Bounds.contexts, end < Bounds.records else { break }
+            open.insert(entry.transaction)
+            if last[entry.transaction] == end { open.remove(entry.transaction) }
+            end += 1
+            if open.isEmpty { best = end }
+        }
+        return best
+    }
+}

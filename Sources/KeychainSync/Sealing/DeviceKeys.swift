@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two key pairs of a member.
+
+package import Foundation
+import KeychainCrypto
+package import SecretMemory
+
+/// What a machine proves itself with, and what keys are wrapped for it with. They are made on it, and never leave it.
+package struct DeviceKeys: Sendable {
+    package let signing: SecretBytes
+    package let wrapping: SecretBytes
+
+    package init(signing: SecretBytes, wrapping: SecretBytes) {
+        self.signing = signing
+        self.wrapping = wrapping
+    }
+
+    package static func make() -> DeviceKeys { DeviceKeys(signing: SigningKey.make(), wrapping: HybridKey.make()) }
+
+    /// Those of the recovery member, from what is written on paper.
+    package init(recoveryKey: SecretBytes) {
+        signing = Derivation.key(from: recoveryKey, salt: Data(), .recoverySigning)
+        wrapping = Derivation.key(from: recoveryKey, salt: Data(), .recoveryWrapping)
+    }
+
+    package func publicKeys() throws(Refusal) -> PublicKeys {
+        do {
+            return PublicKeys(
+                signing: try SigningKey.publicKey(of: signing), wrapping: try HybridKey.publicKey(of: wrapping))
+        } catch {
+            throw .notAuthentic
+        }
+    }
+
+    package func signature(of message: [UInt8]) throws(Refusal) -> Data {
+        do {
+            return try SigningKey.signature(of: message, with: signing)
+        } catch {
+            throw .notAuthentic
+        }
+    }
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring log: who is a member, by which entries.
+
+import Foundation
+import KeychainCrypto
+import SecretMemory
+import Testing
+
+@testable import KeychainSync
+
+struct RingTests {
+    /// A ring, and machines that were added one after the other: the earlier, the more senior.
+    private struct Fleet {
+        var log: RingLog
+        let ringKeys: RingKeys
+        var keys: [DeviceKeys]
+        var ids: [MemberID]
+
+        init(_ count: Int) throws {
+            let founder = DeviceKeys.make()
+            (log, ringKeys, _) = try RingLog.found(name: "0", keys: founder)
+            (keys, ids) = ([founder], [try founder.publicKeys().member])
+            for index in 1..<max(count, 1) { try add("\(index)") }
+        }
+
+        mutating func add(_ name: String, _ role: Role = .device, by author: Int = 0) throws {
+            let keys = DeviceKeys.make()
+            _ = try log.append(.add(try card(keys, name, role)), author: ids[author], signer: self.keys[author])
+            self.keys.append(keys)
+            ids.append(try keys.publicKeys().member)
+        }
+
+        func card(_ keys: DeviceKeys, _ name: String, _ role: Role = .device) throws -> MemberCard {
+            MemberCard(role: role, keys: try keys.publicKeys(), name: name)
+        }
+
+        /// An entry that follows `log`, signed by a member, whether or not it counts.
+        func entry(_ action: RingAction, by author: Int, after log: RingLog? = nil) throws -> RingEntry {
+            let log = log ?? self.log
+            return try RingEntry(ring: log.id, parents: log.tips, author: ids[author], action: action)
+                .signed(by: keys[author])
+        }
+
+        func removal(of target: Int, by author: Int, after log: RingLog? = nil) throws -> RingEntry {
+            try entry(.remove([Removal(member: ids[target], cuts: [:])]), by: author, after: log)
+        }
+
+        func active(after entries: [RingEntry]) throws -> [Int] {
+            var log = log
+            log.insert(entries)
+            return ids.indices.filter { log.ring.isActive(ids[$0]) }
+        }
+    }
+
+    @Test func ring_founded_hasItsFounderAndAnEpoch() throws {
+        let fleet = try Fleet(1)
+        #expect(fleet.log.ring.active.map(\.id) == fleet.ids)
+        #expect(fleet.log.ring.current.number == 1)
+        #expect(!fleet.log.ring.needsRotation)
+    }
+
+    @Test func entries_insertedInAnyOrderOrTwice_meanTheSame() throws {
+        var fleet = try Fleet(4)
+        _ = try fleet.log.remove(
+            [Removal(member: fleet.ids[2], cuts: [:])], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        let founding = try #require(fleet.log.entries[fleet.log.id])
+        var random = SeededRandom(seed: 4)
+        for _ in 0..<20 {
+            var log = try RingLog(founding: founding)
+            for entry in (fleet.log.entries.values.shuffled(using: &random) + fleet.log.entries.values) {
+                #expect(log.insert([entry]).isEmpty)
+            }
+            #expect(log.ring.counted == fleet.log.ring.counted)
+            #expect(log.ring.current == fleet.log.ring.current)
+            #expect(log.tips == fleet.log.tips)
+        }
+    }
+
+    /// Attack: forge an addition.
+    @Test func addition_signedByNoMember_isRefused() throws {
+        let fleet = try Fleet(2)
+        let stranger = DeviceKeys.make()
+        let card = try fleet.card(stranger, "stranger")
+        var forged = RingEntry(ring: fleet.log.id, parents: fleet.log.tips, author: fleet.ids[0], action: .add(card))
+        forged = try forged.signed(by: stranger)
+        let own = try RingEntry(ring: fleet.log.id, parents: fleet.log.tips, author: card.id, action: .add(card))
+            .signed(by: stranger)
+        var log = fleet.log
+        #expect(log.insert([forged, own]) == [forged.hash: .badSignature, own.hash: .notAMember])
+        #expect(!log.ring.isActive(card.id))
+    }
+
+    /// Attack: replay the addition of a removed member.
+    @Test func removedMember_addedAgain_staysRemoved() throws {
+        var fleet = try Fleet(3)
+        let card = try fleet.card(fleet.keys[2], "2")
+        _ = try fleet.log.remove(
+            [Removal(member: card.id, cuts: [:])], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        let again = try fleet.entry(.add(card), by: 1)
+        #expect(try fleet.active(after: [again]) == [0, 1])
+    }
+
+    @Test func removal_winsOverWhatTheRemovedOneDidUnseen() throws {
+        let fleet = try Fleet(3)
+        let newcomer = try fleet.card(DeviceKeys.make(), "new")
+        let addition = try fleet.entry(.add(newcomer), by: 2)
+        let removal = try fleet.removal(of: 2, by: 1)
+        var log = fleet.log
+        log.insert([addition, removal])
+        #expect(!log.ring.isActive(newcomer.id))
+        #expect(!log.ring.isActive(fleet.ids[2]))
+        #expect(log.ring.needsRotation)
+    }
+
+    @Test func removal_leavesWhatItsAuthorKnew() throws {
+        let fleet = try Fleet(3)
+        let newcomer = try fleet.card(DeviceKeys.make(), "new")
+        var log = fleet.log
+        log.insert([try fleet.entry(.add(newcomer), by: 2)])
+        log.insert([try fleet.removal(of: 2, by: 1, after: log)])
+        #expect(log.ring.isActive(newcomer.id))
+    }
+
+    @Test func removedMember_writesOn_isNotHeard() throws {
+        var fleet = try Fleet(3)
+        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
+        let later = try fleet.entry(.add(fleet.card(DeviceKeys.make(), "late")), by: 2)
+        let revenge = try fleet.removal(of: 0, by: 2)
+        #expect(try fleet.active(after: [later, revenge]) == [0, 1])
+    }
+
+    @Test func mutualRemoval_leavesTheOneAddedFirst() throws {
+        let fleet = try Fleet(3)
+        let entries = [try fleet.removal(of: 2, by: 1), try fleet.removal(of: 1, by: 2)]
+        #expect(try fleet.active(after: entries) == [0, 1])
+        #expect(try fleet.active(after: entries.reversed()) == [0, 1])
+    }
+
+    @Test func juniorWhoIsNotRemoved_voidsTheRemovalsOfASenior() throws {
+        let fleet = try Fleet(4)
+        // 3 removes 1, which removes 2 at the same time.
+        let entries = [try fleet.removal(of: 1, by: 3), try fleet.removal(of: 2, by: 1)]
+        #expect(try fleet.active(after: entries) == [0, 2, 3])
+    }
+
+    @Test func removalsInACircle_endTheSameInEveryOrder() throws {
+        let fleet = try Fleet(4)
+        let entries = [
+            try fleet.removal(of: 2, by: 1), try fleet.removal(of: 3, by: 2), try fleet.removal(of: 1, by: 3),
+        ]
+        let expected = try fleet.active(after: entries)
+        #expect(expected == [0, 3])
+        #expect(try fleet.active(after: [entries[2], entries[0], entries[1]]) == expected)
+    }
+
+    @Test func newcomerOfASenior_countsAgainstAJuniorOnlyIfTheSeniorStays() throws {
+        let fleet = try Fleet(3)
+        // 1 adds somebody, who removes 2; 2 removes 1 at the same time. 1 was there first.
+        let keys = DeviceKeys.make()
+        let card = try fleet.card(keys, "new")
+        var log = fleet.log
+        log.insert([try fleet.entry(.add(card), by: 1)])
+        let attack = try RingEntry(
+            ring: log.id, parents: log.tips, author: card.id,
+            action: .remove([Removal(member: fleet.ids[2], cuts: [:])])
+        ).signed(by: keys)
+        log.insert([attack, try fleet.removal(of: 1, by: 2)])
+        #expect(log.ring.isActive(fleet.ids[1]))
+        #expect(log.ring.isActive(card.id))
+        #expect(!log.ring.isActive(fleet.ids[2]))
+    }
+
+    @Test func roles_limitWhatMembersMayDo() throws {
+        var fleet = try Fleet(1)
+        try fleet.add("reader", .reader)
+        try fleet.add("paper", .recovery)
+        let card = try fleet.card(DeviceKeys.make(), "new")
+        let start = EpochStart(number: 2, commitment: .zero)
+        for (author, action, expected): (Int, RingAction, Bool) in [
+            (1, .add(card), false), (1, .rotate(start), false), (1, .policy(.groups([])), false),
+            (1, .remove([Removal(member: fleet.ids[0], cuts: [:])]), false),
+            (1, .remove([Removal(member: fleet.ids[1], cuts: [:])]), true),
+            (2, .add(card), true), (2, .rotate(start), false),
+            (2, .remove([Removal(member: fleet.ids[0], cuts: [:])]), true),
+            (0, .policy(.groups(["a", "b"])), true), (0, .rotate(start), true),
+            (0, .rotate(EpochStart(number: 3, commitment: .zero)), false),
+        ] {
+            let entry = try fleet.entry(action, by: author)
+            var log = fleet.log
+            log.insert([entry])
+            #expect(log.ring.counted.contains(entry.hash) == expected, "\(author) \(action.kind)")
+        }
+        #expect(!fleet.log.ring.mayWrite(fleet.ids[1]))
+        #expect(!fleet.log.ring.mayWrite(fleet.ids[2]))
+    }
+
+    @Test func unknownAction_ofAMember_makesTheRingReadOnlyAndWhatFollowsUnheard() throws {
+        let fleet = try Fleet(2)
+        var log = fleet.log
+        log.insert([try fleet.entry(.unknown(kind: 77, payload: [1]), by: 1)])
+        #expect(log.ring.isReadOnly)
+        let card = try fleet.card(DeviceKeys.make(), "new")
+        log.insert([try fleet.entry(.add(card), by: 0, after: log)])
+        #expect(!log.ring.isActive(card.id))
+        #expect(throws: Refusal.newerFormat) {
+            try log.append(.add(card), author: fleet.ids[0], signer: fleet.keys[0])
+        }
+    }
+
+    @Test func unknownAction_ofARemovedMember_changesNothing() throws {
+        var fleet = try Fleet(2)
+        fleet.log.insert([try fleet.removal(of: 1, by: 0)])
+        fleet.log.insert([try fleet.entry(.unknown(kind: 77, payload: []), by: 1)])
+        #expect(!fleet.log.ring.isReadOnly)
+    }
+
+    @Test func concurrentRotations_leaveBothReadableAndAskForAnother() throws {
+        let fleet = try Fleet(2)
+        let starts = (0..<2).map { _ in EpochStart(number: 2, commitment: EpochKeys.commitment(to: .random(count: 32)))
+        }
+        var log = fleet.log
+        log.insert([try fleet.entry(.rotate(starts[0]), by: 0), try fleet.entry(.rotate(starts[1]), by: 1)])
+        #expect(log.ring.epochs.count == 3)
+        #expect(log.ring.needsRotation)
+        #expect(log.ring.current.entry == log.tips[0].short())
+        _ = try log.rotate(fleet.ringKeys, author: fleet.ids[1], signer: fleet.keys[1])
+        #expect(!log.ring.needsRotation)
+        #expect(log.ring.current.number == 3)
+    }
+
+    @Test func removal_makesKeysThatTheRemovedOneDoesNotGet() throws {
+        var fleet = try Fleet(3)
+        let change = try fleet.log.remove(
+            [Removal(member: fleet.ids[2], cuts: [:])], fleet.ringKeys, author: fleet.ids[0], signer: fleet.keys[0])
+        #expect(Set(change.wraps.map(\.recipient)) == Set(fleet.ids[..<2]))
+        #expect(fleet.log.ring.current == change.keys.id)
+        let wrap = try #require(change.wraps.first { $0.recipient == fleet.ids[1] })
+        let (keys, _) = try fleet.log.keys(from: KeyWrap(wrap.bytes), for: fleet.keys[1], fleet.ringKeys)
+        #expect(keys.id == change.keys.id)
+        #expect(throws: Refusal.wrongName) { try fleet.log.keys(from: wrap, for: fleet.keys[2], fleet.ringKeys) }
+    }
+
+    /// Attack: a wrap of a wrong root key for one member.
+    @Test func wrap_ofAnotherRootKeyOrRingOrBySomebodyElse_isRefused() throws {
+        let fleet = try Fleet(2)
+        let (id, other) = (fleet.log.ring.current, try Fleet(1))
+        let (publicKeys, mine) = (try fleet.keys[1].publicKeys(), fleet.keys[1])
+        func wrap(_ ringKeys: RingKeys, by author: Int, signer: DeviceKeys) throws -> KeyWrap {
+            try KeyWrap(
+                root: .random(count: 32), epoch: id, ring: ringKeys, to: publicKeys, from: fleet.ids[author],
+                signer: signer)
+        }
+        let wrongRoot = try wrap(fleet.ringKeys, by: 0, signer: fleet.keys[0])
+        #expect(throws: Refusal.notAuthentic) { try fleet.log.keys(from: wrongRoot, for: mine, fleet.ringKeys) }
+        let wrongRing = try wrap(other.ringKeys, by: 0, signer: fleet.keys[0])
+        #expect(throws: Refusal.wrongRing) { try fleet.log.keys(from: wrongRing, for: mine, fleet.ringKeys) }
+        let forged = try wrap(fleet.ringKeys, by: 0, signer: mine)
+        #expect(throws: Refusal.badSignature) { try fleet.log.keys(from: forged, for: mine, fleet.ringKeys) }
+    }
+
+    @Test func cuts_ofTwoRemovals_acceptWhatEitherAccepts() throws {
+        let fleet = try Fleet(3)
+        let (a, b) = (WriterID(1), WriterID(2))
+        func removal(_ author: Int, _ numbers: [WriterID: UInt64]) throws -> RingEntry {
+            let cuts = numbers.mapValues { Removal.Cut(number: $0, hash: .zero) }
+            return try fleet.entry(.remove([Removal(member: fleet.ids[2], cuts: cuts)]), by: author)
+        }
+        var log = fleet.log
+        log.insert([try removal(0, [a: 3]), try removal(1, [a: 5, b: 1])])
+        #expect(log.ring.cuts[fleet.ids[2]]?.mapValues(\.number) == [a: 5, b: 1])
+    }
+
+    @Test func entry_encodedAndDecoded_isTheSame_andSealedOpens() throws {
+        let fleet = try Fleet(2)
+        for action: RingAction in [
+            .policy(.allGroups), .policy(.groups(["work", "home", ""])), .unknown(kind: 9, payload: [1, 2]),
+            .remove([Removal(member: fleet.ids[1], cuts: [WriterID(4): .init(number: 2, hash: .hash(of: Data()))])]),
+            .rotate(EpochStart(number: 2, commitment: .hash(of: Data()))),
+        ] {
+            let entry = try fleet.entry(action, by: 0)
+            #expect(try RingEntry(entry.bytes) == entry)
+            #expect(try RingEntry.open(entry.sealed(with: fleet.ringKeys), with: fleet.ringKeys) == entry)
+            for index in stride(from: 0, to: entry.bytes.count, by: 7) {
+                var changed = entry.bytes
+                changed[index] ^= 0x10
+                var log = fleet.log
+                if let read = try? RingEntry(changed) { log.insert([read]) }
+                #expect(log.ring.counted == fleet.log.ring.counted)
+            }
+        }
+    }
+
+    @Test func entry_ofAnotherRing_isRefused() throws {
+        let (fleet, other) = (try Fleet(1), try Fleet(1))
+        var log = fleet.log
+        let foreign = try other.entry(.policy(.allGroups), by: 0)
+        #expect(log.insert([foreign]).isEmpty)
+        #expect(log.isWaiting)
+        let founding = try #require(other.log.entries[other.log.id])
+        #expect(log.insert([founding]) == [founding.hash: .wrongRing])
+        #expect(throws: Refusal.wrongRing) {
+            try RingEntry.open(founding.sealed(with: fleet.ringKeys), with: fleet.ringKeys)
+        }
+    }
+
+    @Test func tangledLog_isEvaluatedWithinItsBound() throws {
+        let fleet = try Fleet(2)
+        var entries: [RingEntry] = []
+        for index in 0..<300 {
+            entries.append(try fleet.entry(.policy(.groups(["\(index)"])), by: index % 2))
+        }
+        var log = fleet.log
+        #expect(log.insert(entries).isEmpty)
+        #expect(log.ring.counted.count == 302)
+        #expect(log.tips.count == Bounds.tips)
+    }
+}
