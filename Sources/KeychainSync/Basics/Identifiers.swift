@@ -91,6 +91,8 @@ extension Bytes32 {
 package enum MemberTag {}
 package enum ItemTag {}
 package enum SnapshotTag {}
+package enum InvitationTag {}
+package enum RequestTag {}
 package enum EntryTag {}
 package enum ObjectTag {}
 
@@ -99,6 +101,10 @@ package typealias MemberID = Bytes16<MemberTag>
 /// An item of a ring: a keyed digest of its primary key.
 package typealias SyncID = Bytes16<ItemTag>
 package typealias SnapshotID = Bytes16<SnapshotTag>
+/// Where an invitation lies; follows from its code.
+package typealias InvitationID = Bytes16<InvitationTag>
+/// A request to join: random bytes.
+package typealias RequestID = Bytes16<RequestTag>
 /// An entry of the ring log: the digest of its bytes. That of the first one is the identity of the ring.
 package typealias EntryHash = Bytes32<EntryTag>
 package typealias RingID = EntryHash

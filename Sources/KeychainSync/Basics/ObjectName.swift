@@ -9,6 +9,8 @@ package enum ObjectName: Hashable, Sendable {
     /// Part 0 is the manifest.
     case snapshot(SnapshotID, part: UInt16)
     case head(MemberID, UInt64)
+    case invitation(InvitationID)
+    case request(InvitationID, RequestID)
 
     package var text: String {
         switch self {
@@ -17,6 +19,8 @@ package enum ObjectName: Hashable, Sendable {
         case .segment(let writer, let number): "l/\(writer.hex)/\(number.hex)"
         case .snapshot(let id, let part): "s/\(id.hex)/\(UInt64(part).hex)"
         case .head(let member, let number): "h/\(member.hex)/\(number.hex)"
+        case .invitation(let id): "j/\(id.hex)"
+        case .request(let id, let request): "j/\(id.hex)/\(request.hex)"
         }
     }
 
@@ -40,6 +44,10 @@ package enum ObjectName: Hashable, Sendable {
                 let number = UInt32(exactly: number(epoch.prefix(8)))
             else { return nil }
             return .wrap(EpochID(number: number, entry: Bytes16(epoch.dropFirst(8))), MemberID(member))
+        case ([UInt8(ascii: "j")], 1...2):
+            guard let id = fields[0], id.count == 16 else { return nil }
+            guard fields.count == 2 else { return .invitation(InvitationID(id)) }
+            return fields[1].flatMap { $0.count == 16 ? .request(InvitationID(id), RequestID($0)) : nil }
         default: return numbered(parts, fields)
         }
     }

@@ -49,6 +49,19 @@ extension RingLog {
         return RingChange(entries: [entry], wraps: wraps, keys: epoch, root: root)
     }
 
+    /// Adds a member, and wraps the keys of the current epoch for it. What came before it reads from a snapshot.
+    package mutating func admit(
+        _ card: MemberCard, _ keyring: Keyring, author: MemberID, signer: DeviceKeys
+    ) throws(Refusal) -> (entry: RingEntry?, wrap: KeyWrap) {
+        guard let root = keyring.roots[ring.current] else { throw .noKey }
+        guard card.name.utf8.count <= Bounds.name, ring.members[card.id]?.isRemoved != true else { throw .notAMember }
+        let isNew = ring.members[card.id] == nil
+        let entry = isNew ? try append(.add(card), author: author, signer: signer) : nil
+        let wrap = try KeyWrap(
+            root: root, epoch: ring.current, ring: keyring.ring, to: card.keys, from: author, signer: signer)
+        return (entry, wrap)
+    }
+
     /// Removes members. What comes after needs keys that they do not have, so a rotation follows at once.
     package mutating func remove(
         _ removals: [Removal], _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entries that are known of a ring, and what follows from them.
 
-// Folders, from top to bottom:
-//
-// - Merging: the writes of items that no other write has seen
-// - Membership: the log of a ring, and who is in it
-// - Sealing: keys of rings, epochs and members, and what is sealed with them
-// - Formats: what lies on a carrier, as bytes
-// - Basics: identities, version vectors, times, bounds
-
 /// The signed entries of a ring. What they mean is a function of the set of them: see ``Ring``.
 package struct RingLog: Sendable {
     package let id: RingID
