@@ -201,8 +201,12 @@ let targets: [Target] = [
             "KeychainSecItem", "KeychainTesting", "KeychainKit", "KeychainServices", "KeychainEngine", "SecretMemory",
             "KeychainTestSupport",
         ]),
+    .target(
+        name: "SyncSimulation", dependencies: ["KeychainSync", "KeychainCrypto", "SecretMemory"],
+        path: "Tests/SyncSimulation"),
+    .executableTarget(name: "sync-simulator", dependencies: ["SyncSimulation"], path: "Tests/SyncSimulator"),
     .testTarget(
-        name: "KeychainSyncTests", dependencies: ["KeychainSync", "KeychainCrypto", "SecretMemory"]),
+        name: "KeychainSyncTests", dependencies: ["KeychainSync", "SyncSimulation", "KeychainCrypto", "SecretMemory"]),
     // These are somebody's apps: they import only Apple's names, and have their entitlements beside their own executable.
     .executableTarget(
         name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import SecretMemory
+import SyncSimulation
 import Testing
 
 @testable import KeychainSync
@@ -12,7 +13,7 @@ struct CodecTests {
     private let sample = Sample()
 
     @Test func vector_encodedAndDecoded_isTheSame() throws {
-        let vector = VersionVector([WriterID(3): 7, WriterID(1): .max, WriterID(2): 0])
+        let vector = VersionVector([WriterID(3): 7, WriterID(1): Bounds.number, WriterID(2): 0])
         var reader = ByteReader(vector.bytes)
         #expect(try VersionVector(from: &reader) == vector)
         #expect(vector.counters.count == 2)
@@ -136,9 +137,10 @@ struct CodecTests {
 
     @Test func snapshot_sealedAndOpened_isTheSame() throws {
         let id = SnapshotID.random()
-        let part = SnapshotPart(records: try sample.batch().entries.map(\.record).filter { $0.header.kind == .value })
+        let records = try sample.batch().entries.map(\.record).filter { $0.header.kind == .value }
+        let pieces = SnapshotRecords.pieces(records)
         let partHeader = SnapshotHeader(ring: sample.log.id, epoch: sample.epoch.id, id: id, part: 1)
-        let sealed = try part.sealed(partHeader, keys: sample.epoch)
+        let sealed = try SnapshotRecords.sealed(pieces[0], partHeader, keys: sample.epoch)
         let logs = [sample.writer: LogTip(author: sample.member, counter: 9, number: 2, hash: .hash(of: Data([1])))]
         let manifest = SnapshotManifest(
             author: sample.member, tips: sample.log.tips, time: HybridTime(5), digest: .zero, count: 2, logs: logs,
@@ -148,10 +150,20 @@ struct CodecTests {
             manifest.sealed(header, keys: sample.epoch, signer: sample.keys), in: sample.keyring)
         try read.check(readHeader, by: sample.publicKeys)
         #expect(read.logs == logs)
-        #expect(try SnapshotPart.open(sealed, of: read, in: sample.keyring).1 == part)
+        let piece = try SnapshotRecords.open(sealed, part: 1, of: read, header, in: sample.keyring)
+        #expect(try SnapshotRecords.read(piece, read, epoch: sample.epoch.id) == records)
         var changed = sealed
         changed[changed.count - 1] ^= 1
-        #expect(throws: Refusal.notAuthentic) { try SnapshotPart.open(changed, of: read, in: sample.keyring) }
+        for (bytes, part) in [(changed, 1), (sealed, 0), (sealed, 2)] {
+            #expect(throws: Refusal.notAuthentic) {
+                try SnapshotRecords.open(bytes, part: part, of: read, header, in: sample.keyring)
+            }
+        }
+        for cut in stride(from: 0, to: piece.count, by: 13) {
+            #expect(throws: Refusal.malformed) {
+                try SnapshotRecords.read(Array(piece.prefix(cut)), read, epoch: sample.epoch.id)
+            }
+        }
     }
 
     @Test func head_sealedAndOpened_isTheSame() throws {

@@ -4,6 +4,7 @@
 import Foundation
 import KeychainCrypto
 import SecretMemory
+import SyncSimulation
 import Testing
 
 @testable import KeychainSync

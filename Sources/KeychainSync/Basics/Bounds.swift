@@ -20,6 +20,8 @@ package enum Bounds {
     package static let evaluation = 20_000_000
     /// Members of a ring, removed ones included.
     package static let members = 100_000
+    /// Counters, and numbers of segments and heads: so that counting on never overflows.
+    package static let number: UInt64 = 1 << 62
     /// Writers in a version vector.
     package static let writers = 4_096
     /// Different contexts of the records of one transaction.

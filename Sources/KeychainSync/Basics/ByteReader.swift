@@ -38,6 +38,13 @@ package struct ByteReader {
         return Number(truncatingIfNeeded: number)
     }
 
+    /// A number that is counted on from.
+    mutating func counter() throws(Refusal) -> UInt64 {
+        let number = try number(UInt64.self)
+        guard number <= Bounds.number else { throw .tooLarge }
+        return number
+    }
+
     mutating func byte() throws(Refusal) -> UInt8 { try number() }
 
     /// A number of elements, checked against the bound and against the bytes that are there.

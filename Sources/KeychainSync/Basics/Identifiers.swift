@@ -119,10 +119,6 @@ package struct WriterID: Hashable, Comparable, Sendable {
 
     package static func < (lhs: WriterID, rhs: WriterID) -> Bool { lhs.number < rhs.number }
 
-    package static func random() -> WriterID {
-        WriterID(Data.random(count: 8).reduce(0) { $0 << 8 | UInt64($1) })
-    }
-
     package var hex: String { number.hex }
 }
 

@@ -57,7 +57,7 @@ extension VersionVector {
         let count = try reader.count(UInt16.self, atMost: Bounds.writers, ofAtLeast: 16)
         var last: WriterID?
         for _ in 0..<count {
-            let (writer, counter) = (try reader.writer(), try reader.number(UInt64.self))
+            let (writer, counter) = (try reader.writer(), try reader.counter())
             guard counter > 0, last.map({ $0 < writer }) ?? true else { throw .malformed }
             counters[writer] = counter
             last = writer

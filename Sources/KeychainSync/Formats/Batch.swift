@@ -94,8 +94,8 @@ extension Batch {
     package init(_ bytes: [UInt8], writer: WriterID, author: MemberID, epoch: EpochID) throws(Refusal) {
         var reader = ByteReader(bytes)
         self.writer = writer
-        after = try reader.number()
-        through = try reader.number()
+        after = try reader.counter()
+        through = try reader.counter()
         time = HybridTime(try reader.number())
         vector = try VersionVector(from: &reader)
         guard after <= through, vector[writer] == 0 else { throw .malformed }

@@ -35,7 +35,7 @@ package struct HeadHeader: Hashable, Sendable {
         self.ring = ring
         epoch = try reader.epoch()
         member = try reader.bytes16()
-        number = try reader.number()
+        number = try reader.counter()
         guard number > 0 else { throw .malformed }
     }
 }

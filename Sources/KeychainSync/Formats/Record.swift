@@ -109,7 +109,7 @@ struct RecordFields {
         else { throw .malformed }
         self.kind = kind
         item = try reader.bytes16()
-        counter = try reader.number()
+        counter = try reader.counter()
         time = HybridTime(try reader.number())
         guard counter > 0 else { throw .malformed }
     }

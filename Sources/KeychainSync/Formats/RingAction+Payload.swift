@@ -96,7 +96,7 @@ extension Removal {
         for _ in 0..<(try reader.count(UInt16.self, atMost: Bounds.writers, ofAtLeast: 48)) {
             let writer = try reader.writer()
             guard last.map({ $0 < writer }) ?? true else { throw .malformed }
-            (cuts[writer], last) = (Cut(number: try reader.number(), hash: try reader.bytes32()), writer)
+            (cuts[writer], last) = (Cut(number: try reader.counter(), hash: try reader.bytes32()), writer)
         }
         self.cuts = cuts
     }

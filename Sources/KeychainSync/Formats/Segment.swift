@@ -38,7 +38,7 @@ package struct SegmentHeader: Hashable, Sendable {
         self.ring = ring
         epoch = try reader.epoch()
         writer = try reader.writer()
-        number = try reader.number()
+        number = try reader.counter()
         previous = try reader.bytes32()
         guard number > 0, (number == 1) == (previous == .zero) else { throw .malformed }
     }

@@ -136,7 +136,7 @@ package struct SnapshotManifest: Equatable, Sendable {
         for _ in 0..<(try reader.count(UInt16.self, atMost: Bounds.writers, ofAtLeast: 72)) {
             let writer = try reader.writer()
             let tip = LogTip(
-                author: try reader.bytes16(), counter: try reader.number(), number: try reader.number(),
+                author: try reader.bytes16(), counter: try reader.counter(), number: try reader.counter(),
                 hash: try reader.bytes32())
             guard tip.number > 0, last.map({ $0 < writer }) ?? true else { throw .malformed }
             (logs[writer], last) = (tip, writer)
@@ -145,23 +145,13 @@ package struct SnapshotManifest: Equatable, Sendable {
     }
 }
 
-/// Records of a snapshot, in a part of their own.
-package struct SnapshotPart: Equatable, Sendable {
-    package let records: [SealedRecord]
+/// The records of a snapshot, one after the other. The parts are pieces of these bytes.
+package enum SnapshotRecords {
+    /// The largest piece of one part.
+    package static let room = Bounds.object - 76 - Sealing.overhead - 4
 
-    package init(records: [SealedRecord]) { self.records = records }
-
-    /// The bytes that a record takes.
-    package static func length(of record: SealedRecord) -> Int {
-        RecordHeader.fieldsLength + 8 + 32 + 4 + record.sealed.count
-    }
-
-    /// What the records of one part may take.
-    package static let room = Bounds.object - 76 - Sealing.overhead - 4 - 4
-
-    package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 4096)
-        writer.append(bigEndian: UInt32(records.count))
+    package static func bytes(_ records: [SealedRecord]) -> [UInt8] {
+        var writer = ByteWriter(capacity: records.count * 512)
         for record in records {
             record.header.writeFields(to: &writer)
             writer.append(bigEndian: record.header.dot.writer.number)
@@ -172,20 +162,29 @@ package struct SnapshotPart: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// - Parameter logs: Those of the manifest: they say whose writers they are.
-    package init(_ bytes: [UInt8], epoch: EpochID, logs: [WriterID: LogTip]) throws(Refusal) {
+    package static func pieces(_ records: [SealedRecord]) -> [[UInt8]] {
+        let bytes = bytes(records)
+        return stride(from: 0, to: bytes.count, by: room).map { Array(bytes[$0..<min($0 + room, bytes.count)]) }
+    }
+
+    /// - Parameter manifest: It says how many they are, and whose writers they have.
+    package static func read(_ bytes: [UInt8], _ manifest: SnapshotManifest, epoch: EpochID) throws(Refusal)
+        -> [SealedRecord]
+    {
         var reader = ByteReader(bytes)
         var records: [SealedRecord] = []
-        for _ in 0..<(try reader.count(UInt32.self, atMost: Bounds.records, ofAtLeast: RecordHeader.fieldsLength)) {
+        while reader.rest > 0 {
             let (fields, writer) = (try RecordFields(from: &reader), try reader.writer())
             let header = fields.header(writer, try reader.bytes32())
-            guard header.kind == .value, let log = logs[writer], header.dot.counter <= log.counter else {
+            guard header.kind == .value, let log = manifest.logs[writer], header.dot.counter <= log.counter else {
                 throw .malformed
             }
             records.append(
                 SealedRecord(header: header, author: log.author, epoch: epoch, sealed: try reader.sealedContent()))
         }
-        try reader.end()
-        self.records = records
+        guard records.count == manifest.count, Set(records.map(\.header.dot)).count == records.count else {
+            throw .malformed
+        }
+        return records
     }
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The side of the machine that joins.
 
-// Folders, from top to bottom:
-//
-// - Joining: invitations, from both sides
-// - Merging: the writes of items that no other write has seen
-// - Membership: the log of a ring, and who is in it
-// - Sealing: keys of rings, epochs and members, and what is sealed with them
-// - Formats: what lies on a carrier, as bytes
-// - Basics: identities, version vectors, times, bounds
-
 package import Foundation
 import KeychainCrypto
 package import SecretMemory

@@ -24,6 +24,8 @@ package struct Ring: Sendable {
     package private(set) var isReadOnly = false
     /// A member was removed that knows the keys of the current epoch, or two epochs began at once.
     package private(set) var needsRotation = false
+    /// Members that were added while somebody else began the current epoch: nobody has wrapped its keys for them.
+    package private(set) var withoutKeys: [MemberCard] = []
 
     init(founder: MemberCard) { members[founder.id] = Member(card: founder, isRemoved: false) }
 
@@ -81,6 +83,12 @@ package struct Ring: Sendable {
                 guard case .remove = evaluation.entries[$0].action else { return false }
                 return !evaluation.past.contains($0, before: last)
             }
+        withoutKeys = evaluation.counted.compactMap { index in
+            guard let card = evaluation.entries[index].action.card, isActive(card.id), index != last,
+                !evaluation.past.contains(index, before: last), !evaluation.past.contains(last, before: index)
+            else { return nil }
+            return card
+        }
     }
 
     private mutating func readPolicy(_ evaluation: RingEvaluation) {

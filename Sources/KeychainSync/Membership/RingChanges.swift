@@ -16,16 +16,18 @@ package struct RingChange: Sendable {
 
 extension RingLog {
     /// A new ring with one member.
-    package static func found(name: String, keys: DeviceKeys) throws(Refusal) -> (RingLog, RingKeys, RingChange) {
+    package static func found(name: String, keys: DeviceKeys, _ random: Randomness = Randomness()) throws(Refusal) -> (
+        RingLog, RingKeys, RingChange
+    ) {
         let (root, card) = (
-            SecretBytes.random(count: 32), MemberCard(role: .device, keys: try keys.publicKeys(), name: name)
+            random.key(), MemberCard(role: .device, keys: try keys.publicKeys(), name: name)
         )
         guard name.utf8.count <= Bounds.name else { throw .tooLarge }
         let start = EpochStart(number: 1, commitment: EpochKeys.commitment(to: root))
         let entry = try RingEntry(ring: .zero, parents: [], author: card.id, action: .found(card, start))
             .signed(by: keys)
         let log = try RingLog(founding: entry)
-        let ringKeys = RingKeys(secret: .random(count: 32), ring: log.id)
+        let ringKeys = RingKeys(secret: random.key(), ring: log.id)
         let id = log.ring.current
         let wrap = try KeyWrap(root: root, epoch: id, ring: ringKeys, to: card.keys, from: card.id, signer: keys)
         let epoch = EpochKeys(root: root, ring: log.id, id: id)
@@ -33,10 +35,12 @@ extension RingLog {
     }
 
     /// Begins a new epoch, and wraps its keys for everybody who is in the ring.
-    package mutating func rotate(_ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys) throws(Refusal)
+    package mutating func rotate(
+        _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys, _ random: Randomness = Randomness()
+    ) throws(Refusal)
         -> RingChange
     {
-        let root = SecretBytes.random(count: 32)
+        let root = random.key()
         let highest = ring.epochs.keys.map(\.number).max() ?? 0
         guard highest < .max else { throw .tooLarge }
         let start = EpochStart(number: highest + 1, commitment: EpochKeys.commitment(to: root))
@@ -64,11 +68,12 @@ extension RingLog {
 
     /// Removes members. What comes after needs keys that they do not have, so a rotation follows at once.
     package mutating func remove(
-        _ removals: [Removal], _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys
+        _ removals: [Removal], _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys,
+        _ random: Randomness = Randomness()
     ) throws(Refusal) -> RingChange {
         guard removals.allSatisfy({ ring.isActive($0.member) && $0.member != author }) else { throw .notAMember }
         let removal = try append(.remove(removals), author: author, signer: signer)
-        let rotation = try rotate(ringKeys, author: author, signer: signer)
+        let rotation = try rotate(ringKeys, author: author, signer: signer, random)
         return RingChange(
             entries: [removal] + rotation.entries, wraps: rotation.wraps, keys: rotation.keys, root: rotation.root)
     }

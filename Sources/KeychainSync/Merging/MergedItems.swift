@@ -76,6 +76,16 @@ package struct MergedItems: Equatable, Sendable {
         return replaced.keys.sorted().map { change($0, replaced[$0] ?? []) }
     }
 
+    /// Takes back the last writes of one writer, which nobody else has.
+    ///
+    /// What they had overwritten stays away: they come again as those of another writer.
+    package mutating func takeBack(_ writer: WriterID, after counter: UInt64, _ keys: RingKeys) {
+        for record in records where record.header.dot.writer == writer && record.header.dot.counter > counter {
+            remove(record, keys)
+        }
+        vector[writer] = min(vector[writer], counter)
+    }
+
     /// Puts the same writes under the keys of another epoch in place of those that are here.
     package mutating func replaceSealed(_ record: SealedRecord) {
         let (item, dot) = (record.header.item, record.header.dot)

@@ -19,9 +19,9 @@ package struct Outbox: Equatable, Sendable {
     package var isEmpty: Bool { entries.isEmpty }
 
     /// Adds the writes of one transaction. They take the place of older ones of the same items, which nobody has seen.
-    package mutating func add(_ records: [SealedRecord], context: VersionVector) {
+    package mutating func add(_ writes: [(record: SealedRecord, context: VersionVector)]) {
         lastTransaction += 1
-        let items = Set(records.map(\.header.item))
+        let items = Set(writes.map(\.record.header.item))
         let replaced = entries.filter { items.contains($0.record.header.item) }
         // What is left of an older transaction must not arrive without what took the place of its other part.
         let joined = Set(replaced.map(\.transaction))
@@ -29,8 +29,11 @@ package struct Outbox: Equatable, Sendable {
         for index in entries.indices where joined.contains(entries[index].transaction) {
             entries[index].transaction = lastTransaction
         }
-        entries += records.map { Entry(record: $0, context: context, transaction: lastTransaction) }
+        entries += writes.map { Entry(record: $0.record, context: $0.context, transaction: lastTransaction) }
     }
+
+    /// What the records of one batch may take; contexts and the vector come on top.
+    package static let room = 20 << 20
 
     package mutating func removeAll() { entries = [] }
 
@@ -40,7 +43,7 @@ package struct Outbox: Equatable, Sendable {
     ///
     /// - Parameter bytes: What the records of a batch may take.
     /// - Returns: 0 if not even the first transactions that belong together fit.
-    package func fitting(bytes: Int = Bounds.continued * (Bounds.object - 8192) / 2) -> Int {
+    package func fitting(bytes: Int = room) -> Int {
         var (end, size, contexts, best) = (0, 0, [VersionVector](), 0)
         var open: Set<UInt64> = []
         let last = Dictionary(entries.enumerated().map { ($0.element.transaction, $0.offset) }) { max($0, $1) }

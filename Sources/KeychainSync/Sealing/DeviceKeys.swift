@@ -15,7 +15,9 @@ package struct DeviceKeys: Sendable {
         self.wrapping = wrapping
     }
 
-    package static func make() -> DeviceKeys { DeviceKeys(signing: SigningKey.make(), wrapping: HybridKey.make()) }
+    package static func make(_ random: Randomness = Randomness()) -> DeviceKeys {
+        DeviceKeys(signing: random.key(), wrapping: random.key())
+    }
 
     /// Those of the recovery member, from what is written on paper.
     package init(recoveryKey: SecretBytes) {

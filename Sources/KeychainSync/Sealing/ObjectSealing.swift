@@ -89,23 +89,22 @@ extension SnapshotManifest {
     }
 }
 
-extension SnapshotPart {
-    package func sealed(_ header: SnapshotHeader, keys: EpochKeys) throws(Refusal) -> Data {
-        try ObjectSealing.seal(bytes, after: header.bytes, with: keys.transport)
+extension SnapshotRecords {
+    package static func sealed(_ piece: [UInt8], _ header: SnapshotHeader, keys: EpochKeys) throws(Refusal) -> Data {
+        try ObjectSealing.seal(piece, after: header.bytes, with: keys.transport)
     }
 
     /// Opens a part, whose hash the manifest names.
-    package static func open(_ bytes: Data, of manifest: SnapshotManifest, in keyring: Keyring) throws(Refusal)
-        -> (SnapshotHeader, SnapshotPart)
-    {
+    package static func open(
+        _ bytes: Data, part: Int, of manifest: SnapshotManifest, _ snapshot: SnapshotHeader, in keyring: Keyring
+    ) throws(Refusal) -> [UInt8] {
         var reader = try ObjectSealing.reader(bytes)
-        let header = try SnapshotHeader(from: &reader, ring: keyring.ring.ring, isPart: true)
-        guard let part = header.part, Int(part) <= manifest.parts.count,
-            manifest.parts[Int(part) - 1] == ObjectHash.hash(of: bytes)
+        let header = try SnapshotHeader(from: &reader, ring: snapshot.ring, isPart: true)
+        guard header.epoch == snapshot.epoch, header.id == snapshot.id, header.part.map(Int.init) == part,
+            (1...max(1, manifest.parts.count)).contains(part), part <= manifest.parts.count,
+            manifest.parts[part - 1] == ObjectHash.hash(of: bytes)
         else { throw .notAuthentic }
-        let keys = try keyring.keys(of: header.epoch)
-        let body = try ObjectSealing.open(&reader, with: keys.transport)
-        return (header, try SnapshotPart(body, epoch: header.epoch, logs: manifest.logs))
+        return try ObjectSealing.open(&reader, with: try keyring.keys(of: header.epoch).transport)
     }
 }
 

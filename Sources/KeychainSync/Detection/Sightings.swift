@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was seen of a carrier and of other members, to compare with what is seen later.
+
+import Foundation
+import KeychainCrypto
+
+/// A complete look at what a carrier holds.
+package struct Listing: Sendable {
+    package let names: Set<ObjectName>
+    /// A number of the carrier that only grows; a folder has none.
+    package let revision: UInt64?
+
+    package init(names: Set<ObjectName>, revision: UInt64? = nil) {
+        self.names = names
+        self.revision = revision
+    }
+
+    /// The highest number of each log.
+    var logs: [WriterID: UInt64] {
+        names.reduce(into: [:]) { logs, name in
+            if case .segment(let writer, let number) = name { logs[writer] = max(logs[writer] ?? 0, number) }
+        }
+    }
+
+    /// The highest number of each member's heads.
+    var heads: [MemberID: UInt64] {
+        names.reduce(into: [:]) { heads, name in
+            if case .head(let member, let number) = name { heads[member] = max(heads[member] ?? 0, number) }
+        }
+    }
+}
+
+/// The memory against rollbacks, forks and withholding. It is kept with what it speaks of, in one transaction.
+package struct Sightings: Sendable {
+    package struct SeenHead: Equatable, Sendable {
+        package let number: UInt64
+        package let hash: ObjectHash
+        package let vector: VersionVector
+        /// By the clock of this machine.
+        package let seen: UInt64
+    }
+
+    package private(set) var heads: [MemberID: SeenHead] = [:]
+    private var revision: UInt64 = 0
+    /// Writes that somebody has seen and that are not here, and since when that is known.
+    private var missing: [WriterID: (counter: UInt64, since: UInt64)] = [:]
+
+    package init() {}
+
+    /// How long files may take to arrive, in any order.
+    package static let grace: UInt64 = 10 * 60_000
+    package static let longSilence: UInt64 = 7 * 24 * 3_600_000
+    /// How often a member that runs writes a head.
+    package static let betweenHeads: UInt64 = 6 * 3_600_000
+
+    // MARK: - The carrier against what was seen
+
+    /// - Parameters:
+    ///   - logs: The last segments that are known.
+    ///   - covered: The last segments that the snapshots in the listing stand for.
+    ///   - entries: The entries of the ring log that are known.
+    package mutating func compare(
+        _ listing: Listing, logs: [WriterID: UInt64], covered: [WriterID: UInt64], entries: Set<EntryHash>
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        let shown = listing.logs
+        for (writer, known) in logs.sorted(by: { $0.key < $1.key }) {
+            let shown = max(shown[writer] ?? 0, covered[writer] ?? 0)
+            if shown < known { findings.append(.logWentBack(writer, known: known, shown: shown)) }
+        }
+        let missing = entries.filter { !listing.names.contains(.entry($0)) }.count
+        if missing > 0 { findings.append(.entriesMissing(missing)) }
+        let heads = listing.heads
+        for (member, known) in self.heads.sorted(by: { $0.key < $1.key }) where (heads[member] ?? 0) < known.number {
+            findings.append(.headWentBack(member, known: known.number, shown: heads[member] ?? 0))
+        }
+        return findings + (listing.revision.map { observed($0) } ?? [])
+    }
+
+    /// The carrier's number, in every answer.
+    package mutating func observed(_ revision: UInt64) -> [Finding] {
+        defer { self.revision = max(self.revision, revision) }
+        return revision < self.revision ? [.revisionWentBack(known: self.revision, shown: revision)] : []
+    }
+
+    // MARK: - Members against each other
+
+    /// A head whose signature was checked.
+    ///
+    /// - Parameters:
+    ///   - vector: What this machine has seen.
+    ///   - digest: What its items add up to.
+    package mutating func received(
+        _ header: HeadHeader, _ head: Head, _ hash: ObjectHash, at now: UInt64, vector: VersionVector,
+        digest: Bytes32<StateTag>
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        if let known = heads[header.member] {
+            guard header.number >= known.number else { return [] }
+            let isSame = header.number == known.number
+            let isFork = isSame ? hash != known.hash : header.number - known.number == 1 && head.previous != known.hash
+            if isFork { findings.append(.equivocation(header.member, number: header.number)) }
+            if !head.vector.covers(known.vector) {
+                findings.append(.headWentBack(header.member, known: known.number, shown: header.number))
+            }
+            if isSame { return findings }
+        }
+        heads[header.member] = SeenHead(number: header.number, hash: hash, vector: head.vector, seen: now)
+        if head.vector == vector && head.digest != digest { findings.append(.differentState(header.member)) }
+        if head.time.isFarAhead(of: now) {
+            findings.append(.clockAhead(header.member, milliseconds: head.time.milliseconds - now))
+        }
+        return findings
+    }
+
+    /// Notes what somebody has seen, so that what does not arrive is noticed.
+    package mutating func note(_ seen: VersionVector, here: VersionVector, at now: UInt64) {
+        for (writer, counter) in here.missing(from: seen).counters {
+            missing[writer] = (max(counter, missing[writer]?.counter ?? 0), missing[writer]?.since ?? now)
+        }
+        missing = missing.filter { here[$0.key] < $0.value.counter }
+    }
+
+    /// What has taken too long.
+    ///
+    /// - Parameter members: The others that are in the ring.
+    package func overdue(at now: UInt64, here: VersionVector, members: [MemberID]) -> [Finding] {
+        var findings: [Finding] = []
+        for (writer, wanted) in missing.sorted(by: { $0.key < $1.key }) where here[writer] < wanted.counter {
+            if now >= wanted.since &+ Self.grace { findings.append(.withheld(writer, counter: wanted.counter)) }
+        }
+        let seen = members.sorted().compactMap { member in heads[member].map { (member, $0.seen) } }
+        for (member, time) in seen where now >= time &+ Self.longSilence {
+            findings.append(.silent(member, since: time))
+        }
+        if let last = seen.map(\.1).max(), now >= last &+ Self.betweenHeads &+ Self.grace {
+            findings.append(.viewIsOld(since: last))
+        }
+        return findings
+    }
+}
+
+/// What two people read out to each other, to know that their machines have the same.
+package enum CompareCode {
+    /// 24 symbols, equal if rings, logs and items are.
+    package static func text(
+        _ ring: RingID, tips: [EntryHash], vector: VersionVector, digest: Bytes32<StateTag>
+    ) -> String {
+        let content = ring.bytes + tips.flatMap(\.bytes) + vector.bytes + digest.bytes
+        let hash = ObjectHash.hash(of: Data(SignedMessage.bytes("compare", content)))
+        return Base32.groups(Array(hash.bytes.prefix(15)))
+    }
+}

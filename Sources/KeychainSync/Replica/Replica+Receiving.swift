@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from a carrier: checked, kept until it can be applied, and applied.
+
+package import Foundation
+import KeychainCrypto
+
+/// Why a segment is not applied now.
+enum Obstacle: Error {
+    /// It cannot be used at all.
+    case refused(Refusal)
+    /// Something has to come first: the next segment of the log, other logs, entries of the ring log, a key.
+    case waits
+    /// Its writer had seen writes that are not here.
+    case lacks(VersionVector)
+    /// Written by a removed member, after what was accepted.
+    case afterRemoval
+}
+
+extension Replica {
+    /// Takes in objects, in any order and as often as they come.
+    package mutating func received(_ objects: [(name: ObjectName, bytes: Data)], at now: UInt64) -> [Effect] {
+        var effects: [Effect] = []
+        receiveEntries(objects, &effects)
+        for (name, bytes) in objects {
+            switch name {
+            case .segment(let writer, let number): receiveSegment(writer, number, bytes, at: now, &effects)
+            case .snapshot(let id, let part): receiveSnapshot(id, part, bytes, &effects)
+            case .head(let member, let number): receiveHead(member, number, bytes, at: now, &effects)
+            case .entry, .wrap, .invitation, .request: break
+            }
+        }
+        return effects + advance(at: now)
+    }
+
+    private mutating func receiveSegment(
+        _ writer: WriterID, _ number: UInt64, _ bytes: Data, at now: UInt64, _ effects: inout [Effect]
+    ) {
+        do {
+            let header = try SegmentHeader.read(bytes, ring: log.id)
+            guard header.writer == writer, header.number == number else { throw Refusal.wrongName }
+            let known = logs[writer]?.tip
+            if writer == self.writer {
+                effects += receiveOwn(number, bytes, at: now)
+            } else if let known, number == known.number, .hash(of: bytes) != known.hash {
+                effects.append(.found(.equivocation(known.author, number: number)))
+            }
+            if number > logs[writer]?.tip.number ?? 0 {
+                // Without a key it may be anything, and takes only what room there is.
+                let isAuthentic = try isAuthentic(bytes)
+                let isNext = isAuthentic && number == (logs[writer]?.tip.number ?? 0) + 1
+                waiting.add(writer, number, bytes, isNext: isNext)
+            }
+        } catch {
+            effects.append(.found(.refused(.segment(writer, number), error as? Refusal ?? .malformed)))
+        }
+    }
+
+    private func isAuthentic(_ bytes: Data) throws(Refusal) -> Bool {
+        do {
+            _ = try SegmentBody.open(bytes, in: keyring)
+            return true
+        } catch {
+            guard error == .noKey else { throw error }
+            return false
+        }
+    }
+
+    /// A segment under this machine's own writer: the one it made, or a sign that it lost its memory, or has a clone.
+    private mutating func receiveOwn(_ number: UInt64, _ bytes: Data, at now: UInt64) -> [Effect] {
+        guard number <= logs[writer]?.tip.number ?? 0 else { return startAgain(at: now) }
+        guard let mine = own[writer]?[number] else { return [] }
+        guard mine.bytes != bytes else {
+            own[writer]?[number]?.isPublished = true
+            return []
+        }
+        return mine.isPublished
+            ? [.found(.equivocation(member, number: number))] : startAgain(from: number, at: now)
+    }
+
+    private mutating func receiveHead(
+        _ member: MemberID, _ number: UInt64, _ bytes: Data, at now: UInt64, _ effects: inout [Effect]
+    ) {
+        guard member != self.member else { return }
+        do {
+            let (header, head) = try Head.open(bytes, in: keyring)
+            guard header.member == member, header.number == number else { throw Refusal.wrongName }
+            guard ring.isActive(member), let author = log.publicKeys(of: member) else { throw Refusal.notAMember }
+            try head.check(header, by: author)
+            claims.join(head.vector)
+            sightings.note(head.vector, here: items.vector, at: now)
+            effects += sightings.received(
+                header, head, .hash(of: bytes), at: now, vector: items.vector, digest: items.digest
+            ).map { .found($0) }
+        } catch {
+            let refusal = error as? Refusal ?? .malformed
+            if refusal != .noKey { effects.append(.found(.refused(.head(member, number), refusal))) }
+        }
+    }
+
+    // MARK: - Applying
+
+    /// Applies whatever can be applied now.
+    mutating func advance(at now: UInt64) -> [Effect] {
+        var (effects, changes) = ([Effect](), [ItemChange]())
+        var moved = true
+        while moved {
+            moved = joinSnapshots(at: now, &changes, &effects)
+            for writer in waiting.writers {
+                while applyNext(writer, at: now, &changes, &effects) { moved = true }
+            }
+        }
+        if !changes.isEmpty { effects.append(.changed(changes)) }
+        return effects
+    }
+
+    /// - Returns: Whether something was applied.
+    private mutating func applyNext(
+        _ writer: WriterID, at now: UInt64, _ changes: inout [ItemChange], _ effects: inout [Effect]
+    ) -> Bool {
+        let number = (logs[writer]?.tip.number ?? 0) + 1
+        waiting.removeAll(of: writer, through: number - 1)
+        guard writer != self.writer, waiting[writer, number] != nil else { return false }
+        do {
+            let (batch, state) = try next(of: writer, from: number)
+            try verify(batch)
+            changes += items.apply(batch, ringKeys)
+            clock.follow(batch.time, at: now)
+            if batch.time.isFarAhead(of: now) {
+                effects.append(
+                    .found(.clockAhead(state.tip.author, milliseconds: batch.time.milliseconds - now)))
+            }
+            logs[writer] = state
+            waiting.removeAll(of: writer, through: state.tip.number)
+            return true
+        } catch {
+            note(error, .segment(writer, number), at: now, &effects)
+            return false
+        }
+    }
+
+    private mutating func note(_ obstacle: Obstacle, _ name: ObjectName, at now: UInt64, _ effects: inout [Effect]) {
+        switch obstacle {
+        case .waits: break
+        case .lacks(let vector): sightings.note(vector, here: items.vector, at: now)
+        case .afterRemoval: effects.append(.found(.refused(name, .afterRemoval)))
+        case .refused(let refusal):
+            effects.append(.found(.refused(name, refusal)))
+            if case .segment(let writer, let number) = name { waiting.remove(writer, number) }
+        }
+    }
+
+    /// The next transaction of a log, once everything about it but its records has been checked.
+    private mutating func next(of writer: WriterID, from number: UInt64) throws(Obstacle) -> (Batch, LogState) {
+        let known = logs[writer]
+        var tip = known?.tip ?? LogTip(author: member, counter: 0, number: 0, hash: .zero)
+        var (pieces, epoch): ([UInt8], EpochID?) = ([], known?.epoch)
+        while true {
+            guard let bytes = waiting[writer, tip.number + 1] else { throw .waits }
+            let (header, body) = try opened(bytes)
+            guard header.previous == tip.hash else { throw .refused(.contradiction) }
+            guard tip.number < number || body.author == tip.author else { throw .refused(.contradiction) }
+            guard known == nil || body.author == known?.tip.author else { throw .refused(.contradiction) }
+            try check(header.epoch, after: epoch)
+            tip = LogTip(author: body.author, counter: tip.counter, number: header.number, hash: .hash(of: bytes))
+            (pieces, epoch) = (pieces + body.piece, header.epoch)
+            guard body.continues else { break }
+            guard tip.number - number + 1 < UInt64(Bounds.continued) else { throw .refused(.tooLarge) }
+        }
+        let batch = try decoded(pieces, writer, tip, epoch)
+        guard batch.after == tip.counter, batch.vector.covers(known?.vector.without(writer) ?? VersionVector()) else {
+            throw .refused(.contradiction)
+        }
+        tip.counter = batch.through
+        try checkAuthor(tip, batch)
+        let missing = items.vector.missing(from: batch.vector)
+        guard missing.counters.isEmpty else { throw .lacks(batch.vector) }
+        var sealed = known?.sealed ?? [:]
+        if let epoch { sealed[epoch] = tip.number }
+        return (batch, LogState(tip: tip, vector: batch.coverage, sealed: sealed, epoch: epoch))
+    }
+
+    private func opened(_ bytes: Data) throws(Obstacle) -> (SegmentHeader, SegmentBody) {
+        do {
+            let (header, body) = try SegmentBody.open(bytes, in: keyring)
+            guard log.knows(body.tips) else { throw Obstacle.waits }
+            guard let author = log.publicKeys(of: body.author) else { throw Refusal.notAMember }
+            try body.check(header, by: author)
+            return (header, body)
+        } catch let error as Obstacle {
+            throw error
+        } catch {
+            // The key may come with a wrap.
+            if error as? Refusal == .noKey { throw .waits }
+            throw .refused(error as? Refusal ?? .malformed)
+        }
+    }
+
+    /// The epoch of a writer never falls, except from one that turned out not to count.
+    private func check(_ epoch: EpochID, after last: EpochID?) throws(Obstacle) {
+        guard let last, ring.countedEpochs.contains(last), epoch.number < last.number else { return }
+        throw .refused(.contradiction)
+    }
+
+    private func decoded(_ bytes: [UInt8], _ writer: WriterID, _ tip: LogTip, _ epoch: EpochID?) throws(Obstacle)
+        -> Batch
+    {
+        do {
+            return try Batch(bytes, writer: writer, author: tip.author, epoch: epoch ?? ring.current)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    /// Members that may write are heard. Of removed ones, what the removal accepts, and what a member has seen.
+    private mutating func checkAuthor(_ tip: LogTip, _ batch: Batch) throws(Obstacle) {
+        if ring.mayWrite(tip.author) {
+            claims.join(batch.vector)
+            return
+        }
+        guard let member = ring.members[tip.author], member.card.role == .device else { throw .refused(.notAMember) }
+        if let cut = ring.cuts[tip.author]?[batch.writer], tip.number <= cut.number {
+            guard tip.number < cut.number || tip.hash == cut.hash else { throw .refused(.contradiction) }
+            return
+        }
+        guard claims[batch.writer] >= tip.counter else { throw .afterRemoval }
+    }
+
+    /// Checks what every record says about itself, before any of them is applied.
+    private func verify(_ batch: Batch) throws(Obstacle) {
+        do {
+            for entry in batch.entries { _ = try open(entry.record) }
+        } catch {
+            throw error == .noKey ? .waits : .refused(error)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine that may have lost its counter goes on as another writer.
+
+extension Replica {
+    /// For a machine that was restored from a backup, as something outside of it tells.
+    package mutating func startAgain(at now: UInt64) -> [Effect] {
+        let unpublished = own[writer]?.filter { !$0.value.isPublished }.values.map(\.first).min()
+        return startAgain(from: unpublished ?? (logs[writer]?.tip.number ?? 0) + 1, at: now)
+    }
+
+    /// Goes on as a new writer. Writes in segments from `number` on, which nobody has, are made again as its own; what is on the
+    /// carrier under the old one is followed like the log of anybody else.
+    mutating func startAgain(from number: UInt64, at now: UInt64) -> [Effect] {
+        do {
+            var copy = self
+            try copy.reissue(from: own[writer]?[number]?.first ?? number, at: now)
+            let old = writer
+            self = copy
+            return [.found(.startedAgain(old))]
+        } catch {
+            // Without the keys of a class nothing of it can be signed again: it is tried at the next occasion.
+            return [.found(.refused(.segment(writer, number), error))]
+        }
+    }
+
+    private mutating func reissue(from number: UInt64, at now: UInt64) throws(Refusal) {
+        let old = writer
+        let lost = (own[old] ?? [:]).filter { $0.key >= number }.sorted { $0.key < $1.key }.map(\.value)
+        let batches = lost.compactMap(\.batch)
+        var writes = batches.flatMap { batch in batch.entries.map { ($0.record, batch.contexts[$0.context]) } }
+        writes += outbox.entries.map { ($0.record, $0.context) }
+        let kept = batches.first?.after ?? logs[old]?.tip.counter ?? 0
+        own[old] = own[old]?.filter { $0.key < number }
+        cut(old, to: number - 1, lost.first?.previous, counter: kept)
+        items.takeBack(old, after: kept, ringKeys)
+        (writer, outbox) = (random.writer(), Outbox())
+        try write(newest(writes), again: old, kept, at: now)
+    }
+
+    private mutating func cut(_ writer: WriterID, to number: UInt64, _ hash: ObjectHash?, counter: UInt64) {
+        guard let state = logs[writer], let hash else { return }
+        let tip = LogTip(author: member, counter: counter, number: number, hash: hash)
+        var sealed = state.sealed.mapValues { min($0, number) }
+        sealed = sealed.filter { $0.value > 0 }
+        logs[writer] =
+            number == 0 ? nil : LogState(tip: tip, vector: VersionVector(), sealed: sealed, epoch: state.epoch)
+    }
+
+    private func newest(_ writes: [(SealedRecord, VersionVector)]) -> [(SealedRecord, VersionVector)] {
+        let last = Dictionary(writes.enumerated().map { ($0.element.0.header.item, $0.offset) }) { max($0, $1) }
+        return writes.enumerated().filter { last[$0.element.0.header.item] == $0.offset }.map(\.element)
+    }
+
+    private mutating func write(
+        _ writes: [(SealedRecord, VersionVector)], again old: WriterID, _ kept: UInt64, at now: UInt64
+    ) throws(Refusal) {
+        let epoch = try localKeys()
+        var records: [(record: SealedRecord, context: VersionVector)] = []
+        for (record, seen) in writes {
+            var context = seen
+            context[old] = kept
+            let header = RecordHeader(
+                kind: record.header.kind, item: record.header.item,
+                dot: Dot(writer: writer, counter: UInt64(records.count) + 1), time: record.header.time,
+                accessibility: record.header.accessibility, context: RecordHeader.digest(of: context))
+            let again = try SealedRecord.seal(
+                try open(record), header, author: member, ring: log.id, keys: epoch, signer: keys)
+            records.append((again, context))
+            _ = apply(again, context)
+        }
+        outbox.add(records)
+    }
+}

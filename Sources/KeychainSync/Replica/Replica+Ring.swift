@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of the ring, by this machine and by others.
+
+import Foundation
+import KeychainCrypto
+
+extension Replica {
+    /// Removes members, accepting of them what is here, and makes new keys. A snapshot under these should follow.
+    package mutating func remove(_ members: [MemberID], at now: UInt64) throws(Refusal) -> [Effect] {
+        let removals = members.map { member in
+            let cuts = logs.filter { $0.value.tip.author == member }.mapValues {
+                Removal.Cut(number: $0.tip.number, hash: $0.tip.hash)
+            }
+            return Removal(member: member, cuts: cuts)
+        }
+        return try adopt(try log.remove(removals, ringKeys, author: member, signer: keys, random))
+    }
+
+    /// Makes new keys.
+    package mutating func rotate() throws(Refusal) -> [Effect] {
+        try adopt(try log.rotate(ringKeys, author: member, signer: keys, random))
+    }
+
+    /// Lets a machine in.
+    package mutating func admit(_ card: MemberCard) throws(Refusal) -> [Effect] {
+        let (entry, wrap) = try log.admit(card, keyring, author: member, signer: keys)
+        return try store(entry.map { [$0] } ?? []) + store([wrap])
+    }
+
+    mutating func adopt(_ change: RingChange) throws(Refusal) -> [Effect] {
+        keyring.add(change.keys, root: change.root)
+        // Keys first: who sees the entry should find them.
+        return store(change.wraps) + (try store(change.entries))
+    }
+
+    private mutating func store(_ entries: [RingEntry]) throws(Refusal) -> [Effect] {
+        try entries.map { (entry) throws(Refusal) in
+            let (hash, sealed) = (entry.hash, try entry.sealed(with: ringKeys))
+            self.entries[hash] = sealed
+            return .write(.entry(hash), sealed)
+        }
+    }
+
+    private mutating func store(_ wraps: [KeyWrap]) -> [Effect] {
+        wraps.map { wrap in
+            let name = ObjectName.wrap(wrap.epoch, wrap.recipient)
+            self.wraps[name] = wrap.bytes
+            return .write(name, wrap.bytes)
+        }
+    }
+
+    /// Entries first, then the wraps that belong to them.
+    mutating func receiveEntries(_ objects: [(name: ObjectName, bytes: Data)], _ effects: inout [Effect]) {
+        var new: [RingEntry] = []
+        var wraps: [ObjectName: Data] = [:]
+        for (name, bytes) in objects {
+            do {
+                switch name {
+                case .entry(let hash): if entries[hash] == nil { new.append(try entry(hash, bytes)) }
+                case .wrap(_, member): wraps[name] = bytes
+                default: break
+                }
+            } catch {
+                effects.append(.found(.refused(name, error)))
+            }
+        }
+        let refused = log.insert(new)
+        effects += refused.sorted { $0.key < $1.key }.map { .found(.refused(.entry($0.key), $0.value)) }
+        for case (.entry(let hash), let bytes) in objects where log.entries[hash] != nil && entries[hash] == nil {
+            entries[hash] = bytes
+        }
+        takeKeys(wraps, &effects)
+    }
+
+    private func entry(_ hash: EntryHash, _ bytes: Data) throws(Refusal) -> RingEntry {
+        let entry = try RingEntry.open(bytes, with: ringKeys)
+        guard entry.hash == hash else { throw .wrongName }
+        return entry
+    }
+
+    private mutating func takeKeys(_ wraps: [ObjectName: Data], _ effects: inout [Effect]) {
+        for (name, bytes) in wraps {
+            do {
+                let wrap = try KeyWrap(bytes)
+                guard case .wrap(wrap.epoch, wrap.recipient) = name else { throw Refusal.wrongName }
+                // The entry may still come; the wrap is fetched again until its key is there.
+                guard ring.epochs[wrap.epoch] != nil else { continue }
+                let (epoch, root) = try log.keys(from: wrap, for: keys, ringKeys)
+                keyring.add(epoch, root: root)
+            } catch {
+                effects.append(.found(.refused(name, error as? Refusal ?? .malformed)))
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulation for a few seeds; `sync-simulator` runs it for many.
+
+import SyncSimulation
+import Testing
+
+struct SimulationTests {
+    @Test(arguments: 0..<UInt64(5))
+    func machines_afterEverythingThatGoesWrong_haveTheSame(_ group: UInt64) throws {
+        for seed in group * 4..<group * 4 + 4 { _ = try Simulation.run(seed: seed) }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a run: faults stop, everybody meets, and all must be as the oracle says.
+
+import Foundation
+import KeychainSync
+
+extension Simulation {
+    /// Everything arrives, everybody looks, whoever has to writes snapshots and makes new keys.
+    mutating func settle() throws {
+        for index in devices.indices { devices[index].awayUntil = 0 }
+        for round in 0..<14 {
+            now += 60_000
+            meet()
+            for index in devices.indices {
+                for _ in 0..<3 { try look(index, .never, hides: 0) }
+                try upload(index, .never)
+            }
+            meet()
+            if round > 2 { try tidy() }
+        }
+    }
+
+    private mutating func meet() {
+        for index in carriers.indices { carriers[index].forgetRemovals() }
+        for to in carriers.indices {
+            for from in carriers.indices where from != to {
+                carriers[to].receive(from: carriers[from], share: 1, &random)
+            }
+        }
+    }
+
+    /// One machine at a time, as the order of turns would have it.
+    private mutating func tidy() throws {
+        for index in devices.indices {
+            let replica = devices[index].disk.replica
+            guard replica.ring.mayWrite(replica.member) else { continue }
+            if replica.ring.needsRotation {
+                try perform(index, .never) { replica, _ in try replica.rotate() }
+                return
+            }
+            if replica.needsSnapshot, replica.isPublished { return try snapshot(index, .never) }
+        }
+    }
+
+    func compare() throws {
+        let active = devices.map(\.disk).filter { $0.replica.ring.isActive($0.replica.member) }
+        guard let first = active.first?.replica else { throw Violation(description: "nobody is left") }
+        let expected = archive.expected(within: first.items.vector)
+        for disk in active {
+            let replica = disk.replica
+            try check(replica.ring.counted == first.ring.counted, "ring logs differ")
+            try check(replica.ring.current == first.ring.current, "epochs differ")
+            try check(
+                replica.items.vector == first.items.vector,
+                "vectors differ: \(replica.items.vector) \(first.items.vector)")
+            try check(state(replica) == expected, "items differ from the oracle's")
+            try check(replica.items.digest == first.items.digest, "digests differ")
+            try check(replica.outbox.isEmpty, "something was not uploaded")
+            try check(!replica.needsSnapshot, "a snapshot is missing")
+        }
+        try checkThatNothingIsLost(active, first)
+    }
+
+    private func state(_ replica: Replica) -> [SyncID: Set<Dot>] {
+        Dictionary(grouping: replica.items.records.map(\.header), by: \.item).mapValues { Set($0.map(\.dot)) }
+    }
+
+    /// Every acknowledged write of an active member was published, unless the same machine wrote the item again first.
+    private func checkThatNothingIsLost(_ active: [SimulatedDevice.Disk], _ first: Replica) throws {
+        let published = Set(archive.writes.values.map { $0.content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } })
+        let deleted = Dictionary(
+            grouping: archive.writes.values.filter { $0.record.header.kind == .deletion }, by: \.record.author)
+        for disk in active {
+            for (write, item) in disk.acknowledged where !published.contains(write) {
+                let isReplaced =
+                    disk.acknowledged.contains { $0.key > write && $0.value == item }
+                    || deleted[disk.replica.member]?.contains { $0.record.header.item == item } == true
+                try check(isReplaced, "write \(write) was lost")
+            }
+        }
+        for write in archive.writes.values where first.ring.mayWrite(write.record.author) {
+            try check(first.items.vector.covers(write.record.header.dot), "a published write has not arrived")
+        }
+    }
+
+    private func check(_ condition: Bool, _ what: String) throws {
+        if !condition { throw Violation(description: what) }
+    }
+}
