@@ -25,11 +25,11 @@ struct SimulatedCarrier {
 
     /// A part of what the other folder has arrives here, in any order.
     mutating func receive(from other: SimulatedCarrier, share: Double, _ random: inout SeededRandom) {
-        for name in other.objects.keys.sorted(by: { $0.text < $1.text }) where objects[name] == nil {
+        for name in other.objects.keys.sorted() where objects[name] == nil {
             guard random.chance(share), !removed.contains(name) || random.chance(0.05) else { continue }
             objects[name] = other.objects[name]
         }
-        for name in other.removed.sorted(by: { $0.text < $1.text }) where random.chance(share) {
+        for name in other.removed.sorted() where random.chance(share) {
             if objects.removeValue(forKey: name) != nil { removed.insert(name) }
         }
     }

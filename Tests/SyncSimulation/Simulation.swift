@@ -134,7 +134,7 @@ package struct Simulation {
     /// - Parameter hides: How much of the carrier is not shown.
     mutating func look(_ index: Int, _ crash: Crash, hides: Double) throws {
         let objects = carriers[devices[index].carrier].objects
-        var names = objects.keys.sorted { $0.text < $1.text }
+        var names = objects.keys.sorted()
         if hides > 0, random.chance(0.3) { names = names.filter { _ in !random.chance(hides) } }
         let listing = Listing(names: Set(names))
         try perform(index, crash) { replica, clock in replica.listed(listing, at: clock) }
@@ -197,7 +197,7 @@ package struct Simulation {
         try perform(sponsor, .never) { replica, _ in try replica.admit(card) }
         // What the carrier lost in the meantime the sponsor puts back.
         try look(sponsor, .never, hides: 0)
-        let objects = carriers[devices[sponsor].carrier].objects.sorted { $0.key.text < $1.key.text }
+        let objects = carriers[devices[sponsor].carrier].objects.sorted { $0.key < $1.key }
         let opened: OpenedRing
         do {
             opened = try OpenedRing(

@@ -83,3 +83,31 @@ package enum ObjectName: Hashable, Sendable {
         }
     }
 }
+
+extension ObjectName: Comparable {
+    /// A fixed order, so that everything is done in the same order everywhere.
+    package static func < (lhs: ObjectName, rhs: ObjectName) -> Bool {
+        switch (lhs, rhs) {
+        case (.entry(let a), .entry(let b)): a < b
+        case (.wrap(let a, let m), .wrap(let b, let n)): (a.number, a.entry, m) < (b.number, b.entry, n)
+        case (.segment(let a, let m), .segment(let b, let n)): (a, m) < (b, n)
+        case (.snapshot(let a, let m), .snapshot(let b, let n)): (a, m) < (b, n)
+        case (.head(let a, let m), .head(let b, let n)): (a, m) < (b, n)
+        case (.invitation(let a), .invitation(let b)): a < b
+        case (.request(let a, let m), .request(let b, let n)): (a, m) < (b, n)
+        default: lhs.rank < rhs.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .entry: 0
+        case .wrap: 1
+        case .segment: 2
+        case .snapshot: 3
+        case .head: 4
+        case .invitation: 5
+        case .request: 6
+        }
+    }
+}

@@ -74,7 +74,7 @@ extension Replica {
         func put(_ name: ObjectName, _ bytes: Data) {
             if !listing.names.contains(name) { effects.append(.write(name, bytes)) }
         }
-        for (name, bytes) in wraps.sorted(by: { $0.key.text < $1.key.text }) { put(name, bytes) }
+        for (name, bytes) in wraps.sorted(by: { $0.key < $1.key }) { put(name, bytes) }
         for (hash, bytes) in entries.sorted(by: { $0.key < $1.key }) { put(.entry(hash), bytes) }
         for (id, segments) in own.sorted(by: { $0.key < $1.key }) {
             for (number, segment) in segments.sorted(by: { $0.key < $1.key }) where number > covered[id] ?? 0 {
@@ -136,7 +136,7 @@ extension Replica {
                 member != self.member && number > sightings.heads[member]?.number ?? 0
             case .invitation, .request: false
             }
-        }.sorted { $0.text < $1.text }
+        }.sorted()
     }
 
     private func isWanted(_ writer: WriterID, _ number: UInt64) -> Bool {

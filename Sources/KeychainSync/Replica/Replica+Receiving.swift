@@ -32,6 +32,12 @@ extension Replica {
         return effects + advance(at: now)
     }
 
+    /// Goes on with other keys: after a lock, with fewer; after an unlock, what waited for them is applied.
+    package mutating func use(_ keyring: Keyring, at now: UInt64) -> [Effect] {
+        self.keyring = keyring
+        return advance(at: now)
+    }
+
     private mutating func receiveSegment(
         _ writer: WriterID, _ number: UInt64, _ bytes: Data, at now: UInt64, _ effects: inout [Effect]
     ) {
@@ -113,13 +119,14 @@ extension Replica {
         return effects
     }
 
-    /// - Returns: Whether something was applied.
+    /// - Returns: Whether something was applied, or became acceptable.
     private mutating func applyNext(
         _ writer: WriterID, at now: UInt64, _ changes: inout [ItemChange], _ effects: inout [Effect]
     ) -> Bool {
         let number = (logs[writer]?.tip.number ?? 0) + 1
         waiting.removeAll(of: writer, through: number - 1)
         guard writer != self.writer, waiting[writer, number] != nil else { return false }
+        let before = claims
         do {
             let (batch, state) = try next(of: writer, from: number)
             try verify(batch)
@@ -134,7 +141,7 @@ extension Replica {
             return true
         } catch {
             note(error, .segment(writer, number), at: now, &effects)
-            return false
+            return claims != before
         }
     }
 

@@ -83,7 +83,7 @@ package struct Replica: Sendable {
     let random: Randomness
     package internal(set) var writer: WriterID
     package internal(set) var log: RingLog
-    package var keyring: Keyring
+    package internal(set) var keyring: Keyring
     package internal(set) var items = MergedItems()
     package internal(set) var outbox = Outbox()
     var clock = HybridTime.zero

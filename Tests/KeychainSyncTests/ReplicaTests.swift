@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that work together: what is shown, what is kept, what arrives whole.
+
+import Foundation
+import KeychainCrypto
+import Testing
+
+@testable import KeychainSync
+
+struct ReplicaTests {
+    @Test func write_uploaded_isShownElsewhere() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+        #expect(world.changes[1].count == 1)
+        #expect(world.findings == [[], []])
+        #expect(world.machines[0].items.digest == world.machines[1].items.digest)
+        #expect(world.machines[0].compareCode == world.machines[1].compareCode)
+        #expect(world.machines[0].compareCode.count == 29)
+    }
+
+    @Test func concurrentEdits_showTheLater_keepTheOther_andEndWithTheNextWrite() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "earlier"])
+        try world.write(1, ["a": "later"])
+        for index in [0, 1] { try world.upload(index) }
+        for index in [0, 1] { world.look(index) }
+        for index in [0, 1] {
+            #expect(try world.shown(index, "a") == "later")
+            #expect(try world.others(index, "a") == ["earlier"])
+        }
+        try world.write(0, ["a": "both seen"])
+        try world.upload(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "both seen")
+        #expect(try world.others(1, "a").isEmpty)
+        #expect(world.changes[1].last?.replaced.count == 2)
+    }
+
+    @Test func deletionAgainstConcurrentUpdate_leavesTheUpdate() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "old"])
+        try world.upload(0)
+        world.look(1)
+        try world.write(0, ["a": "new"])
+        try world.write(1, ["a": nil])
+        #expect(try world.shown(1, "a") == nil)
+        for index in [1, 0] { try world.upload(index) }
+        for index in [0, 1] { world.look(index) }
+        for index in [0, 1] { #expect(try world.shown(index, "a") == "new") }
+    }
+
+    @Test func deletedItem_offeredAgainByAMachineThatWasAway_staysDeleted() throws {
+        var world = try World(3)
+        try world.write(0, ["a": "old"])
+        try world.upload(0)
+        for index in [1, 2] { world.look(index) }
+        try world.write(1, ["a": nil])
+        try world.upload(1)
+        world.look(0)
+        try world.snapshot(0)
+        world.look(0)
+        world.look(1)
+        #expect(world.segments(of: 1).isEmpty)
+        world.look(2)
+        try world.write(2, ["b": "x"])
+        try world.upload(2)
+        for index in [0, 1, 2] { world.look(index) }
+        for index in [0, 1, 2] { #expect(try world.shown(index, "a") == nil) }
+    }
+
+    @Test func samePrimaryKeyOnTwoMachines_isOneItem() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "x"])
+        try world.write(1, ["a": "y"])
+        for index in [0, 1] { try world.upload(index) }
+        world.look(0)
+        #expect(world.machines[0].items.items.count == 1)
+    }
+
+    @Test func transactionOverSeveralSegments_arrivesWholeOrNotAtAll() throws {
+        var world = try World(2)
+        let large = String(repeating: "x", count: 3 << 20)
+        try world.write(0, ["a": large, "b": "small"])
+        try world.upload(0)
+        let names = world.segments(of: 0)
+        #expect(names.count == 4)
+        for missing in names {
+            var machine = world.machines[1]
+            _ = machine.received(
+                names.filter { $0 != missing }.map { ($0, world.carrier[$0] ?? Data()) }, at: world.now)
+            #expect(machine.items.items.isEmpty)
+        }
+        world.look(1)
+        #expect(try world.shown(1, "a") == large)
+        #expect(try world.shown(1, "b") == "small")
+        try world.snapshot(1)
+        try world.join()
+        world.look(2)
+        #expect(try world.shown(2, "a") == large)
+    }
+
+    @Test func itemAboveTheBound_isRefused_andNothingOfItsTransactionIsWritten() throws {
+        var world = try World(1)
+        let huge = String(repeating: "x", count: Bounds.item + 1)
+        #expect(throws: Refusal.tooLarge) { try world.write(0, ["a": huge, "b": "x"]) }
+        #expect(world.machines[0].outbox.isEmpty)
+        #expect(world.machines[0].items.items.isEmpty)
+    }
+
+    @Test func outbox_keepsTheNewestOfAnItem_andJoinsWhatBelongsTogether() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1", "b": "1"])
+        try world.write(0, ["c": "1"])
+        try world.write(0, ["a": "2"])
+        #expect(world.machines[0].outbox.entries.count == 3)
+        // Of the first transaction `b` is left: it may not go without the `a` that came later.
+        let sizes = world.machines[0].outbox.entries.map { $0.record.sealed.count + 41 }
+        #expect(world.machines[0].outbox.fitting(bytes: sizes[0] + sizes[1]) == 0)
+        #expect(world.machines[0].outbox.fitting() == 3)
+        try world.upload(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "2")
+    }
+
+    @Test func segmentsInAnyOrderAndRepeated_areAppliedOnceInTheirOrder() throws {
+        var world = try World(2)
+        for value in 0..<6 {
+            try world.write(0, ["a": "\(value)"])
+            try world.upload(0)
+        }
+        let names = world.segments(of: 0)
+        for name in names.reversed() + names { world.give(1, name, world.carrier[name] ?? Data()) }
+        #expect(try world.shown(1, "a") == "5")
+        #expect(world.changes[1].count == 6)
+    }
+
+    @Test func segment_waitsForWhatItsWriterHadSeen() throws {
+        var world = try World(3)
+        try world.write(0, ["a": "first"])
+        try world.upload(0)
+        world.look(1)
+        try world.write(1, ["a": "second"])
+        try world.upload(1)
+        let (first, second) = (world.segments(of: 0)[0], world.segments(of: 1)[0])
+        world.give(2, second, world.carrier[second] ?? Data())
+        #expect(try world.shown(2, "a") == nil)
+        world.give(2, first, world.carrier[first] ?? Data())
+        #expect(try world.shown(2, "a") == "second")
+        #expect(try world.others(2, "a").isEmpty)
+    }
+
+    @Test func lockedMachine_waitsWithClosedClasses_andAppliesAfterTheUnlock() throws {
+        var world = try World(2)
+        let open = world.machines[1].keyring
+        world.carryOut(world.machines[1].use(open.only([7, 8]), at: world.now), 1)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(1)
+        #expect(world.machines[1].items.items.isEmpty)
+        #expect(world.findings[1].isEmpty)
+        world.carryOut(world.machines[1].use(open, at: world.now), 1)
+        #expect(try world.shown(1, "a") == "1")
+    }
+
+    @Test func lockedMachine_deletes() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(1)
+        world.carryOut(world.machines[1].use(world.machines[1].keyring.only([8]), at: world.now), 1)
+        try world.write(1, ["a": nil])
+        try world.upload(1)
+        world.look(0)
+        #expect(try world.shown(0, "a") == nil)
+    }
+
+    @Test func newcomer_afterARotation_readsFromTheSnapshotThatIsAskedFor() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.carryOut(try world.machines[0].rotate(), 0)
+        try world.join()
+        world.look(2)
+        #expect(try world.shown(2, "a") == nil)
+        world.look(0)
+        #expect(world.machines[0].needsSnapshot)
+        try world.snapshot(0)
+        world.look(0)
+        #expect(!world.machines[0].needsSnapshot)
+        world.look(2)
+        #expect(try world.shown(2, "a") == "1")
+        world.look(1)
+        try world.write(1, ["a": "2"])
+        try world.upload(1)
+        world.look(2)
+        #expect(try world.shown(2, "a") == "2")
+    }
+
+    @Test func crashBetweenStoringAndPublishing_repeatsTheSameBytes() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        let effects = try world.machines[0].seal(at: world.now)
+        let again = world.machines[0].listed(Listing(names: Set(world.carrier.keys)), at: world.now)
+        let segments = effects.filter { if case .write(.segment, _) = $0 { true } else { false } }
+        #expect(segments.count == 1)
+        #expect(again.contains(segments[0]))
+    }
+}
