@@ -204,8 +204,9 @@ package struct Simulation {
                 replica.log.id, tips: devices[sponsor].disk.replica.log.tips, for: device,
                 wraps: objects.compactMap { if case .wrap = $0.key { $0.value } else { nil } },
                 entries: objects.compactMap { if case .entry = $0.key { $0.value } else { nil } })
-        } catch Refusal.noKey {
-            // The carrier shows an epoch that the sponsor does not know yet. The machine gives up.
+        } catch {
+            // The carrier shows an epoch that the sponsor does not know yet, or its removal. The machine gives up.
+            guard error == Refusal.noKey || error == Refusal.notAMember else { throw error }
             return counts.add("joins given up")
         }
         let joined = try Replica(keys: device, log: opened.log, keyring: opened.keyring, keys)
