@@ -5,8 +5,8 @@ import SyncSimulation
 import Testing
 
 struct SimulationTests {
-    @Test(arguments: 0..<UInt64(5))
+    @Test(arguments: 0..<UInt64(10))
     func machines_afterEverythingThatGoesWrong_haveTheSame(_ group: UInt64) throws {
-        for seed in group * 4..<group * 4 + 4 { _ = try Simulation.run(seed: seed) }
+        for seed in group * 10..<group * 10 + 10 { _ = try Simulation.run(seed: seed) }
     }
 }
