@@ -9,4 +9,10 @@ struct SimulationTests {
     func machines_afterEverythingThatGoesWrong_haveTheSame(_ group: UInt64) throws {
         for seed in group * 10..<group * 10 + 10 { _ = try Simulation.run(seed: seed) }
     }
+
+    @Test func newcomer_admittedByAMemberThatWasRemovedMeanwhile_givesUp() throws { _ = try Simulation.run(seed: 254) }
+
+    @Test func writeThatItsRestoredMachineAndTheCarrierBothLost_isMissedByNobody() throws {
+        _ = try Simulation.run(seed: 578)
+    }
 }

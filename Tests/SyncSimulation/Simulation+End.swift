@@ -65,11 +65,13 @@ extension Simulation {
         Dictionary(grouping: replica.items.records.map(\.header), by: \.item).mapValues { Set($0.map(\.dot)) }
     }
 
-    /// Every acknowledged write of an active member was published, unless the same machine wrote the item again first.
+    /// Every acknowledged write of an active member has arrived, unless the same machine wrote the item again first.
     private func checkThatNothingIsLost(_ active: [SimulatedDevice.Disk], _ first: Replica) throws {
-        let published = Set(archive.writes.values.map { $0.content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } })
+        // Whoever was restored from a backup has forgotten later writes, and makes unpublished ones again under other dots.
+        let arrived = archive.writes.values.filter { first.items.vector.covers($0.record.header.dot) }
+        let published = Set(arrived.map { $0.content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } })
         let deleted = Dictionary(
-            grouping: archive.writes.values.filter { $0.record.header.kind == .deletion }, by: \.record.author)
+            grouping: arrived.filter { $0.record.header.kind == .deletion }, by: \.record.author)
         for disk in active {
             for (write, item) in disk.acknowledged where !published.contains(write) {
                 let isReplaced =
@@ -77,9 +79,6 @@ extension Simulation {
                     || deleted[disk.replica.member]?.contains { $0.record.header.item == item } == true
                 try check(isReplaced, "write \(write) was lost")
             }
-        }
-        for write in archive.writes.values where first.ring.mayWrite(write.record.author) {
-            try check(first.items.vector.covers(write.record.header.dot), "a published write has not arrived")
         }
     }
 
