@@ -34,6 +34,6 @@ extension Derivation {
     public static func key(
         from secret: SecretBytes, salt: Data, _ purpose: RingPurpose, context: [UInt8] = []
     ) -> SecretBytes {
-        key(from: secret, salt: salt, info: Data("swift-keychain/1 \(purpose.rawValue)\0".utf8) + Data(context))
+        key(from: secret, salt: salt, info: Array("swift-keychain/1 \(purpose.rawValue)\0".utf8) + context)
     }
 }
