@@ -7,6 +7,7 @@ import PackageDescription
 
 let products: [Product] = [
     .library(name: "KeychainKit", targets: ["KeychainKit"]),
+    .library(name: "KeychainAdoption", targets: ["KeychainAdoption"]),
     .library(name: "KeychainConfiguration", targets: ["KeychainConfiguration"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
@@ -35,6 +36,9 @@ let targets: [Target] = [
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
+
+    // Beside KeychainKit, so that only programs that have plain text to move link all of Foundation
+    .target(name: "KeychainAdoption", dependencies: ["KeychainKit", "KeychainEngine"]),
 
     // Empty without the trait, and then nothing of swift-configuration is fetched or built.
     .target(
@@ -139,8 +143,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainKitTests",
         dependencies: [
-            "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "KeychainTesting",
-            "KeychainTestSupport", "exerciser",
+            "KeychainAdoption", "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory",
+            "KeychainTesting", "KeychainTestSupport", "exerciser",
         ]),
     .testTarget(
         name: "KeychainConfigurationTests",

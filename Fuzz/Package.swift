@@ -13,6 +13,7 @@ let package = Package(
             name: "keychain-fuzz",
             dependencies: [
                 .product(name: "KeychainServices", package: "swift-keychain"),
+                .product(name: "KeychainAdoption", package: "swift-keychain"),
                 .product(name: "KeychainKit", package: "swift-keychain"),
             ],
             path: "Sources/Fuzz",

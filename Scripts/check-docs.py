@@ -21,6 +21,7 @@ DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md", "Docs/Seeds.md"]
 # The Swift code in their comments and articles must be part of the code below, except for its indentation.
 FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainKit",
+    "Sources/KeychainAdoption",
     "Sources/KeychainConfiguration",
     "Sources/KeychainTesting",
     "Sources/KeychainSecItem",

@@ -26,6 +26,9 @@ main() {
     bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
     # The installed tool runs on machines without a toolchain.
     if ldd "$HOME/.local/bin/keychainctl" | grep libswift; then exit 1; fi
+    # Any use of Foundation beyond FoundationEssentials would bring the tables of ICU. See Docs/Decisions/0031.
+    strip -o "$scratch/stripped" "$HOME/.local/bin/keychainctl"
+    (($(stat -c %s "$scratch/stripped") <= 40000000)) || { echo "keychainctl has become too large: does it link ICU?" >&2; exit 1; }
 
     echo "== The package in README.md, with each of its programs and its test"
     # SwiftPM uses the folder's name as the package's name, and a clone may have any name.

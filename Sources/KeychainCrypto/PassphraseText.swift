@@ -4,13 +4,17 @@
 import Foundation
 import SecretMemory
 
+#if !canImport(Darwin)
+    @_spi(_Unicode) import Swift
+#endif
+
 extension PassphraseDerivation {
     /// Composition may shorten the text: a Hangul syllable to a third, more is not known.
     private static let longestUncomposed = 4 * 1024
 
     static func composed(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
         guard passphrase.count <= longestUncomposed else { throw .tooLong }
-        // Foundation works on copies, which small blocks of the heap and the stack may keep.
+        // Composition works on copies, which small blocks of the heap and the stack may keep.
         defer { scrubLeftovers() }
         var text = try text(passphrase)
         defer { text.wipe() }
@@ -38,32 +42,31 @@ extension PassphraseDerivation {
         return buffer.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<length])) }
     }
 
-    /// Taken apart first: Foundation on Linux does not add a final letter to a Hangul syllable that is composed already.
-    private static func composed(_ character: Character) -> String.UTF8View {
-        let text = String(character).decomposedStringWithCanonicalMapping
-        let hasOldHangul = text.unicodeScalars.contains(where: isOldHangul)
-        return (hasOldHangul ? composedAroundOldHangul(text) : text.precomposedStringWithCanonicalMapping).utf8
-    }
-
-    /// Foundation on Linux composes old Hangul letters as if they were those of today, and gets other characters. They are
-    /// part of no composed character, so what stands between them is composed for itself.
-    private static func composedAroundOldHangul(_ text: String) -> String {
-        var (result, rest) = ("", String.UnicodeScalarView())
-        for scalar in text.unicodeScalars {
-            guard isOldHangul(scalar) else {
-                rest.append(scalar)
-                continue
-            }
-            result += String(rest).precomposedStringWithCanonicalMapping
-            result.unicodeScalars.append(scalar)
-            rest = String.UnicodeScalarView()
+    #if canImport(Darwin)
+        private static func composed(_ character: Character) -> String.UTF8View {
+            String(character).precomposedStringWithCanonicalMapping.utf8
         }
-        return result + String(rest).precomposedStringWithCanonicalMapping
-    }
+    #else
+        /// By the standard library: Foundation would bring all of ICU, and composes old Hangul letters wrongly.
+        private static func composed(_ character: Character) -> String.UTF8View {
+            var text = String.UnicodeScalarView()
+            for scalar in apart(character)._nfc { text.append(scalar) }
+            return String(text).utf8
+        }
 
-    /// Letters in the blocks of those that compose, beyond the last of their kind that does.
-    private static func isOldHangul(_ scalar: Unicode.Scalar) -> Bool {
-        (0x1113...0x1160).contains(scalar.value) || (0x1176...0x11A7).contains(scalar.value)
-            || (0x11C3...0x11FF).contains(scalar.value)
-    }
+        /// Three Tibetan vowels count as letters although their parts are marks. The standard library does not put such parts in
+        /// order among other marks if the vowel is one character.
+        private static func apart(_ character: Character) -> String {
+            var text = String.UnicodeScalarView()
+            for scalar in character.unicodeScalars {
+                switch scalar {
+                case "\u{F73}": text.append(contentsOf: ["\u{F71}", "\u{F72}"])
+                case "\u{F75}": text.append(contentsOf: ["\u{F71}", "\u{F74}"])
+                case "\u{F81}": text.append(contentsOf: ["\u{F71}", "\u{F80}"])
+                default: text.append(scalar)
+                }
+            }
+            return String(text)
+        }
+    #endif
 }

@@ -41,7 +41,7 @@ extension ListedItem {
         let scheme = protocolName.map { $0 + "://" } ?? ""
         let port = port.map { ":\($0)" } ?? ""
         // The colons of an IPv6 address would run into the port.
-        let host = server.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+        let host = server.map { $0.utf8.contains(UInt8(ascii: ":")) ? "[\($0)]" : $0 } ?? ""
         return scheme + host + port + (path ?? "")
     }
 }

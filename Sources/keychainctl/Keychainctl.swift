@@ -106,7 +106,10 @@ struct Keychainctl: ParsableCommand {
     private static func withoutGivenWords(_ text: String) -> String {
         CommandLine.arguments.dropFirst(2).reduce(text) { text, word in
             let given = word.hasPrefix("-") ? word.drop { $0 != "=" }.dropFirst() : word[...]
-            return given.isEmpty ? text : text.replacingOccurrences(of: "'\(given)'", with: "'…'")
+            guard !given.isEmpty else { return text }
+            // Byte by byte: an accent at the end of the argument would hide it from a search for characters.
+            let shown = Array(text.utf8).replacing(Array("'\(given)'".utf8), with: "'…'".utf8)
+            return String(decoding: shown, as: UTF8.self)
         }
     }
 }

@@ -2,8 +2,8 @@
 // Property lists from files.
 
 import Foundation
+import KeychainAdoption
 import KeychainEngine
-import KeychainKit
 
 enum PropertyLists {
     static func entitlements(_ bytes: Data) {

@@ -106,7 +106,7 @@ final class ChildProcess {
         let end = ContinuousClock.now + limit
         while case .running = reap() {
             if end <= .now { return false }
-            Thread.sleep(forTimeInterval: Self.nap / .seconds(1))
+            usleep(UInt32(Self.nap / .microseconds(1)))
         }
         return true
     }

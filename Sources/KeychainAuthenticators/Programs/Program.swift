@@ -17,7 +17,7 @@ struct Program {
     ///
     /// - Throws: `invalidParameter` for a path that is not absolute, `unavailable` if there is nothing to run, `unsafeLocation`.
     func check() throws(KeychainError) {
-        guard path.hasPrefix("/"), !path.contains("\0") else {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw KeychainError(
                 .invalidParameter, "\"\(shown)\" is not the full path of a program. Begin it with \"/\".")
         }

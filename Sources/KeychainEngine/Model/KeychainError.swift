@@ -166,10 +166,20 @@ extension KeychainError.Reason.Code {
     }
 }
 
-extension KeychainError: LocalizedError, CustomNSError {
+extension KeychainError: LocalizedError {
     /// `NSOSStatusErrorDomain`, which Foundation does not name on Linux.
     public static let errorDomain = "NSOSStatusErrorDomain"
     public var errorCode: Int { Int(status) }
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
     public var errorDescription: String? { message }
 }
+
+#if canImport(Darwin)
+    extension KeychainError: CustomNSError {}
+#else
+    /// What a bridge to `NSError` asks every error for. `CustomNSError` would answer the same, but it would link Foundation and
+    /// its tables of languages, half of its size, into every static program that keeps secrets.
+    extension KeychainError {
+        public var _domain: String { Self.errorDomain }
+        public var _code: Int { errorCode }
+    }
+#endif

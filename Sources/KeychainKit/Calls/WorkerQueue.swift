@@ -44,9 +44,11 @@ final class WorkerQueue: Sendable {
             return true
         }
         guard needsThread else { return }
-        Thread.detachNewThread {
+        let work: @Sendable () -> Void = {
             while let job = self.nextJob() { job.run() }
         }
+        // Where the system allows no more threads, Dispatch may still have one.
+        if BlockingThread.start(work) != 0 { DispatchQueue.global().async(execute: work) }
     }
 
     /// Removes a job that has not begun.

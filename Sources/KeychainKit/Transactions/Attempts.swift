@@ -23,7 +23,7 @@ struct Attempts {
 
     /// - Throws: `busy` if the time is up.
     mutating func pause() throws(KeychainError) {
-        if let pause = try nextPause() { Thread.sleep(forTimeInterval: pause / .seconds(1)) }
+        if let pause = try nextPause() { usleep(UInt32(pause / .microseconds(1))) }
     }
 
     /// - Throws: `busy` if the time is up, `cancelled`.

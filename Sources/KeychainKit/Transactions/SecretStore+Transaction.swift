@@ -113,7 +113,7 @@ extension SecretStore {
     }
 
     /// A copy with one context for several calls, so that the user is asked once.
-    var sharingContext: SecretStore {
+    package var sharingContext: SecretStore {
         var copy = self
         copy.context = context ?? AuthenticationContext(Backing.authenticator)
         return copy

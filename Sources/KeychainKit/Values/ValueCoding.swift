@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts values to bytes and back: text and bytes as they are, all other values through the coder.
 
-import Foundation
-import KeychainEngine
+package import Foundation
+package import KeychainEngine
 
 extension SecretCoder {
     /// - Throws: `invalidParameter` if the value cannot be encoded, or is an optional.
-    func bytes<Value: Encodable>(of value: Value) throws(KeychainError) -> Data {
+    package func bytes<Value: Encodable>(of value: Value) throws(KeychainError) -> Data {
         // The check uses the type: an optional that holds text would match `String` below.
         if Value.self is any OptionalValue.Type { throw .savesOptional }
         switch value {

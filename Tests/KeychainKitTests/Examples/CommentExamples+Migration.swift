@@ -2,6 +2,7 @@
 // The examples of the comments on migration, word for word.
 
 import Foundation
+import KeychainAdoption
 import KeychainKit
 import Testing
 

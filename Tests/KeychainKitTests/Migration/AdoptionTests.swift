@@ -2,6 +2,7 @@
 // Secrets that move from plain text into the keychain.
 
 import Foundation
+import KeychainAdoption
 import KeychainKit
 import Testing
 

@@ -163,6 +163,16 @@ struct PassphraseTests {
         #expect(found.bytes.elementsEqual(composed.utf8))
     }
 
+    /// Vowels of several marks stand in order with other marks: U+0F71 has the class 129, U+0331 the class 220.
+    @Test(arguments: [
+        ("\u{331}\u{F73}", "\u{F71}\u{F72}\u{331}"), ("\u{61C}a\u{331}\u{F75}", "\u{61C}a\u{F71}\u{F74}\u{331}"),
+        ("\u{0F40}\u{331}\u{F81}", "\u{0F40}\u{F71}\u{F80}\u{331}"),
+    ])
+    func passphrase_withTibetanVowels_hasItsMarksInOrder(_ text: String, _ composed: String) throws {
+        let found = try PassphraseDerivation.normalised(SecretBytes(text: text))
+        #expect(found.bytes.elementsEqual(composed.utf8))
+    }
+
     /// `String` compares by canonical equivalence, with tables of its own.
     @Test func composition_ofEveryCharacter_isEquivalentAndItsOwnComposition() throws {
         // A thousand scalars that change, and their neighbours: Latin, Greek, Hebrew, Indic, Hangul, kana, compatibility.

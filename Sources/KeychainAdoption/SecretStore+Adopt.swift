@@ -2,6 +2,8 @@
 // Moving secrets from plain text into the keychain.
 
 import Foundation
+import KeychainEngine
+public import KeychainKit
 
 extension SecretStore {
     /// Moves values from plain text into the keychain. The originals are removed after the values have been read back

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread of its own for work that blocks.
+
+import CKeychainShims
+
+/// Swift's own threads must not block. Foundation's `Thread` reports no error if no thread can be created, and then never runs
+/// its body; it also links all of Foundation into static programs.
+package enum BlockingThread {
+    private final class Work {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a new thread.
+    ///
+    /// - Returns: 0, or the system's number of the error; `body` is not run then.
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        let work = Unmanaged.passRetained(Work(body))
+        let code = keychain_thread_start(
+            { argument in
+                argument.map { Unmanaged<Work>.fromOpaque($0).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        if code != 0 { work.release() }
+        return code
+    }
+}
