@@ -101,14 +101,20 @@ extension Needles {
         try result.get()
     }
 
-    /// Has all threads of the vault wait for another writer, so that a call behind them ends before it begins. On the main
-    /// actor tasks begin in their order.
+    /// Has all threads of the vault wait for another writer, so that a call behind them ends before it begins.
     private func behindOthers(_ body: @escaping @MainActor () async throws -> Void) async throws {
         guard ["cancelled", "timed-out"].contains(outcome) else { return try await body() }
         let (lock, vault) = (WriterLock(vault), vault)
+        var begun = 0
         let others = (0..<8).map { _ in
-            Task { try await SecretStore(service: "exerciser", store: vault).save(Planted.value(11), for: "new") }
+            Task {
+                begun += 1
+                try await SecretStore(service: "exerciser", store: vault).save(Planted.value(11), for: "new")
+            }
         }
+        while begun < others.count { await Task.yield() }
+        // A call may go on elsewhere before it is in the queue.
+        waitUntilOtherThreadsSleep()
         let task = Task { try await body() }
         if outcome == "cancelled" { Task { task.cancel() } }
         let result = await task.result
