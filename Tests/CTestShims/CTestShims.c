@@ -53,6 +53,11 @@ void test_find_windows(const unsigned char *bytes, size_t length, const unsigned
     free(next);
 }
 
+void test_overwrite_stack(void) {
+    volatile unsigned char bytes[64 << 10];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0;
+}
+
 #ifdef __linux__
 
 #include <errno.h>

@@ -29,6 +29,9 @@ int test_is_dumpable(void);
 /// Has the kernel refuse this process memfd_secret from now on; -1 if it does not take the order.
 int test_refuse_secret_memory(void);
 
+/// Overwrites what earlier calls left in 64 KiB of the stack below the caller.
+void test_overwrite_stack(void);
+
 /// Counts the places of each of `count` windows of `width` bytes, at least eight, in one pass. No window may begin with two
 /// zero bytes.
 void test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses secrets, lets go of them, and waits to be searched for what is left of them.
 
+import CTestShims
 import Foundation
 import KeychainCrypto
 import SecretMemory
@@ -83,6 +84,10 @@ enum Leftovers {
             _ = try derive(Planted.passphrase(1))
         case "accents": _ = try derive(Planted.accentedPassphrase(2))
         case "user-key": try sealAndOpen()
+        case "opened":
+            try open(Planted.accentedPassphrase(2))
+            // There the cipher leaves what it had at hand, until the thread uses it again.
+            test_overwrite_stack()
         case "recovery-key": _ = RecoveryKey.read(RecoveryKey.text(Planted.key(5)))
         default: exit(64)
         }
@@ -98,6 +103,11 @@ enum Leftovers {
         let key = Planted.key(3)
         let sealed = try UserKey.seal(Planted.key(4), to: UserKey.publicKey(of: key), context: [1])
         _ = try UserKey.open(sealed, with: key, context: [1])
+    }
+
+    private static func open(_ secret: SecretBytes) throws {
+        let sealed = try Sealing.seal(secret, under: Planted.key(3), context: [1])
+        _ = try Sealing.open(sealed, with: Planted.key(3), context: [1])
     }
 
     /// Fills the allocator's lists, so that the library's blocks do not go to the front of a short one.

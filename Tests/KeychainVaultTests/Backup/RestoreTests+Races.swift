@@ -34,6 +34,15 @@ extension RestoreTests {
             #expect(problems(test) == [])
         }
 
+        /// Whoever takes a new lock file may be about to write.
+        @Test func lockFile_removedDuringARestorationWithoutAWrite_endsItToo() throws {
+            let (test, file) = try vaultWithBackup()
+            try Mishap.at(.vaultKept, { unlink(test.location.lockFile) }) {
+                #expect(reason { try test.vault.restore(from: file) } == .busy)
+            }
+            #expect(try test.state().count == BackupTests.items + 1)
+        }
+
         /// It has the lock file of before, which somebody removed, and was in its transaction when the vault was kept.
         @Test func writer_thatEndsAfterTheVaultWasKept_losesNothing() throws {
             let (test, file) = try vaultWithBackup()
