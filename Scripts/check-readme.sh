@@ -22,7 +22,10 @@ main() {
     echo "== The commands in README.md"
     # Other steps run `make test` and `make demo`. Here it is enough that the targets exist.
     make() { command make --dry-run "$@" >/dev/null; }
-    export -f make
+    # With another home folder in its environment, SwiftPM would compile everything again.
+    swift() { HOME=$own_home command swift "$@"; }
+    export -f make swift
+    export own_home
     bash -euxo pipefail <(code sh) 2>&1 | without_build_steps
     # The installed tool runs on machines without a toolchain.
     if ldd "$HOME/.local/bin/keychainctl" | grep libswift; then exit 1; fi

@@ -6,8 +6,10 @@
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-Scripts/build.sh core --configuration release --product keychain-benchmarks
-program=$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks
+# As the README builds the tool, so that most modules are compiled once for both.
+readonly options=(--configuration release --static-swift-stdlib)
+swift build "${options[@]}" --product keychain-benchmarks
+program=$(swift build "${options[@]}" --show-bin-path)/keychain-benchmarks
 folder=$(mktemp -d .build/gate.XXXXXX)
 readonly program folder
 trap 'rm -rf -- "$folder"' EXIT
