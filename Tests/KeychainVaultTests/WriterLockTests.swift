@@ -218,9 +218,10 @@ final class Background: Sendable {
         }
     }
 
-    /// Waits for the end, at most five minutes; the reason of the failure, `nil` if it went well.
+    /// Waits for the end, but not for ever; the reason of the failure, `nil` if it went well.
     func reason() -> KeychainError.Reason? {
-        guard semaphore.wait(timeout: .now() + 300) == .success else { return .unavailable }
+        let limit = DispatchTimeInterval.seconds(Int(Duration.testLimit.components.seconds))
+        guard semaphore.wait(timeout: .now() + limit) == .success else { return .unavailable }
         return ending.withLock { $0 }
     }
 }
