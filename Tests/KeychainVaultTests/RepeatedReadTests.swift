@@ -29,10 +29,10 @@ private struct Reader: Sendable {
         return found.map { (String(decoding: $0.item.value ?? Data(), as: UTF8.self), false) }
     }
 
-    /// Reads until it is repeated.
+    /// Reads until it is repeated: what is found later than the next check of the files is not remembered.
     func remember(_ account: String) throws {
-        for _ in 1...3 { _ = try read(account) }
-        try #require(try read(account)?.isRepeated == true)
+        for _ in 1...100 where try read(account)?.isRepeated == true { return }
+        Issue.record("'\(account)' is searched for each time.")
     }
 }
 
@@ -111,7 +111,7 @@ struct RepeatedReadTests {
         let found = try reader.read("a")
         #expect(found?.value == change.value)
         #expect(found?.isRepeated != true)
-        if change.value != nil { #expect(try reader.read("a")?.isRepeated == true) }
+        if change.value != nil { try reader.remember("a") }
     }
 
     @Test func item_afterTheVaultWasLocked_isLocked() throws {
