@@ -36,10 +36,12 @@ extension Operation {
             }
         },
         putBackup,
-        between: { state in
-            putBackup(&state)
-            state.head = .mayBeOlder
-        })
+        between: [
+            { state in
+                putBackup(&state)
+                state.head = .mayBeOlder
+            }
+        ])
 
     private static let restoreLocked = Step(
         { try $0.restore(from: $0.backupFile) },

@@ -8,13 +8,13 @@ import KeychainVault
 struct Step: Sendable {
     let run: @Sendable (Vault) throws -> Void
     let effect: @Sendable (inout VaultState) -> Void
-    /// The vault between the two transactions of a call that has two; `nil` for a call that has one.
-    let between: (@Sendable (inout VaultState) -> Void)?
+    /// What the vault may be between the transactions of a call that has several.
+    let between: [@Sendable (inout VaultState) -> Void]
 
     init(
         _ run: @escaping @Sendable (Vault) throws -> Void,
         _ effect: @escaping @Sendable (inout VaultState) -> Void = { _ in },
-        between: (@Sendable (inout VaultState) -> Void)? = nil
+        between: [@Sendable (inout VaultState) -> Void] = []
     ) {
         (self.run, self.effect, self.between) = (run, effect, between)
     }
@@ -39,11 +39,12 @@ struct Operation: Sendable {
 
     /// The states that the vault may be in while the steps of the range are done, or after one of them.
     func allowed(_ steps: ClosedRange<Int>) -> [VaultState] {
-        let between = (steps.lowerBound..<steps.upperBound).compactMap { number -> VaultState? in
-            guard let change = self.steps[number].between else { return nil }
-            var state = states[number]
-            change(&state)
-            return state
+        let between = (steps.lowerBound..<steps.upperBound).flatMap { number in
+            self.steps[number].between.map { change in
+                var state = states[number]
+                change(&state)
+                return state
+            }
         }
         return states[steps] + between
     }
@@ -66,6 +67,7 @@ extension Operation {
         [
             Operation(name: "create", template: .none, steps: [create, add(100)]),
             Operation(name: "add", template: .plain, steps: [add(100)]),
+            Operation(name: "add together", template: .plain, steps: [addTogether], isWarm: true),
             Operation(name: "add after a crash", template: .unclosed, steps: [add(100)]),
             Operation(name: "update", template: .plain, steps: [update(3)], isWarm: true),
             Operation(name: "delete", template: .plain, steps: [delete(4)], isWarm: true),
@@ -90,6 +92,15 @@ extension Operation {
 
     static func add(_ number: Int) -> Step {
         Step({ try $0.add("item-\(number)", "added") }, { $0.items["item-\(number)"] = "added" })
+    }
+
+    /// Three additions that one of three threads makes together. If a fault ends that, each makes its own.
+    private static let addTogether = Step(
+        { try Together($0).add(100..<103) }, { together([100, 101, 102], &$0) },
+        between: [[100], [101], [102], [100, 101], [100, 102], [101, 102]].map { added in { together(added, &$0) } })
+
+    private static func together(_ numbers: [Int], _ state: inout VaultState) {
+        for number in numbers { state.items["item-\(number)"] = "added" }
     }
 
     private static func update(_ number: Int) -> Step {

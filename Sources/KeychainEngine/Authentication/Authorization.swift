@@ -15,6 +15,9 @@ public struct Authorization: Sendable {
     /// The gate that a store enters before it commits; `nil`: the request cannot be ended from outside.
     public internal(set) var gate: CommitGate?
 
+    /// Whether a transaction for it changes one item and runs no code of the caller: a store may make it together with others.
+    package var isShort = false
+
     public init(_ context: AuthenticationContext, allowsInteraction: Bool = true, prompt: String? = nil) {
         self.context = context
         self.allowsInteraction = allowsInteraction

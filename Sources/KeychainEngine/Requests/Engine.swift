@@ -89,7 +89,7 @@ public struct Engine: Sendable {
     /// Runs ``Requests/save(_:accessGroups:)`` as one transaction, if the store has transactions.
     public func save(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) {
         guard store.transactional != nil else { return try requests.save(query, accessGroups: accessGroups) }
-        try transaction(as: query) { (requests) throws(KeychainError) in
+        try shortTransaction(as: query) { (requests) throws(KeychainError) in
             try requests.save(query, accessGroups: accessGroups)
         }
     }
@@ -103,8 +103,24 @@ public struct Engine: Sendable {
     public func transaction<Result>(
         as query: Query, _ body: (Requests) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
+        try transaction(authorization(query), body)
+    }
+
+    /// The same for changes of one item. `body` runs no code of the caller: a store may run it on another thread, together with
+    /// changes of others.
+    package func shortTransaction<Result>(
+        as query: Query, _ body: (Requests) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        var authorization = authorization(query)
+        authorization.isShort = true
+        return try transaction(authorization, body)
+    }
+
+    private func transaction<Result>(
+        _ authorization: Authorization, _ body: (Requests) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
         guard let store = store.transactional else { throw .withoutTransactions }
-        return try store.transaction(authorization(query)) { (items) throws(KeychainError) in
+        return try store.transaction(authorization) { (items) throws(KeychainError) in
             try body(Requests(engine: self, items: items))
         }
     }

@@ -24,7 +24,7 @@ extension StoreRequests {
         guard !isInTransaction, engine.store.transactional != nil else {
             return try replaceBoth(account, value, attributes)
         }
-        try engine.transaction(as: query(account)) { (requests) throws(KeychainError) in
+        try engine.shortTransaction(as: query(account)) { (requests) throws(KeychainError) in
             try StoreRequests(store, questions, in: requests).replaceBoth(account, value, attributes)
         }
     }

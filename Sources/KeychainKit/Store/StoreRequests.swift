@@ -132,7 +132,7 @@ struct StoreRequests {
         let item = newItem(account, value, attributes)
         guard store.accessGroup == nil else { return _ = try requests.add(item, accessGroups: accessGroups) }
         guard !isInTransaction, engine.store.transactional != nil else { return try add(item, ifAbsent: account) }
-        try engine.transaction(as: item) { (requests) throws(KeychainError) in
+        try engine.shortTransaction(as: item) { (requests) throws(KeychainError) in
             try StoreRequests(store, questions, in: requests).add(item, ifAbsent: account)
         }
     }

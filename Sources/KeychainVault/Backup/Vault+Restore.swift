@@ -43,7 +43,7 @@ extension Vault {
         // The file may have changed since; other users cannot change the copy.
         let contents = try VaultContents(at: copy.path, location, settings)
         try check(contents, force)
-        let lock = try lockForWriting(nil)
+        let lock = try lockForWriting(FileLock.Wait(settings.writerTimeout))
         defer { lock.release() }
         try close()
         let kept = try putInPlace(copy, lock)
@@ -74,7 +74,7 @@ extension Vault {
             let session = try currentSession()
             var transaction: VaultTransaction?
             let head = replaced.flatMap(Self.sealedHead)
-            let findings = try commit(.ofHead, session, lock, &transaction) { restored in
+            let findings = try commit(.ofHead, session, lock, nil, &transaction) { restored in
                 try restored.keeper.accept(isRestored: true, replacing: head)
             }
             return findings == nil ? KeychainError(.busy, "Another process changed the vault at the same time.") : nil

@@ -27,13 +27,18 @@ struct RowTotal: Equatable {
 /// Collects what one transaction adds and removes. The compiler enforces that each change of a row is reported here:
 /// ``WriteTransaction`` offers no other way to write.
 final class RowChanges {
-    private(set) var items = RowTotal()
-    private(set) var lookups = RowTotal()
-    /// Modulo 2^64.
-    private(set) var quarantined: UInt64 = 0
-    /// The keybag that the transaction wrote.
-    private(set) var keybag: Data?
-    private(set) var isEmpty = true
+    /// The changes so far; a part of the transaction that is undone sets the former ones again.
+    struct Total {
+        fileprivate(set) var items = RowTotal()
+        fileprivate(set) var lookups = RowTotal()
+        /// Modulo 2^64.
+        fileprivate(set) var quarantined: UInt64 = 0
+        /// The keybag that the transaction wrote.
+        fileprivate(set) var keybag: Data?
+        fileprivate(set) var isEmpty = true
+    }
+
+    var total = Total()
     private var digests: RowDigests?
     private let prepare: () throws -> RowDigests?
 
@@ -43,31 +48,31 @@ final class RowChanges {
 
     /// Call it before a change.
     func begin() throws {
-        guard isEmpty else { return }
+        guard total.isEmpty else { return }
         digests = try prepare()
-        isEmpty = false
+        total.isEmpty = false
     }
 
     /// Whether sums of changes are kept, once the first change has begun. If not, traces are not needed.
     var areAddedUp: Bool { digests != nil }
 
     func added(item trace: @autoclosure () -> RowTrace) {
-        if let digests { items.add(digests.digest(trace().bytes)) }
+        if let digests { total.items.add(digests.digest(trace().bytes)) }
     }
 
     func removed(item trace: @autoclosure () -> RowTrace) {
-        if let digests { items.remove(digests.digest(trace().bytes)) }
+        if let digests { total.items.remove(digests.digest(trace().bytes)) }
     }
 
     func added(lookup trace: @autoclosure () -> RowTrace) {
-        if let digests { lookups.add(digests.digest(trace().bytes)) }
+        if let digests { total.lookups.add(digests.digest(trace().bytes)) }
     }
 
     func removed(lookup trace: @autoclosure () -> RowTrace) {
-        if let digests { lookups.remove(digests.digest(trace().bytes)) }
+        if let digests { total.lookups.remove(digests.digest(trace().bytes)) }
     }
 
-    func quarantined(_ rows: Int) { quarantined &+= UInt64(bitPattern: Int64(rows)) }
+    func quarantined(_ rows: Int) { total.quarantined &+= UInt64(bitPattern: Int64(rows)) }
 
-    func wrote(keybag bytes: Data) { keybag = bytes }
+    func wrote(keybag bytes: Data) { total.keybag = bytes }
 }

@@ -108,7 +108,7 @@ struct FileLock {
         }
     }
 
-    private static func busy(_ path: String, _ wait: Wait) -> KeychainError {
+    static func busy(_ path: String, _ wait: Wait) -> KeychainError {
         guard let holder = LockHolder.find(path) else {
             return KeychainError(
                 .busy,

@@ -51,6 +51,31 @@ final class HeadKeeper {
         return base == nil ? nil : keys.rows
     }
 
+    private enum Step {
+        static let begin = SQL.kept("SAVEPOINT part")
+        static let keep = SQL.kept("RELEASE part")
+        static let undo = SQL.kept("ROLLBACK TO part")
+    }
+
+    /// Runs a part of the transaction. If it throws, only its own changes are undone.
+    ///
+    /// - Returns: Whether it has succeeded.
+    /// - Throws: If SQLite has given up the whole transaction.
+    func part(_ body: () throws -> Void) throws -> Bool {
+        let before = changes.total
+        try connection.execute(Step.begin)
+        do {
+            try body()
+            try connection.execute(Step.keep)
+            return true
+        } catch {
+            try connection.execute(Step.undo)
+            try connection.execute(Step.keep)
+            changes.total = before
+            return false
+        }
+    }
+
     private func openKeys() throws -> HeadKeys {
         if let keys { return keys }
         let opened = try session.headKeys()
@@ -80,11 +105,11 @@ final class HeadKeeper {
     ///
     /// - Parameter addingIndex: Whether to the newest format, whose index needs space that a removal on a full disk does not have.
     func finish(addingIndex: Bool = true) throws {
-        guard !changes.isEmpty else { return }
+        guard !changes.total.isEmpty else { return }
         if session.isOfFormerFormat { try VaultSchema.raise(connection, indexing: addingIndex) }
         let keys = try openKeys()
-        var head = try base.map { $0.adding(changes) } ?? made(of: keys)
-        if let keybag = changes.keybag { head.keybag = Checksum.sha256(keybag) }
+        var head = try base.map { $0.adding(changes.total) } ?? made(of: keys)
+        if let keybag = changes.total.keybag { head.keybag = Checksum.sha256(keybag) }
         head.sequence &+= 1
         try store(head, keys)
     }
@@ -150,7 +175,7 @@ final class HeadKeeper {
     /// The end of the WAL after the commit, unless the session's view of the vault is outdated by it, or another process has
     /// committed since, without the writer lock.
     private var end: LogHeader? {
-        guard changes.keybag == nil, session.formatVersion == VaultSchema.version, let start,
+        guard changes.total.keybag == nil, session.formatVersion == VaultSchema.version, let start,
             let end = connection.logHeader, end.directlyFollows(start)
         else { return nil }
         return end
@@ -158,7 +183,7 @@ final class HeadKeeper {
 }
 
 extension Head {
-    fileprivate func adding(_ changes: RowChanges) -> Head {
+    fileprivate func adding(_ changes: RowChanges.Total) -> Head {
         var next = self
         next.items = items + changes.items
         next.lookups = lookups + changes.lookups

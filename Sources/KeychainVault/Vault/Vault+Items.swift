@@ -54,11 +54,11 @@ extension Vault {
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        try write(.items, authorization, body)
+        try write(authorization.isShort ? .item : .items, authorization, body)
     }
 
     public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
-        try write(.items, authorization) { try $0.insert(item, authorization) }
+        try write(.item, authorization) { try $0.insert(item, authorization) }
     }
 
     public func update(

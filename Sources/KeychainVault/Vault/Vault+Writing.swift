@@ -8,6 +8,8 @@ import KeychainEngine
 struct WritePlan {
     /// Whether it needs the keys of items, so that it is refused while these are closed.
     var isOfItems = false
+    /// Whether it changes one item, at once: then it may be made together with others, on another thread.
+    var isShort = false
     /// Whether it removes something in any case, so that it must work on a full disk. Other writes report when they
     /// have removed something (``VaultTransaction/hasRemoved``).
     var isRemoval = false
@@ -22,6 +24,7 @@ struct WritePlan {
     var gate: CommitGate?
 
     static let items = WritePlan(isOfItems: true)
+    static let item = WritePlan(isOfItems: true, isShort: true)
     static let removalOfItems = WritePlan(isOfItems: true, isRemoval: true)
     static let removal = WritePlan(isRemoval: true)
     static let ofHead = WritePlan(repairsKeybag: false)
@@ -50,25 +53,50 @@ extension Vault {
         }
     }
 
-    /// The same with the proofs so far: takes the lock and begins a transaction, and another one if the first finds
-    /// another keybag or no space.
+    /// The same with the proofs so far. A short write takes its turn among those of this process.
     private func writeOnce<Result>(
         _ plan: WritePlan, _ body: (VaultTransaction) throws -> Result
     ) throws(KeychainError) -> Attempt<Result> {
         // Before the lock: on a read-only medium the lock file cannot be opened.
         if let session = try openSession(), session.isReadOnly { throw .vaultIsReadOnly(location) }
-        let lock = try lockForWriting(plan.gate)
-        defer {
-            plan.gate?.leave()
-            lock.release()
+        defer { plan.gate?.leave() }
+        let wait = FileLock.Wait(settings.writerTimeout, plan.gate)
+        guard plan.isShort else { return try writeLocked(plan, wait, nil, body) }
+        guard !writes.isHeldByParent else { throw Self.forkedInUse }
+        var group: WriteQueue.Group? = WriteQueue.Group(writes)
+        if !writes.lead() {
+            var result: Result?
+            let answer = try withoutActuallyEscaping(body) { (body) throws(KeychainError) in
+                let write = WaitingWrite(plan) { result = try body($0) }
+                return try writes.answer(to: write, wait, location.lockFile)
+            }
+            switch answer {
+            case .done:
+                guard let result else { throw .unknownOutcome(location.databaseFile) }
+                return .done(result)
+            case .failed(let error): throw error
+            case .leads(let isAlone): if isAlone { group = nil }
+            }
         }
+        defer { writes.endLead() }
+        return try writeLocked(plan, wait, group, body)
+    }
+
+    /// Takes the lock and begins a transaction, and another one if the first finds another keybag or no space.
+    ///
+    /// - Parameter group: Takes the writes that wait into the transaction.
+    private func writeLocked<Result>(
+        _ plan: WritePlan, _ wait: FileLock.Wait, _ group: WriteQueue.Group?, _ body: (VaultTransaction) throws -> Result
+    ) throws(KeychainError) -> Attempt<Result> {
+        let lock = try lockForWriting(wait)
+        defer { lock.release() }
         let reserve = Reserve(location)
-        var (plan, transaction) = (plan, VaultTransaction?.none)
+        var (plan, group, transaction) = (plan, group, VaultTransaction?.none)
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
                 let session = try openOrCreateSession(lock)
-                if let result = try commit(plan, session, lock, &transaction, body) {
+                if let result = try commit(plan, session, lock, group, &transaction, body) {
                     reserve.restore()
                     return .done(result)
                 }
@@ -79,6 +107,11 @@ extension Vault {
                 // Another connection of this process has, or had, the index of the WAL in memory (``Session/indexFailure``), and
                 // the session shares it for as long as it is open.
                 if error.reason == .readOnly { dropSession() }
+                // By itself the leader may succeed.
+                if let lost = group, lost.isLost {
+                    group = nil
+                    continue
+                }
                 // The body may have caught the refusal and thrown another error.
                 if error == .interactionNotAllowed, let requirement = transaction?.requirement {
                     return requirement.attempt()
@@ -100,8 +133,7 @@ extension Vault {
     private static let writingAttempts = 3
 
     /// The writer lock; its file is created again if it was removed.
-    func lockForWriting(_ gate: CommitGate?) throws(KeychainError) -> FileLock {
-        let wait = FileLock.Wait(settings.writerTimeout, gate)
+    func lockForWriting(_ wait: FileLock.Wait) throws(KeychainError) -> FileLock {
         while true {
             if access(location.lockFile, F_OK) != 0 {
                 try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
@@ -127,10 +159,13 @@ extension Vault {
 
     /// One transaction.
     ///
-    /// - Parameter latest: Set to the transaction once it runs: its state is needed even if it fails.
+    /// - Parameters:
+    ///   - group: Takes the writes that wait into the transaction.
+    ///   - latest: Set to the transaction once it runs: its state is needed even if it fails.
     /// - Returns: `nil`, and nothing has changed, if the session no longer matches the file.
     func commit<Result>(
-        _ plan: WritePlan, _ session: Session, _ lock: FileLock, _ latest: inout VaultTransaction?,
+        _ plan: WritePlan, _ session: Session, _ lock: FileLock, _ group: WriteQueue.Group?,
+        _ latest: inout VaultTransaction?,
         _ body: (VaultTransaction) throws -> Result
     ) throws(KeychainError) -> Result? {
         // A vault that was copied without its lock file, or lost it, has lost the marker too; a vault whose creation
@@ -158,6 +193,10 @@ extension Vault {
                     latest = transaction
                     let result = try body(transaction)
                     try transaction.checkUndamaged()
+                    // Nothing that concerns the whole vault happens together with writes of others.
+                    if !transaction.hasRemoved, !session.isOfFormerFormat, !session.isFrozen {
+                        try group?.run(session, keeper)
+                    }
                     truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
                     // The head covers the whole change, so it is written last.
                     try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
@@ -166,6 +205,7 @@ extension Vault {
                     try connection.commit(location.databaseFile)
                     PausePoint.committed.reached()
                     keeper.committed()
+                    group?.committed()
                     if truncation?.run(connection) ?? false { keeper.truncated() }
                     // The session's view of the format, or of the files, is outdated.
                     if session.isOfFormerFormat || session.isFrozen { dropSession() }
@@ -173,6 +213,7 @@ extension Vault {
                 } catch {
                     // After some errors SQLite has already rolled back.
                     try? connection.rollBack()
+                    group?.ended(error, location.databaseFile)
                     // It would keep the database locked.
                     if connection.isInTransaction { session.dropWritingConnection() }
                     if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }

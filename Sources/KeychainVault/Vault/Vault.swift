@@ -39,6 +39,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     public let settings: VaultSettings
     public let rateLimit = RateLimit()
     let changes = VaultChanges()
+    package let writes = WriteQueue()
     private let session = Guarded<Session?>(nil)
     /// The same session. The lock above is held while the files are checked and opened.
     private let fresh = FreshSession()
@@ -126,7 +127,7 @@ public final class Vault: TransactionalStore, UserVerifier {
         }
     }
 
-    private static let forkedInUse = KeychainError(
+    static let forkedInUse = KeychainError(
         .unavailable,
         "This process was forked while its parent was using the vault. Fork before the vault is used, or run a new program."
     )

@@ -15,9 +15,22 @@ private var monotonicTime: Int {
 /// key, value, begin, end, outcome.
 struct Hurry {
     let store: SecretStore
-    let worker: Int
+    let worker: String
 
-    func run(operations: Int) {
+    /// Each thread is a worker of its own.
+    func run(operations: Int, threads: Int) {
+        let group = DispatchGroup()
+        for thread in 0..<threads {
+            group.enter()
+            Thread.detachNewThread {
+                Hurry(store: store, worker: "\(worker).\(thread)").run(operations: operations)
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
+    private func run(operations: Int) {
         for operation in 0..<operations {
             let (key, value) = ("key-\(Int.random(in: 0..<4))", "\(worker):\(operation)")
             var hurried = store

@@ -63,8 +63,8 @@ struct KitVerb {
         }
     }
 
-    /// WORKER OPERATIONS
-    func hurry() { Hurry(store: store, worker: number(0)).run(operations: number(1)) }
+    /// WORKER OPERATIONS THREADS
+    func hurry() { Hurry(store: store, worker: arguments[0]).run(operations: number(1), threads: number(2)) }
 
     /// ACCOUNT COUNT
     func observeAnother() async throws {

@@ -64,6 +64,39 @@ extension VaultItems {
         forked.signal()
     }
 
+    /// Forks while a thread is about to take the writer lock and another one waits for it. The child adds an item.
+    func forkWhileWriting(_ vault: Vault) throws {
+        let (leads, forked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        PausePoint.observe { point in
+            guard point == .lockFileOpened else { return }
+            leads.signal()
+            forked.wait()
+        }
+        let (group, failures) = (DispatchGroup(), FailureCount())
+        for number in 1...2 {
+            group.enter()
+            Thread.detachNewThread {
+                do { try add("parent-\(number)", "v") } catch { failures.note() }
+                group.leave()
+            }
+            if number == 1 { leads.wait() }
+        }
+        while vault.writes.waitingCount == 0 { usleep(1000) }
+        waitUntilOtherThreadsSleep()
+        let child = test_fork()
+        guard child != 0 else {
+            alarm(60)
+            PausePoint.observe(nil)
+            do { try add("child", "v") } catch { _exit(1) }
+            _exit(0)
+        }
+        say("child", exitStatus(child))
+        PausePoint.observe(nil)
+        for _ in 1...2 { forked.signal() }
+        group.wait()
+        if failures.count > 0 { throw KeychainError(.inputOutput, "An addition of the parent failed.") }
+    }
+
     private static func query(_ account: String) -> Query {
         Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
     }

@@ -8,16 +8,25 @@ import Testing
 
 @Suite("Swarm with timeouts")
 struct TimeoutSwarmTests {
-    private static let (workers, operations) = (8, 250)
-
     @Test func eightProcesses_whoseCallsTimeOut_seeNoRefusedChangeLater() throws {
+        try hurry(processes: 8, threads: 1)
+    }
+
+    /// The threads of a process make their changes together.
+    @Test func threadsOfTwoProcesses_whoseCallsTimeOut_seeNoRefusedChangeLater() throws {
+        try hurry(processes: 2, threads: 6)
+    }
+
+    private static let operations = 250
+
+    private func hurry(processes: Int, threads: Int) throws {
         let shared = try SharedVault()
         try shared.store.save("first", for: "key-0")
-        let children = try (0..<Self.workers).map {
-            try shared.start(["hurry", "\($0)", "\(Self.operations)"])
+        let children = try (0..<processes).map {
+            try shared.start(["hurry", "\($0)", "\(Self.operations)", "\(threads)"])
         }
         let events = try children.flatMap { try $0.finish().lines.compactMap(HurriedEvent.init) }
-        #expect(events.count >= Self.workers * Self.operations)
+        #expect(events.count >= processes * threads * Self.operations)
         let outcomes = Set(events.map(\.outcome))
         #expect(outcomes.isSubset(of: ["ok", "timedOut", "busy"]), "\(outcomes)")
         // Else the test has seen nothing.
