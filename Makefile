@@ -9,10 +9,10 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers gate lint format docs consumers clean
+.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers gate lint format docs consumers distributions clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Store a secret in one process and read it in another, in a temporary vault
 	@Scripts/setup.sh build
@@ -88,6 +88,10 @@ consumers: ## Build the packages from the READMEs, and packages that depend on t
 	@Scripts/check-readme.sh
 	@Scripts/check-consumers.sh
 	@Scripts/check-consumers.sh --release
+
+distributions: ## Try what was built here in other distributions, as root; installs debootstrap
+	@Scripts/setup.sh test
+	@DISTRIBUTIONS_SKIP='$(FAULT_SUITES)|SwarmTests|NeedleTests' Scripts/check-distributions.sh
 
 clean: ## Remove all build products
 	rm -rf .build

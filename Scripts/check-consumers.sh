@@ -3,19 +3,24 @@
 # Builds and runs packages that depend on this project as users' packages do: by URL and version, with their own target named
 # `Valet`, and on the wrappers in a separate repository, with each trait alone and with all traits.
 #
-#   Scripts/check-consumers.sh [--release]     a release build instead of a debug build
+#   Scripts/check-consumers.sh [--release|--sample]
+#
+#   --release    release builds instead of debug builds
+#   --sample     only the package with its own target `Valet`
 #
 # It checks the last commit. Nothing is fetched from the URLs: git is configured to use local copies instead.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
+configuration=debug sample=0
 case "${1-}" in
-    '') configuration=debug ;;
+    '') ;;
     --release) configuration=release ;;
-    *) echo "usage: $0 [--release]" >&2; exit 64 ;;
+    --sample) sample=1 ;;
+    *) echo "usage: $0 [--release|--sample]" >&2; exit 64 ;;
 esac
-readonly configuration
+readonly configuration sample
 readonly version=0.1.0 core=https://example.invalid/swift-keychain wrappers=https://example.invalid/swift-keychain-wrappers
 readonly not_built='The connection to the TV is not part of this build. Depend on the package with .package(url: …, from: …, traits: ["LGTVControl"]).'
 
@@ -33,6 +38,7 @@ main() {
     unset KEYCHAIN_CHECK
 
     check_own_names
+    if ((sample)); then return; fi
     check_configuration
     check_wrappers "no trait" '' "$not_built"
     check_wrappers "the trait IssueReporting" '"IssueReporting"' "$not_built"

@@ -86,7 +86,8 @@ extension Vault {
     ///
     /// - Parameter group: Takes the writes that wait into the transaction.
     private func writeLocked<Result>(
-        _ plan: WritePlan, _ wait: FileLock.Wait, _ group: WriteQueue.Group?, _ body: (VaultTransaction) throws -> Result
+        _ plan: WritePlan, _ wait: FileLock.Wait, _ group: WriteQueue.Group?,
+        _ body: (VaultTransaction) throws -> Result
     ) throws(KeychainError) -> Attempt<Result> {
         let lock = try lockForWriting(wait)
         defer { lock.release() }
@@ -232,42 +233,6 @@ extension Vault {
     private static func repairKeybag(_ session: Session, _ transaction: WriteTransaction) throws {
         guard !session.hasTwoKeybags, let keybag = session.keyState.authentic else { return }
         try transaction.write(keybag: keybag.bytes)
-    }
-}
-
-/// Removes deleted data from the WAL after a commit, as soon as no reader needs it.
-private struct LogTruncation {
-    private let lock: FileLock
-    private let isNeeded: Bool
-    /// Whether an earlier truncation is still due.
-    private let isOverdue: Bool
-
-    /// Created before the commit, so that a process killed after the commit leaves the note.
-    init(_ lock: FileLock, isNeeded: Bool) {
-        self.lock = lock
-        self.isNeeded = isNeeded
-        isOverdue = VaultMarker.notesRemovedData(lock)
-        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(true, lock) }
-    }
-
-    /// Call it if nothing was removed after all.
-    func withdraw() {
-        if isNeeded, !isOverdue { VaultMarker.noteRemovedData(false, lock) }
-    }
-
-    /// Call it after the commit; a failure here does not undo the commit. Does not wait for readers: one may have been
-    /// stopped.
-    ///
-    /// - Returns: Whether it has truncated the WAL.
-    func run(_ connection: Connection) -> Bool {
-        guard isNeeded || isOverdue else { return false }
-        let isDone = connection.truncateLogNow()
-        if isDone {
-            VaultMarker.noteRemovedData(false, lock)
-        } else if !isOverdue {
-            VaultMarker.noteRemovedData(true, lock, durably: true)
-        }
-        return isDone
     }
 }
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tries what was built here in other distributions: the tool with Swift's libraries inside, and the core's tests.
+#
+#   Scripts/check-distributions.sh [SUITE …]     default: trixie (Debian 13), jammy and noble (Ubuntu 22.04, 24.04)
+#
+# As root. Each distribution is made by debootstrap in a temporary folder. One whose mirror cannot be reached is skipped, with the
+# reason. Nothing is installed on this machine but debootstrap.
+
+set -euo pipefail
+cd -- "$(dirname -- "$0")/.."
+
+readonly debian=http://deb.debian.org/debian ubuntu=http://archive.ubuntu.com/ubuntu
+# What the tests need, and what Swift's shared libraries need.
+readonly packages=ca-certificates,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils
+# Tests of faults, which do not depend on the distribution, and those that need this machine's users.
+readonly skipped=${DISTRIBUTIONS_SKIP:-KillTests|StarvationTests|FaultSampleTests|SwarmTests|NeedleTests}
+
+((EUID == 0)) || { echo "Run this as root: it makes the folders of other distributions." >&2; exit 1; }
+command -v debootstrap >/dev/null || apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
+
+scratch=$(mktemp -d)
+project=$PWD
+toolchain=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "$(command -v swift)")")")")
+readonly scratch project toolchain
+trap 'rm -rf -- "$scratch"' EXIT
+
+main() {
+    if (($# == 0)); then set -- trixie jammy noble; fi
+    swift build --configuration release --static-swift-stdlib --product keychainctl
+    tool=$(swift build --configuration release --static-swift-stdlib --show-bin-path)/keychainctl
+    Scripts/build.sh core --build-tests
+    local suite tried=0
+    for suite in "$@"; do
+        make_root "$suite" || continue
+        tried=$((tried + 1))
+        within "$scratch/$suite" bash -euo pipefail <<<"$(try_tool)"
+        within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests)"
+        rm -rf -- "${scratch:?}/$suite"
+    done
+    ((tried > 0)) || { echo "No distribution could be tried." >&2; exit 1; }
+}
+
+make_root() { # suite
+    local mirror=$debian options=()
+    case $1 in
+        jammy | noble)
+            mirror=$ubuntu
+            # Their keys are in a package of Ubuntu's. What is tried here is thrown away.
+            options=(--no-check-gpg --components=main,universe)
+            ;;
+    esac
+    echo "== $1"
+    if ! debootstrap --variant=minbase --include="$packages" ${options[@]+"${options[@]}"} "$1" "$scratch/$1" "$mirror" gutsy \
+        >"$scratch/log" 2>&1; then
+        echo "skipped: debootstrap says: $(tail -n 1 "$scratch/log")"
+        rm -rf -- "${scratch:?}/$1"
+        return 1
+    fi
+    install -D -t "$scratch/$1/usr/local/bin" "$tool"
+    mkdir -p "$scratch/$1$project" "$scratch/$1$toolchain"
+}
+
+# Runs a command with this folder and Swift's libraries at their places. What is mounted goes with the command.
+within() { # root, command
+    unshare --mount --fork bash -euc '
+        mount -t proc proc "$0/proc"
+        mount --rbind /dev "$0/dev"
+        mount --bind "$1" "$0$1"
+        mount --bind "$2" "$0$2"
+        exec chroot "$0" "${@:3}"' "$1" "$project" "$toolchain" "${@:2}"
+}
+
+environment() {
+    cat <<'END'
+home=$(mktemp -d)
+chmod 755 "$home"
+export HOME="$home" KEYCHAIN_VAULT="$home/vault" KEYCHAIN_DEVICE_KEY="$home/config/device.key" NO_COLOR=1 LANG=C.UTF-8
+export XDG_CONFIG_HOME="$home/settings" XDG_STATE_HOME="$home/state" KEYCHAIN_ANCHORS=file
+END
+}
+
+try_tool() {
+    environment
+    cat <<'END'
+. /etc/os-release
+echo "$PRETTY_NAME, $(ldd --version | head -n 1)"
+printf %s 'correct horse' | keychainctl set --service example.com --account alice
+[[ $(keychainctl get --service example.com --account alice) == 'correct horse' ]]
+keychainctl doctor | tail -n 1
+END
+}
+
+try_tests() {
+    environment
+    cat <<END
+cd -- '$project'
+.build/development/debug/swift-keychainPackageTests.xctest --testing-library swift-testing \
+    --experimental-maximum-parallelization-width 24 --skip '$skipped' \
+    --filter 'KeychainVaultTests|KeychainKitTests|KeychainServicesTests|KeychainctlTests|SecretMemoryTests' \
+    </dev/null >"\$home/log" 2>&1
+status=\$?
+grep -aE '^✘|Test run with' "\$home/log" | tail -n 20
+exit "\$status"
+END
+}
+
+main "$@"
