@@ -2,7 +2,7 @@
 // One connection to a database, through SQLite's C API.
 
 import CKeychainSQLite
-package import Foundation
+import Foundation
 import Synchronization
 
 /// Decides for several connections, from any thread, whether the last of them moves the WAL into the database and removes it.
@@ -36,7 +36,7 @@ package final class Connection {
         }
     }
 
-    private var database: OpaquePointer?
+    private(set) var database: OpaquePointer?
     /// The kept statements, by their place; `nil` while one is in use.
     private var prepared: [OpaquePointer?] = []
     private let wait: BusyWait?
@@ -172,65 +172,12 @@ package final class Connection {
         }
     }
 
-    private var opened: OpaquePointer {
+    /// - Throws: After ``close()``.
+    var opened: OpaquePointer {
         get throws {
             guard let database else { throw SQLiteFailure(code: SQLITE_MISUSE) }
             return database
         }
-    }
-
-    // MARK: - Results
-
-    /// The first column of the first row; `nil` if there is no row, or if it is not a number.
-    package func number(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> Int64? {
-        try first(sql, arguments) { $0.number(0) }
-    }
-
-    /// The first column of the first row; `nil` if there is no row, or if it is not a blob. A blob may be empty.
-    package func blob(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> Data? {
-        try first(sql, arguments) { $0.isBlob(0) ? $0.blob(0) : nil }
-    }
-
-    /// The first column of the first row as text; `nil` if there is no row, or if it is NULL.
-    package func text(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> String? {
-        try first(sql, arguments) { $0.text(0) }
-    }
-
-    private func first<Value>(
-        _ sql: SQL, _ arguments: [SQLValue], _ value: (RowReader) -> Value?
-    ) throws -> Value? {
-        var found: Value?
-        try forEach(sql, arguments) { row in
-            found = value(row)
-            return false
-        }
-        return found
-    }
-
-    /// The first column of each row that has a number there.
-    package func numbers(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [Int64] {
-        try all(sql, arguments) { $0.number(0) }
-    }
-
-    /// The first column of each row as text, without those that are NULL.
-    package func texts(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [String] {
-        try all(sql, arguments) { $0.text(0) }
-    }
-
-    /// The first column of each row that has a blob there.
-    package func blobs(_ sql: SQL, _ arguments: [SQLValue] = []) throws -> [Data] {
-        try all(sql, arguments) { $0.isBlob(0) ? $0.blob(0) : nil }
-    }
-
-    private func all<Value>(
-        _ sql: SQL, _ arguments: [SQLValue], _ value: (RowReader) -> Value?
-    ) throws -> [Value] {
-        var found: [Value] = []
-        try forEach(sql, arguments) { row in
-            if let value = value(row) { found.append(value) }
-            return true
-        }
-        return found
     }
 
     /// The rows that the last statement changed.
@@ -238,57 +185,6 @@ package final class Connection {
 
     /// All rows that this connection has changed so far; failed statements do not count.
     var totalChangesCount: Int { Int(sqlite3_total_changes64(database)) }
-
-    // MARK: - Whole databases
-
-    /// For tests: makes SQLite ask before it prepares a statement.
-    package func setAuthorizer(
-        _ authorizer:
-            @convention(c) (
-                UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
-                UnsafePointer<CChar>?
-            ) -> Int32
-    ) throws {
-        try SQLiteFailure.check(sqlite3_set_authorizer(database, authorizer, nil))
-    }
-
-    /// SQLite's object for the file.
-    var databaseFile: UnsafeMutablePointer<sqlite3_file>? {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        return sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK ? file : nil
-    }
-
-    /// Moves all of the WAL into the database and truncates it.
-    ///
-    /// - Throws: `SQLITE_BUSY` if another connection needs the WAL.
-    package func truncateLog() throws {
-        try SQLiteFailure.check(sqlite3_wal_checkpoint_v2(try opened, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
-    }
-
-    /// Overwrites another database with this one. The first step locks the target until the last page is written.
-    ///
-    /// - Parameter check: Called after each step. If it throws, the target keeps its contents, unless the copy is complete;
-    ///   then the error is ignored.
-    package func copy(
-        to target: Connection, pagesPerStep: Int32 = -1, _ check: (_ isDone: Bool) throws -> Void = { _ in }
-    ) throws {
-        guard let backup = sqlite3_backup_init(try target.opened, "main", try opened, "main") else {
-            throw SQLiteFailure(code: sqlite3_extended_errcode(target.database))
-        }
-        do {
-            while true {
-                let code = sqlite3_backup_step(backup, pagesPerStep)
-                if code == SQLITE_DONE { break }
-                try SQLiteFailure.check(code)
-                try check(false)
-            }
-            try? check(true)
-        } catch {
-            sqlite3_backup_finish(backup)
-            throw error
-        }
-        try SQLiteFailure.check(sqlite3_backup_finish(backup))
-    }
 
     // MARK: - Transactions
 

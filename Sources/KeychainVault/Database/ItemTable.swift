@@ -18,7 +18,7 @@ struct ItemTable {
         case lookup(Data)
         case keyClass(UInt8)
 
-        fileprivate var arguments: [SQLValue] {
+        var arguments: [SQLValue] {
             switch self {
             case .all: []
             case .row(let id): [.number(id)]
@@ -78,7 +78,7 @@ struct ItemTable {
     }
 
     /// For each set of columns: one statement for each kind of candidates.
-    private enum Statements {
+    enum Statements {
         static let metadata = of(opening)
         static let metadataAndValue = of(opening + ", value")
         static let metadataAndKey = of(opening + ", " + filing)
@@ -193,59 +193,6 @@ struct ItemTable {
         }
         return rows
     }
-
-    func count() throws -> Int { Int(try connection.number("SELECT count(*) FROM item") ?? 0) }
-
-    /// Items of a class, those in quarantine included.
-    func count(of keyClass: UInt8) throws -> Int {
-        try ["item", "quarantine"].reduce(0) { count, table in
-            try count
-                + Int(
-                    connection.number("SELECT count(*) FROM \(table) WHERE class = ?", [.number(Int64(keyClass))]) ?? 0)
-        }
-    }
-
-    /// How many rows are sealed under each key, according to their columns.
-    func keyUse() throws -> KeyUse {
-        KeyUse(items: try counts(in: "item"), quarantined: try counts(in: "quarantine"))
-    }
-
-    private func counts(in table: String) throws -> [ClassKeyName: Int] {
-        var counts: [ClassKeyName: Int] = [:]
-        try connection.forEach("SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation") { row in
-            // As in rows that are read: a damaged number becomes one that no key has.
-            let name = ClassKeyName(
-                keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
-            counts[name, default: 0] += Int(row.number(2) ?? 0)
-            return true
-        }
-        return counts
-    }
-
-    /// Of several ways to narrow a search, the one that leaves the fewest rows, according to a short count.
-    func narrowest(_ choices: [Candidates]) throws -> Candidates {
-        guard choices.count > 1 else { return choices.first ?? .all }
-        var best: (choice: Candidates, count: Int)?
-        for choice in choices {
-            let count = try shortCount(choice)
-            if best.map({ count < $0.count }) ?? true { best = (choice, count) }
-        }
-        return best?.choice ?? .all
-    }
-
-    private func shortCount(_ candidates: Candidates) throws -> Int {
-        let sql: SQL
-        switch candidates {
-        case .major: sql = Statements.shortCountOfMajor
-        case .lookup: sql = Statements.shortCountOfLookup
-        case .all, .row, .key, .minor, .keyClass: return .max
-        }
-        return Int(try connection.number(sql, candidates.arguments) ?? 0)
-    }
-
-    func lookupCount() throws -> Int { Int(try connection.number("SELECT count(*) FROM lookup") ?? 0) }
-
-    func quarantineCount() throws -> Int { Int(try connection.number("SELECT count(*) FROM quarantine") ?? 0) }
 
     // MARK: - For writing
 
