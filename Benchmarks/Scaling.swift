@@ -4,6 +4,7 @@
 import Foundation
 import KeychainKit
 import KeychainServices
+import KeychainVault
 import Synchronization
 
 /// Reads by several threads or tasks at once for a fixed time.
@@ -22,6 +23,13 @@ struct Scaling {
     static let seconds = 0.4
 
     func threads(_ count: Int) throws -> Result {
+        try Self.threads(count) { _ in { try store.read(Data.self, for: names[$0 % names.count]) != nil } }
+    }
+
+    /// - Parameter reading: Makes a reader, on its thread.
+    static func threads(
+        _ count: Int, _ reading: @escaping @Sendable (_ reader: Int) throws -> (_ index: Int) throws -> Bool
+    ) throws -> Result {
         let collected = Mutex<[Double]>([])
         let failures = Mutex(0)
         let group = DispatchGroup()
@@ -31,12 +39,17 @@ struct Scaling {
             Thread.detachNewThread {
                 var samples: [Double] = []
                 var index = reader &* 7919
-                while ContinuousClock.now < end {
-                    let start = ContinuousClock.now
-                    let isRead = (try? store.read(Data.self, for: names[index % names.count])) != nil
-                    samples.append((ContinuousClock.now - start) / .microseconds(1))
-                    if !isRead { failures.withLock { $0 += 1 } }
-                    index &+= 31
+                do {
+                    let read = try reading(reader)
+                    while ContinuousClock.now < end {
+                        let start = ContinuousClock.now
+                        let isRead = try read(index)
+                        samples.append((ContinuousClock.now - start) / .microseconds(1))
+                        if !isRead { failures.withLock { $0 += 1 } }
+                        index &+= 31
+                    }
+                } catch {
+                    failures.withLock { $0 += 1 }
                 }
                 collected.withLock { $0 += samples }
                 group.leave()
@@ -85,6 +98,7 @@ func measureScaling(size: Int, parent: String) async throws {
     print("reads by several readers, \(size) items")
     let bench = try Bench(size: size, parent: parent)
     let store = SecretStore(service: "com.example.service", store: bench.services.engine.store)
+    try measureMachine(parent: bench.location.folder)
     for (kind, count) in [("64 names", 64), ("all names", size)] {
         let scaling = Scaling(store: store, names: (0..<count).map { "account-\($0)" })
         _ = try scaling.threads(1)
@@ -95,6 +109,20 @@ func measureScaling(size: Int, parent: String) async throws {
         }
         printRow("\(kind), 64 tasks", try await scaling.tasks(64), beside: alone)
     }
+}
+
+/// What the machine gives to threads that share nothing: each reads the floor with crypto in a database of its own.
+private func measureMachine(parent: String) throws {
+    let run = { (threads: Int) in
+        try Scaling.threads(threads) { reader in
+            let floor = try Floor(path: "\(parent)/floor-\(threads)-\(reader).db", rowSize: 32 + 284 + 152)
+            try floor.fill(64)
+            return { try floor.read($0 % 64, opening: true) > 0 }
+        }
+    }
+    let alone = try run(1)
+    printRow("floor + open, 1 thread", alone, beside: alone)
+    for threads in [2, 8] { printRow("floor + open, \(threads) threads", try run(threads), beside: alone) }
 }
 
 private func printRow(_ name: String, _ result: Scaling.Result, beside alone: Scaling.Result) {
