@@ -86,12 +86,11 @@ docs: ## Check the documents: links, test names, examples, folder order, API ref
 consumers: ## Build the packages from the READMEs, and packages that depend on this one by URL and version (debug, release)
 	@Scripts/setup.sh build
 	@Scripts/check-readme.sh
-	@Scripts/check-consumers.sh
-	@Scripts/check-consumers.sh --release
+	@CONSUMERS_RECORD=Docs/Evidence.md Scripts/check-consumers.sh --all
 
 distributions: ## Try what was built here in other distributions, as root; installs debootstrap
 	@Scripts/setup.sh test
-	@DISTRIBUTIONS_SKIP='$(FAULT_SUITES)|SwarmTests|NeedleTests' Scripts/check-distributions.sh
+	@DISTRIBUTIONS_RECORD=Docs/Evidence.md DISTRIBUTIONS_SKIP='$(FAULT_SUITES)|SwarmTests|NeedleTests' Scripts/check-distributions.sh
 
 clean: ## Remove all build products
 	rm -rf .build

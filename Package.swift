@@ -85,7 +85,8 @@ let targets: [Target] = [
             "CKeychainSQLite",
         ]),
 
-    // Beside the vault: the pure core of sync
+    // Beside the vault: where sync leaves objects, and its pure core
+    .target(name: "KeychainSyncCarriers", dependencies: ["KeychainSync", "KeychainCrypto"]),
     .target(name: "KeychainSync", dependencies: ["KeychainCrypto", "SecretMemory"]),
 
     // Meaning
@@ -210,7 +211,11 @@ let targets: [Target] = [
         path: "Tests/SyncSimulation"),
     .executableTarget(name: "sync-simulator", dependencies: ["SyncSimulation"], path: "Tests/SyncSimulator"),
     .testTarget(
-        name: "KeychainSyncTests", dependencies: ["KeychainSync", "SyncSimulation", "KeychainCrypto", "SecretMemory"]),
+        name: "KeychainSyncTests",
+        dependencies: [
+            "KeychainSyncCarriers", "KeychainSync", "SyncSimulation", "KeychainCrypto", "KeychainTestSupport",
+            "SecretMemory",
+        ]),
     // These are somebody's apps: they import only Apple's names, and have their entitlements beside their own executable.
     .executableTarget(
         name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),
@@ -242,7 +247,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
-        "KeychainSync", "SyncSimulation", "sync-simulator", "KeychainSyncTests",
+        "KeychainSync", "KeychainSyncCarriers", "SyncSimulation", "sync-simulator", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

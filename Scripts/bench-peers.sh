@@ -37,12 +37,11 @@ main() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# As the README builds the tool.
 build_ours() {
-    local product
-    for product in keychainctl keychain-benchmarks; do
-        swift build --configuration release --enable-all-traits --product "$product"
-    done
-    release=$(swift build --configuration release --enable-all-traits --show-bin-path)
+    local product build=(swift build --configuration release --static-swift-stdlib)
+    for product in keychainctl keychain-benchmarks; do "${build[@]}" --product "$product"; done
+    release=$("${build[@]}" --show-bin-path)
 }
 
 # A line for each peer: what the table calls it, the test for it, and its Debian packages.

@@ -3,24 +3,26 @@
 # Builds and runs packages that depend on this project as users' packages do: by URL and version, with their own target named
 # `Valet`, and on the wrappers in a separate repository, with each trait alone and with all traits.
 #
-#   Scripts/check-consumers.sh [--release|--sample]
+#   Scripts/check-consumers.sh [--all|--sample]     default: debug builds
 #
-#   --release    release builds instead of debug builds
-#   --sample     only the package with its own target `Valet`
+#   --all       debug and release builds
+#   --sample    only the package with its own target `Valet`
+#
+#   CONSUMERS_RECORD    a document whose section "Consumers" is replaced with the table of results
 #
 # It checks the last commit. Nothing is fetched from the URLs: git is configured to use local copies instead.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
-configuration=debug sample=0
+configurations=(debug) sample=0
 case "${1-}" in
     '') ;;
-    --release) configuration=release ;;
+    --all) configurations=(debug release) ;;
     --sample) sample=1 ;;
-    *) echo "usage: $0 [--release|--sample]" >&2; exit 64 ;;
+    *) echo "usage: $0 [--all|--sample]" >&2; exit 64 ;;
 esac
-readonly configuration sample
+readonly configurations sample
 readonly version=0.1.0 core=https://example.invalid/swift-keychain wrappers=https://example.invalid/swift-keychain-wrappers
 readonly not_built='The connection to the TV is not part of this build. Depend on the package with .package(url: …, from: …, traits: ["LGTVControl"]).'
 
@@ -37,6 +39,11 @@ main() {
     export GIT_CONFIG_KEY_1="url.$scratch/wrappers.git.insteadOf" GIT_CONFIG_VALUE_1=$wrappers
     unset KEYCHAIN_CHECK
 
+    for configuration in "${configurations[@]}"; do check; done
+    if [[ -n ${CONSUMERS_RECORD-} ]]; then record; fi
+}
+
+check() {
     check_own_names
     if ((sample)); then return; fi
     check_configuration
@@ -130,6 +137,7 @@ END
 }
 
 begin() {
+    name=$1
     printf '== %s (%s)\n' "$1" "$configuration"
     rm -rf -- "$scratch/app/Sources" "$scratch/app/Package.resolved"
     mkdir -p "$scratch/app/Sources/App" "$scratch/home"
@@ -162,6 +170,19 @@ expect() { # expected output of the program
     )
     echo "$output"
     [[ $output == "$1" ]] || { echo "expected: $1" >&2; exit 1; }
+    printf '| %s | %s | built, and ran as expected |\n' "$name" "$configuration" >>"$scratch/results"
+}
+
+# Replaces the section of the document. A failure ends the script before.
+record() {
+    {
+        printf '## Consumers\n\n'
+        printf 'Packages that depend on this one by URL and version, and a program in each. Written by `make consumers` on %s.\n' \
+            "$(date -u +%F)"
+        printf '\n| package | build | result |\n|---|---|---|\n'
+        cat "$scratch/results"
+    } >"$scratch/section"
+    "$project/Scripts/evidence.py" "$CONSUMERS_RECORD" Consumers "$scratch/section"
 }
 
 main

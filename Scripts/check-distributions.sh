@@ -4,6 +4,8 @@
 #
 #   Scripts/check-distributions.sh [SUITE …]     default: trixie (Debian 13), jammy and noble (Ubuntu 22.04, 24.04)
 #
+#   DISTRIBUTIONS_RECORD    a document whose section "Distributions" is replaced with the table of results
+#
 # As root. Each distribution is made by debootstrap in a temporary folder. One whose mirror cannot be reached is skipped, with the
 # reason. Nothing is installed on this machine but debootstrap.
 
@@ -34,11 +36,26 @@ main() {
     for suite in "$@"; do
         make_root "$suite" || continue
         tried=$((tried + 1))
-        within "$scratch/$suite" bash -euo pipefail <<<"$(try_tool)"
-        within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests)"
+        within "$scratch/$suite" bash -euo pipefail <<<"$(try_tool)" | tee "$scratch/tool"
+        within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests)" | tee "$scratch/tests"
+        printf '| %s | %s |\n' "$(head -n 1 "$scratch/tool")" "$(tail -n 1 "$scratch/tests" | sed -E 's/^[^A-Za-z]*//')" \
+            >>"$scratch/results"
         rm -rf -- "${scratch:?}/$suite"
     done
     ((tried > 0)) || { echo "No distribution could be tried." >&2; exit 1; }
+    if [[ -n ${DISTRIBUTIONS_RECORD-} ]]; then record; fi
+}
+
+# Replaces the section of the document. A failure ends the script before.
+record() {
+    {
+        printf '## Distributions\n\n'
+        printf 'A static `keychainctl` and the core'"'"'s tests, built on this machine, in other distributions. Written by `make distributions` on %s.\n' \
+            "$(date -u +%F)"
+        printf '\n| distribution | tests without those that inject faults |\n|---|---|\n'
+        cat "$scratch/results"
+    } >"$scratch/section"
+    Scripts/evidence.py "$DISTRIBUTIONS_RECORD" Distributions "$scratch/section"
 }
 
 make_root() { # suite
@@ -53,7 +70,10 @@ make_root() { # suite
     echo "== $1"
     if ! debootstrap --variant=minbase --include="$packages" ${options[@]+"${options[@]}"} "$1" "$scratch/$1" "$mirror" gutsy \
         >"$scratch/log" 2>&1; then
-        echo "skipped: debootstrap says: $(tail -n 1 "$scratch/log")"
+        local reason
+        reason=$(tail -n 1 "$scratch/log")
+        echo "skipped: debootstrap says: $reason"
+        printf '| %s | skipped: %s |\n' "$1" "$reason" >>"$scratch/results"
         rm -rf -- "${scratch:?}/$1"
         return 1
     fi

@@ -10,16 +10,19 @@ cd -- "$(dirname -- "$0")/.."
 # The tests that inject faults themselves, or run many processes at once.
 readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
 
+# The sections that other commands write.
+readonly others=(Fuzzing Mutants Consumers Distributions)
+
 log=$(mktemp)
 readonly log
 trap 'rm -f -- "$log" "$log".*' EXIT
 
 # Keep the sections that other commands have written.
-for title in Fuzzing Mutants; do
+for title in "${others[@]}"; do
     if [[ -f Docs/Evidence.md ]]; then Scripts/evidence.py Docs/Evidence.md "$title" >"$log.$title"; fi
 done
 put_back() {
-    for title in Fuzzing Mutants; do
+    for title in "${others[@]}"; do
         if [[ -s $log.$title ]]; then Scripts/evidence.py Docs/Evidence.md "$title" "$log.$title"; fi
     done
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of files in a shared folder.
+
+import Foundation
+import KeychainCrypto
+import KeychainSync
+
+/// An object's name, followed by the beginning of its hash: a second object of the same name lies beside the first, and a file that
+/// has not been copied wholly does not have the bytes that its name tells.
+struct FileName: Hashable {
+    static let suffix = ".skc"
+    private static let digits = 8
+
+    let object: ObjectName
+    /// Eight hexadecimal digits.
+    let hash: String
+
+    init(_ object: ObjectName, _ bytes: Data) { (self.object, hash) = (object, Self.hash(bytes)) }
+
+    /// - Parameters:
+    ///   - folder: Below the ring, as `l/` and the writer.
+    ///   - file: Anything that lies in it.
+    /// - Returns: `nil` for a file that is none of an object: a hidden one, a copy that a tool has made of a conflict.
+    init?(_ folder: String, _ file: String) {
+        guard file.hasSuffix(Self.suffix) else { return nil }
+        let stem = file.dropLast(Self.suffix.count)
+        let hash = stem.suffix(Self.digits)
+        guard hash.utf8.count == Self.digits, hash.utf8.allSatisfy(Self.isDigit),
+            stem.dropLast(Self.digits).last == "-",
+            let object = ObjectName(folder + "/" + stem.dropLast(Self.digits + 1))
+        else { return nil }
+        (self.object, self.hash) = (object, String(hash))
+    }
+
+    /// The folder below the ring, and the file in it.
+    var parts: (folder: [String], file: String) {
+        let parts = object.text.split(separator: "/").map(String.init)
+        return (Array(parts.dropLast()), "\(parts.last ?? "")-\(hash)\(Self.suffix)")
+    }
+
+    func isOf(_ bytes: Data) -> Bool { Self.hash(bytes) == hash }
+
+    private static func hash(_ bytes: Data) -> String { String(Checksum.sha256(bytes).prefix(digits / 2).hexadecimal) }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(character)
+    }
+}
+
+extension Data {
+    /// In lower case: some tools change the case of names, and then nobody takes them for ours.
+    fileprivate var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

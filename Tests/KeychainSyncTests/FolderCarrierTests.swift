@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shared folder as a carrier: what is left there, and what others leave there.
+
+import Foundation
+import KeychainCrypto
+import KeychainSyncCarriers
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainSync
+
+struct FolderCarrierTests {
+    private let folder: TemporaryFolder
+    private let ring = RingID(Data(repeating: 7, count: 32))
+    private let carrier: FolderCarrier
+    private static let name = ObjectName.segment(WriterID(5), 9)
+    private static let bytes = Data("an object".utf8)
+
+    init() throws {
+        folder = try TemporaryFolder("carrier-test")
+        carrier = FolderCarrier(folder.path, ring: ring)
+    }
+
+    private var ringFolder: String { folder.path + "/skc1/" + ring.hex }
+    private var writerFolder: String { ringFolder + "/l/" + WriterID(5).hex }
+
+    /// All files, by path below the ring.
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: ringFolder).filter { $0.hasSuffix(".skc") }.sorted()
+    }
+
+    private func file() throws -> String { ringFolder + "/" + (try #require(try files().first)) }
+
+    private static func reason(_ body: () async throws -> Void) async -> CarrierFailure.Reason? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? CarrierFailure)?.reason ?? .inputOutput
+        }
+    }
+
+    // MARK: - Objects
+
+    static let names: [ObjectName] = [
+        .entry(EntryHash(Data(repeating: 1, count: 32))),
+        .wrap(
+            EpochID(number: 3, entry: Bytes16(Data(repeating: 2, count: 16))), MemberID(Data(repeating: 3, count: 16))),
+        name, .snapshot(SnapshotID(Data(repeating: 4, count: 16)), part: 2),
+        .head(MemberID(Data(repeating: 5, count: 16)), 1), .invitation(InvitationID(Data(repeating: 6, count: 16))),
+        .request(InvitationID(Data(repeating: 6, count: 16)), RequestID(Data(repeating: 7, count: 16))),
+    ]
+
+    @Test(arguments: names)
+    func object_published_isListedAndRead(_ name: ObjectName) async throws {
+        #expect(try await carrier.publish(name, Self.bytes) == .created)
+        #expect(try await carrier.list().names == [name])
+        let read = try await carrier.read([name])
+        #expect(read.map(\.name) == [name] && read.map(\.bytes) == [Self.bytes])
+    }
+
+    @Test func object_publishedAgain_isThereAlready() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .alreadySame)
+        #expect(try files().count == 1)
+    }
+
+    /// A machine that was copied writes another segment under the same number.
+    @Test func otherObjectOfTheName_liesBesideTheFirst() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        #expect(try await carrier.publish(Self.name, Data("another".utf8)) == .otherThere)
+        #expect(Set(try await carrier.read([Self.name]).map(\.bytes)) == [Self.bytes, Data("another".utf8)])
+        #expect(try await carrier.list().names == [Self.name])
+    }
+
+    @Test func object_removed_isGone() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        try await carrier.remove([Self.name, .entry(EntryHash(Data(repeating: 1, count: 32)))])
+        #expect(try await carrier.list().names.isEmpty)
+        #expect(try await carrier.read([Self.name]).isEmpty)
+    }
+
+    @Test func ring_sharesNothingWithAnother() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let other = FolderCarrier(folder.path, ring: RingID(Data(repeating: 8, count: 32)))
+        #expect(try await other.list().names.isEmpty)
+    }
+
+    @Test func objectLargerThanAny_isRefused() async throws {
+        let large = Data(count: Bounds.object + 1)
+        #expect(await Self.reason { _ = try await carrier.publish(Self.name, large) } == .tooLarge)
+        _ = try await carrier.publish(Self.name, Data(count: Bounds.object))
+        #expect(try await carrier.read([Self.name]).first?.bytes.count == Bounds.object)
+    }
+
+    // MARK: - What others leave there
+
+    /// What a tool has copied so far.
+    @Test(arguments: [0, 4])
+    func objectCopiedHalf_isReadWhenItIsWhole(length: Int) async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        try Self.bytes.prefix(length).write(to: URL(fileURLWithPath: try file()))
+        #expect(try await carrier.read([Self.name]).isEmpty)
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .created)
+        #expect(try await carrier.read([Self.name]).map(\.bytes) == [Self.bytes])
+    }
+
+    static let foreign: [@Sendable (_ folder: String, _ file: String) throws -> Void] = [
+        { folder, file in try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/.hidden.skc")) },
+        { folder, file in
+            let copy = file.replacingOccurrences(of: ".skc", with: ".sync-conflict-20261124-120000-ABCDEFG.skc")
+            try FileManager.default.copyItem(atPath: file, toPath: copy)
+        },
+        { folder, file in try FileManager.default.copyItem(atPath: file, toPath: file + "~") },
+        { folder, file in
+            let upper = folder + "/" + (file as NSString).lastPathComponent.uppercased()
+            try FileManager.default.copyItem(atPath: file, toPath: upper)
+        },
+        { folder, _ in
+            try FileManager.default.createDirectory(atPath: folder + "/deep/deeper", withIntermediateDirectories: true)
+        },
+        { folder, _ in _ = mkfifo(folder + "/pipe", 0o600) },
+        { folder, _ in try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "/") },
+        { folder, _ in
+            let name = [UInt8]((folder + "/").utf8) + [0xFF, 0xFE, 0]
+            name.withUnsafeBufferPointer { path in
+                path.withMemoryRebound(to: CChar.self) { path in
+                    if let start = path.baseAddress { close(open(start, O_CREAT | O_WRONLY, 0o600)) }
+                }
+            }
+        },
+    ]
+
+    @Test(arguments: foreign.indices)
+    func fileOfOthers_isPassedOver(_ number: Int) async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        try Self.foreign[number](writerFolder, try file())
+        #expect(try await carrier.list().names == [Self.name])
+        #expect(try await carrier.read([Self.name]).map(\.bytes) == [Self.bytes])
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .alreadySame)
+    }
+
+    /// In the place of an object: nothing waits for it, and nothing behind it is read.
+    @Test(arguments: ["pipe", "link", "folder", "large"])
+    func object_thatIsSomethingElse_isNotRead(kind: String) async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let file = try file()
+        try FileManager.default.moveItem(atPath: file, toPath: folder.path + "/moved")
+        switch kind {
+        case "pipe": #expect(mkfifo(file, 0o600) == 0)
+        case "link":
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/moved")
+        case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        default: try Data(count: Bounds.object + 1).write(to: URL(fileURLWithPath: file))
+        }
+        #expect(try await carrier.read([Self.name]).isEmpty)
+    }
+
+    @Test func ringFolder_thatIsALink_isNotFollowed() async throws {
+        let outside = try TemporaryFolder("outside")
+        try FileManager.default.createDirectory(atPath: folder.path + "/skc1", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: ringFolder, withDestinationPath: outside.path)
+        #expect(try await carrier.list().names.isEmpty)
+        #expect(await Self.reason { _ = try await carrier.publish(Self.name, Self.bytes) } == .denied)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
+    }
+
+    @Test func folder_withMoreFilesThanAnyRingNeeds_isNotListed() async throws {
+        let small = FolderCarrier(folder.path, ring: ring, mostFiles: 10)
+        _ = try await small.publish(Self.name, Self.bytes)
+        for number in 0..<10 { try Data().write(to: URL(fileURLWithPath: writerFolder + "/\(number)")) }
+        #expect(await Self.reason { _ = try await small.list() } == .overcrowded)
+    }
+
+    /// As a process leaves it that was killed while it wrote.
+    @Test func leftover_isRemovedWhenItIsOld() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let (old, young) = (writerFolder + "/.tmp-1", writerFolder + "/.tmp-2")
+        for path in [old, young] { try Data("half".utf8).write(to: URL(fileURLWithPath: path)) }
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: old)
+        _ = try await carrier.publish(.segment(WriterID(5), 10), Self.bytes)
+        #expect(!FileManager.default.fileExists(atPath: old))
+        #expect(FileManager.default.fileExists(atPath: young))
+    }
+
+    // MARK: - The folder
+
+    @Test func folderThatIsGone_isUnavailableAndNotMade() async throws {
+        let gone = FolderCarrier(folder.path + "/gone", ring: ring)
+        #expect(await Self.reason { _ = try await gone.list() } == .unavailable)
+        #expect(await Self.reason { _ = try await gone.read([Self.name]) } == .unavailable)
+        #expect(await Self.reason { _ = try await gone.publish(Self.name, Self.bytes) } == .unavailable)
+        #expect(await Self.reason { try await gone.remove([Self.name]) } == .unavailable)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/gone"))
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
+    func folderThatMayNotBeWritten_isDenied() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        #expect(chmod(writerFolder, 0o500) == 0)
+        defer { chmod(writerFolder, 0o700) }
+        #expect(await Self.reason { _ = try await carrier.publish(.segment(WriterID(5), 10), Self.bytes) } == .denied)
+        #expect(try await carrier.read([Self.name]).count == 1)
+    }
+
+    @Test func change_byAnotherMachine_isNoticed() async throws {
+        let watching = FolderCarrier(folder.path, ring: ring, interval: .milliseconds(5))
+        let other = FolderCarrier(folder.path, ring: ring)
+        var count = 0
+        for await _ in watching.changes() {
+            count += 1
+            if count == 2 { break }
+            _ = try await other.publish(Self.name, Self.bytes)
+        }
+        #expect(count == 2)
+    }
+
+    // MARK: - A ring
+
+    /// Each machine writes and looks in turns, and all of them come to the same.
+    @Test func machines_overOneFolder_haveTheSameItems() async throws {
+        var world = try World(3)
+        let carrier = FolderCarrier(folder.path, ring: world.machines[0].log.id)
+        for round in 0..<3 {
+            for index in 0..<3 { try world.write(index, ["item-\(index)": "\(round)", "shared": "\(round)-\(index)"]) }
+            for index in 0..<3 { try world.upload(index) }
+            // What is in memory goes through the folder.
+            for (name, bytes) in world.carrier { _ = try await carrier.publish(name, bytes) }
+            let objects = try await carrier.read(Array(try await carrier.list().names))
+            world.carrier = Dictionary(uniqueKeysWithValues: objects.map { ($0.name, $0.bytes) })
+            for index in 0..<3 { world.look(index) }
+        }
+        for index in 0..<3 {
+            #expect(try (0..<3).map { try world.shown(index, "item-\($0)") } == ["2", "2", "2"])
+            #expect(try world.shown(index, "shared") == world.shown(0, "shared"))
+            #expect(world.findings[index].isEmpty)
+        }
+    }
+}
