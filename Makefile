@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants sanitize bench bench-peers gate lint format docs consumers distributions clean
+.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-peers gate lint format docs consumers distributions clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,13 @@ fuzz: ## Fuzz every decoder for FUZZ_SECONDS (60) each, with the address sanitiz
 mutants: ## Check that the tests detect more than eighty defects, each injected into a copy of the project
 	@Scripts/setup.sh test
 	@MUTANTS_RECORD=Docs/Evidence.md Scripts/mutants.sh
+
+# A run of 1,000,000 takes some hours.
+SEEDS := 1000000
+
+simulate: ## Simulate sync for SEEDS (1,000,000) seeds, and write the result into Docs/Evidence.md
+	@Scripts/setup.sh build
+	@SIMULATION_RECORD=Docs/Evidence.md Scripts/simulate.sh $(SEEDS)
 
 # Tests that measure the memory of a process or count how often it wakes up: the sanitizer increases both.
 NOT_SANITIZED := $(FAULT_SUITES)|thousandReads|isNotWokenUp

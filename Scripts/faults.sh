@@ -11,7 +11,7 @@ cd -- "$(dirname -- "$0")/.."
 readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
 
 # The sections that other commands write.
-readonly others=(Fuzzing Mutants Consumers Distributions)
+readonly others=(Fuzzing Mutants Simulation Consumers Distributions)
 
 log=$(mktemp)
 readonly log

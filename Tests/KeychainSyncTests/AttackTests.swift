@@ -78,6 +78,25 @@ struct AttackTests {
         #expect(world.machines[1].overdue(at: later).isEmpty)
     }
 
+    /// The carrier guesses from the sizes which segments delete something.
+    @Test func deletionsHidden_bringNothingBack_andAreNoticedAfterTheGrace() throws {
+        var world = try synced()
+        try world.write(0, ["a": nil])
+        try world.upload(0)
+        let deletion = try #require(world.segments(of: 0).last)
+        try world.write(0, ["b": "2"])
+        try world.upload(0)
+        world.look(1, hiding: { $0 == deletion })
+        // What comes after it waits: nobody sees a state that never was.
+        #expect(try world.shown(1, "a") == "1" && world.shown(1, "b") == nil)
+        try world.head(0)
+        world.look(1, hiding: { $0 == deletion })
+        let found = world.machines[1].overdue(at: world.now + Sightings.grace)
+        #expect(found.contains { if case .found(.withheld(world.machines[0].writer, _)) = $0 { true } else { false } })
+        world.look(1)
+        #expect(try world.shown(1, "a") == nil && world.shown(1, "b") == "2")
+    }
+
     @Test func carrierRolledBack_isNoticedAndHealed_gapsIncluded() throws {
         var world = try synced()
         let old = world.carrier

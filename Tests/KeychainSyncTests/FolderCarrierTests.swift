@@ -236,4 +236,53 @@ struct FolderCarrierTests {
             #expect(world.findings[index].isEmpty)
         }
     }
+
+    /// Two clones of a repository, each with a machine's objects: merging them never conflicts, and changes no byte.
+    @Test func folderCarriedByGit_bringsTheObjectsOfAllMachines() async throws {
+        let git = Git(home: folder.path + "/home")
+        try git.run("init", "--quiet", "--bare", folder.path + "/remote")
+        let clones = ["one", "two"].map { folder.path + "/" + $0 }
+        for clone in clones {
+            try git.run("clone", "--quiet", folder.path + "/remote", clone)
+            try git.synchronize(clone)
+        }
+        let carriers = clones.map { FolderCarrier($0, ring: ring) }
+        // Bytes that git would take for text with the line ends of another system.
+        let bytes = Data("line\r\nline\n\0".utf8)
+        for (index, carrier) in carriers.enumerated() {
+            _ = try await carrier.publish(.segment(WriterID(UInt64(index)), 1), bytes + [UInt8(index)])
+        }
+        for clone in clones + clones { try git.synchronize(clone) }
+        for carrier in carriers {
+            let names = try await carrier.list().names
+            #expect(names == [.segment(WriterID(0), 1), .segment(WriterID(1), 1)])
+            let read = try await carrier.read(names.sorted())
+            #expect(read.map(\.bytes) == [bytes + [0], bytes + [1]])
+        }
+    }
+}
+
+/// git, with settings of its own.
+private struct Git {
+    let home: String
+
+    func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid"] + arguments
+        process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": home]
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    }
+
+    /// As somebody does by hand, or a timer.
+    func synchronize(_ clone: String) throws {
+        try run("-C", clone, "add", "--all")
+        try run("-C", clone, "commit", "--quiet", "--allow-empty", "--message", "objects")
+        try? run("-C", clone, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "HEAD")
+        try run("-C", clone, "push", "--quiet", "origin", "HEAD")
+    }
 }
