@@ -17,11 +17,17 @@ extern char **environ;
 
 static _Atomic uint32_t fork_count;
 
+static _Atomic uint32_t child_count;
+
 static void count_fork(void) { fork_count += 1; }
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+static void count_child(void) { child_count += 1; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(count_child, NULL, count_fork); }
 
 uint32_t keychain_fork_count(void) { return fork_count; }
+
+uint32_t keychain_child_count(void) { return child_count; }
 
 int keychain_pipe(int ends[2]) {
 #ifdef __linux__

@@ -79,6 +79,7 @@ case "observe-and-fork": try VaultVerb(rest).acknowledge { try $0.items.observeA
 case "fork-and-end": try VaultVerb(rest).acknowledge { try $0.items.forkAndEnd($0[0]) }
 case "fork-and-use-threads": try VaultVerb(rest).acknowledge { try $0.items.forkAndUseThreads() }
 case "fork-while-writing": try VaultVerb(rest).acknowledge { try $0.items.forkWhileWriting($0.vault) }
+case "fork-while-locked": try VaultVerb(rest).acknowledge { try $0.items.forkWhileLocked($0.vault) }
 case "fork-while-opening": try VaultVerb(rest).acknowledge { try $0.items.forkWhileOpening($0.vault) }
 case "hold-read": try VaultVerb(rest).acknowledge { try holdRead($0.vault.location.folder) }
 case "hold-database": try VaultVerb(rest).acknowledge { try holdDatabase($0.vault.location.folder) }

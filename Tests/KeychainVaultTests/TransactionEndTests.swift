@@ -123,6 +123,12 @@ struct TransactionEndTests {
         #expect(try accounts() == ["before", "child-0", "child-1", "child-2", "child-3", "parent"])
     }
 
+    /// It inherits the lock file's descriptor, and with it the lock.
+    @Test func child_forkedDuringAWrite_doesNotKeepTheLock() throws {
+        #expect(try test.exercise("fork-while-locked").output == "written\nadded\ndone\n")
+        #expect(try accounts() == ["before", "other", "parent"])
+    }
+
     @Test func child_ofAParentThatWasOpeningTheVault_isToldSoAndDoesNotWait() throws {
         #expect(try test.exercise("fork-while-opening").output == "child unavailable\nchild 0\ndone\n")
     }

@@ -65,6 +65,9 @@ long keychain_secret_memory(void);
 /// How many forks lie between the first program of this process and this process. Costs no call of the kernel.
 uint32_t keychain_fork_count(void);
 
+/// How many children this process has forked, counted before each fork. Costs no call of the kernel.
+uint32_t keychain_child_count(void);
+
 /// Whether the process was started with rights that its caller has not: setuid, setgid, file capabilities (AT_SECURE).
 int keychain_is_privileged(void);
 

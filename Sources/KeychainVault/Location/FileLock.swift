@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One writer at a time among all processes and threads, with a timeout.
 
+internal import CKeychainShims
 import Foundation
 import KeychainEngine
-import Synchronization
 
 /// An exclusive `flock` on a file or folder.
 ///
@@ -14,6 +14,11 @@ import Synchronization
 /// writing, and closed only when the change is visible.
 struct FileLock {
     let descriptor: Int32
+    /// How many forks lay before this process, and how many children it had forked, when the file was opened.
+    private let forks = keychain_fork_count()
+    private let children = keychain_child_count()
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// How long to wait for a lock.
     struct Wait {
@@ -57,8 +62,17 @@ struct FileLock {
 
     /// Releases the lock. Closing the file notifies observers of the change.
     func release() {
+        // A child that was forked meanwhile has inherited the lock, and would keep it for as long as it lives. The child itself,
+        // should it come here, must not take the lock from its parent.
+        if forks == keychain_fork_count() { flock(descriptor, LOCK_UN) }
+        if children != keychain_child_count() { notifyObservers() }
         close(descriptor)
         PausePoint.lockReleased.reached()
+    }
+
+    /// As long as a child has the descriptor too, closing it here notifies nobody. Opens the same file, which may have lost its path.
+    private func notifyObservers() {
+        close(Foundation.open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC))
     }
 
     /// Whether the file is still at its path. If it was removed or replaced, others may hold the lock on the new file.

@@ -97,6 +97,47 @@ extension VaultItems {
         if failures.count > 0 { throw KeychainError(.inputOutput, "An addition of the parent failed.") }
     }
 
+    /// Forks while a thread has the writer lock, whose descriptor the child inherits. Says what another writer then gets, as long as
+    /// the child lives.
+    func forkWhileLocked(_ vault: Vault) throws {
+        let (committed, forked, added) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        PausePoint.observe { point in
+            guard point == .committed else { return }
+            committed.signal()
+            forked.wait()
+        }
+        Thread.detachNewThread {
+            try? add("parent", "v")
+            added.signal()
+        }
+        committed.wait()
+        waitUntilOtherThreadsSleep()
+        let child = test_fork()
+        guard child != 0 else {
+            alarm(60)
+            while true { pause() }
+        }
+        PausePoint.observe(nil)
+        forked.signal()
+        added.wait()
+        say("written")
+        _ = readLine()
+        var settings = VaultSettings()
+        settings.writerTimeout = .milliseconds(200)
+        do {
+            var query = Self.query("other")
+            query.value = Data("v".utf8)
+            _ = try Engine(store: Vault(vault.location, settings)).add(query, accessGroups: .unrestricted)
+            say("added")
+        } catch {
+            say(error.reason.rawValue)
+        }
+        kill(child, SIGKILL)
+        _ = exitStatus(child)
+    }
+
     private static func query(_ account: String) -> Query {
         Query(.genericPassword, [.service: .string("exerciser"), .account: .string(account)])
     }

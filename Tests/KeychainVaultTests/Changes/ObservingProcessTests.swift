@@ -41,6 +41,18 @@ import Testing
         #expect(try child.finish().lines.last == "done")
     }
 
+    /// The child inherits the descriptor whose closing notifies observers.
+    @Test func write_duringWhichAChildIsForked_isNotified() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "before", value: "v"))
+        let observer = try test.running("observe")
+        #expect(observer.line() == "ready 1")
+        let writer = try test.running("fork-while-locked")
+        #expect(writer.line() == "written")
+        #expect(observer.line() == "changed")
+        _ = try (writer.finish(), observer.finish())
+    }
+
     @Test(
         .enabled(if: Programs.installed("strace") != nil, "strace is not installed"),
         arguments: [
