@@ -147,7 +147,7 @@ struct CodecTests {
             parts: [.hash(of: sealed)])
         let header = SnapshotHeader(ring: sample.log.id, epoch: sample.epoch.id, id: id)
         let (readHeader, read) = try SnapshotManifest.open(
-            manifest.sealed(header, keys: sample.epoch, signer: sample.keys), in: sample.keyring)
+            manifest.signed(header, by: sample.keys).sealed(header, keys: sample.epoch), in: sample.keyring)
         try read.check(readHeader, by: sample.publicKeys)
         #expect(read.logs == logs)
         let piece = try SnapshotRecords.open(sealed, part: 1, of: read, header, in: sample.keyring)

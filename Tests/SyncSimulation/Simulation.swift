@@ -18,6 +18,8 @@ package struct Simulation {
 
     private let seed: UInt64
     var random: SeededRandom
+    /// Its own, so that the seeds of earlier failures keep their meaning.
+    private var reloading: SeededRandom
     private let keys: Randomness
     var devices: [SimulatedDevice] = []
     /// One for all, or one folder for each machine.
@@ -33,6 +35,7 @@ package struct Simulation {
     package init(seed: UInt64) throws {
         self.seed = seed
         random = SeededRandom(seed: seed)
+        reloading = SeededRandom(seed: ~seed)
         keys = SeededRandom.randomness(seed: seed &+ 1 << 32)
         hasFolders = random.chance(0.4)
         items = random.pick([1, 2, 6])
@@ -158,8 +161,17 @@ package struct Simulation {
             return counts.add("without keys")
         }
         if case .beforeStoring = crash { return }
-        devices[index].disk.replica = replica
+        devices[index].disk.replica = reloading.chance(0.02) ? try reloaded(replica) : replica
         try carryOut(effects, of: index, crash)
+    }
+
+    /// The process ended, and another one goes on with what was stored.
+    private mutating func reloaded(_ replica: Replica) throws -> Replica {
+        counts.add("reloads")
+        let stored = replica.changes(since: nil).written
+        let copy = try Replica(stored: stored, keys: replica.keys, keyring: replica.keyring, keys)
+        guard copy.changes(since: nil).written == stored else { throw Violation(description: "what is loaded differs") }
+        return copy
     }
 
     private mutating func carryOut(_ effects: [Effect], of index: Int, _ crash: Crash) throws {

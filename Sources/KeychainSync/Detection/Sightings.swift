@@ -40,7 +40,7 @@ package struct Sightings: Sendable {
         package let seen: UInt64
     }
 
-    package private(set) var heads: [MemberID: SeenHead] = [:]
+    package internal(set) var heads: [MemberID: SeenHead] = [:]
     private var revision: UInt64 = 0
     /// Writes that somebody has seen and that are not here, and since when that is known.
     private var missing: [WriterID: (counter: UInt64, since: UInt64)] = [:]
@@ -52,6 +52,26 @@ package struct Sightings: Sendable {
     package static let longSilence: UInt64 = 7 * 24 * 3_600_000
     /// How often a member that runs writes a head.
     package static let betweenHeads: UInt64 = 6 * 3_600_000
+
+    // MARK: - Stored form
+
+    /// Without the heads, each of which is stored by itself.
+    func write(to writer: inout ByteWriter) {
+        writer.append(bigEndian: revision)
+        writer.append(bigEndian: UInt32(missing.count))
+        for (id, wanted) in missing.sorted(by: { $0.key < $1.key }) {
+            writer.append(bigEndian: id.number)
+            writer.append(bigEndian: wanted.counter)
+            writer.append(bigEndian: wanted.since)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(Refusal) {
+        revision = try reader.number()
+        for _ in 0..<(try reader.count(UInt32.self, atMost: .max, ofAtLeast: 24)) {
+            missing[try reader.writer()] = (try reader.counter(), try reader.number())
+        }
+    }
 
     // MARK: - The carrier against what was seen
 
@@ -137,6 +157,23 @@ package struct Sightings: Sendable {
             findings.append(.viewIsOld(since: last))
         }
         return findings
+    }
+}
+
+extension Sightings.SeenHead {
+    var bytes: Data {
+        var writer = ByteWriter(capacity: 128)
+        writer.append(bigEndian: number)
+        hash.write(to: &writer)
+        vector.write(to: &writer)
+        writer.append(bigEndian: seen)
+        return writer.data
+    }
+
+    init(from reader: inout ByteReader) throws(Refusal) {
+        self.init(
+            number: try reader.counter(), hash: try reader.bytes32(), vector: try VersionVector(from: &reader),
+            seen: try reader.number())
     }
 }
 

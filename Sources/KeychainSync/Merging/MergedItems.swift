@@ -30,6 +30,12 @@ package struct MergedItems: Equatable, Sendable {
 
     package init() {}
 
+    /// As they were stored.
+    init(_ records: [SealedRecord], _ vector: VersionVector, _ keys: RingKeys) {
+        for record in records { insert(record, keys) }
+        self.vector = vector
+    }
+
     package subscript(item: SyncID) -> ItemVersions { ItemVersions(versions[item]?.values.map { $0 } ?? []) }
 
     package var items: [SyncID] { versions.keys.sorted() }

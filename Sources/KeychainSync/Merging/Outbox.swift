@@ -12,9 +12,15 @@ package struct Outbox: Equatable, Sendable {
 
     /// In the order of their counters.
     package private(set) var entries: [Entry] = []
-    private var lastTransaction: UInt64 = 0
+    private(set) var lastTransaction: UInt64 = 0
 
     package init() {}
+
+    /// As it was stored.
+    init(_ entries: [Entry], lastTransaction: UInt64) {
+        self.entries = entries.sorted { $0.record.header.dot < $1.record.header.dot }
+        self.lastTransaction = lastTransaction
+    }
 
     package var isEmpty: Bool { entries.isEmpty }
 

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 
 /// A snapshot that was found, as far as it has come.
-struct KnownSnapshot: Sendable {
+struct KnownSnapshot: Equatable, Sendable {
     let header: SnapshotHeader
     let manifest: SnapshotManifest
     var parts: [Int: Data] = [:]
@@ -39,11 +39,12 @@ extension Replica {
         }
         guard hashes.count <= Bounds.parts, logs.count <= Bounds.writers else { throw .tooLarge }
         clock = clock.next(at: now)
-        let manifest = SnapshotManifest(
-            author: member, tips: log.tips, time: clock, digest: items.digest, count: items.count,
-            logs: logs.mapValues(\.tip), parts: hashes)
         let header = SnapshotHeader(ring: log.id, epoch: epoch.id, id: id)
-        effects.append(.write(.snapshot(id, part: 0), try manifest.sealed(header, keys: epoch, signer: keys)))
+        let manifest = try SnapshotManifest(
+            author: member, tips: log.tips, time: clock, digest: items.digest, count: items.count,
+            logs: logs.mapValues(\.tip), parts: hashes
+        ).signed(header, by: keys)
+        effects.append(.write(.snapshot(id, part: 0), try manifest.sealed(header, keys: epoch)))
         snapshots[id] = KnownSnapshot(header: header, manifest: manifest, isJoined: true)
         needsSnapshot = false
         return effects

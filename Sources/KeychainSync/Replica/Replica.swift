@@ -9,6 +9,7 @@
 // - Merging: the writes of items that no other write has seen
 // - Membership: the log of a ring, and who is in it
 // - Sealing: keys of rings, epochs and members, and what is sealed with them
+// - Storage: parts in which a replica is stored
 // - Formats: what lies on a carrier, as bytes
 // - Basics: identities, version vectors, times, bounds
 
@@ -67,7 +68,7 @@ package struct Replica: Sendable {
     }
 
     /// A segment of this machine, kept until a snapshot stands for it.
-    struct OwnSegment: Sendable {
+    struct OwnSegment: Equatable, Sendable {
         let bytes: Data
         let epoch: EpochID
         /// The hash of the one before, and the batch that this segment ends.
@@ -79,7 +80,7 @@ package struct Replica: Sendable {
     }
 
     package let member: MemberID
-    let keys: DeviceKeys
+    package let keys: DeviceKeys
     let random: Randomness
     package internal(set) var writer: WriterID
     package internal(set) var log: RingLog

@@ -70,10 +70,14 @@ extension SegmentHeader {
 }
 
 extension SnapshotManifest {
-    package func sealed(_ header: SnapshotHeader, keys: EpochKeys, signer: DeviceKeys) throws(Refusal) -> Data {
+    package func signed(_ header: SnapshotHeader, by signer: DeviceKeys) throws(Refusal) -> SnapshotManifest {
         var signed = self
         signed.signature = try signer.signature(of: message(header))
-        return try ObjectSealing.seal(signed.bytes, after: header.bytes, with: keys.transport)
+        return signed
+    }
+
+    package func sealed(_ header: SnapshotHeader, keys: EpochKeys) throws(Refusal) -> Data {
+        try ObjectSealing.seal(bytes, after: header.bytes, with: keys.transport)
     }
 
     /// Opens a manifest. Its signature is not checked: see ``check(_:by:)``.
