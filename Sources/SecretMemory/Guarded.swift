@@ -10,6 +10,8 @@ import Synchronization
 /// It has the mutex of the C library. Swift's own knows its holder by a number that the child of a fork inherits and that is
 /// wrong there: it ends the program when two threads of the child meet. It also serves waiters in their order, so that one
 /// thread that the system stops makes all others wait in a row.
+///
+/// It guards a value, not `()`: the sanitizer for threads takes an access to a value without bytes for one to the object itself.
 package final class Guarded<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     @usableFromInline

@@ -15,7 +15,6 @@ final class ChangeFeed: Sendable {
     private typealias Signal = AsyncStream<Void>.Continuation
 
     private struct State {
-        var known = KnownItems()
         var pending = PendingChanges()
         var waiting: [Waiting] = []
         /// Of those who wait for a change without taking it.
@@ -30,14 +29,14 @@ final class ChangeFeed: Sendable {
     private let state = Guarded(State())
     private let retries = Retries()
     /// Held while reading: the first read is on the caller's thread, and a read after a failure is on another one.
-    private let looking = Guarded(())
+    private let known = Guarded(KnownItems())
 
     /// Begins to observe, then reads the current items. Everything that changes from then on is reported.
     init(_ backing: Backing, _ queries: [Query]) throws(KeychainError) {
         (self.backing, self.queries) = (backing, queries)
         let observation = try backing.engine.store.observe { [weak self] in self?.look() }
         state.withLock { $0.observation = observation }
-        try looking.withLock { (_) throws(KeychainError) in try begin() }
+        try known.withLock { (known) throws(KeychainError) in try begin(&known) }
     }
 
     // MARK: - Taking changes
@@ -102,9 +101,9 @@ final class ChangeFeed: Sendable {
     // MARK: - Looking
 
     private func look() {
-        looking.withLock { _ in
+        known.withLock { known in
             do throws(KeychainError) {
-                try compare()
+                try compare(&known)
                 retries.reset()
             } catch {
                 // The store does not notify when it answers again.
@@ -114,9 +113,9 @@ final class ChangeFeed: Sendable {
     }
 
     /// The first comparison. A store that does not notify about unlocking is polled.
-    private func begin() throws(KeychainError) {
+    private func begin(_ known: inout KnownItems) throws(KeychainError) {
         do throws(KeychainError) {
-            try compare()
+            try compare(&known)
         } catch {
             guard error.reason == .locked else { throw error }
             lookLater()
@@ -125,24 +124,23 @@ final class ChangeFeed: Sendable {
 
     private func lookLater() { retries.schedule { [weak self] in self?.look() } }
 
-    private func compare() throws(KeychainError) {
+    private func compare(_ known: inout KnownItems) throws(KeychainError) {
         let engine = backing.engine
         let lockState = try engine.store.lockState
-        deliver { $0.changes(lockState) }
-        let versions = state.withLock { $0.known.versions }
+        deliver(known.changes(lockState))
         do throws(KeychainError) {
-            let differences = try engine.differences(queries, from: versions, accessGroups: backing.accessGroups)
-            deliver { $0.changes(differences) }
+            let differences = try engine.differences(queries, from: known.versions, accessGroups: backing.accessGroups)
+            deliver(known.changes(differences))
         } catch {
             // The items are compared when the store is unlocked; the store notifies about that.
             guard error.reason == .locked, lockState != .unlocked else { throw error }
         }
     }
 
-    private func deliver(_ changes: (inout KnownItems) -> [KnownChange]) {
+    private func deliver(_ changes: [KnownChange]) {
         let (deliveries, signals) = state.withLock { state -> ([(Waiting, SecretChange)], [Signal]) in
             guard !state.isEnded else { return ([], []) }
-            for change in changes(&state.known) { state.pending.add(change) }
+            for change in changes { state.pending.add(change) }
             var deliveries: [(Waiting, SecretChange)] = []
             while !state.waiting.isEmpty, let change = state.pending.takeFirst() {
                 deliveries.append((state.waiting.removeFirst(), change))
