@@ -22,6 +22,8 @@ extension Derivation {
         /// Of the recovery key: the seeds of its two key pairs.
         case recoverySigning = "sync recovery signing"
         case recoveryWrapping = "sync recovery wrapping"
+        /// Of a machine's signing key: seals what it stores of the ring.
+        case stored = "sync stored"
         /// Of an invitation's code: public, where the invitation lies; and what authenticates each side.
         case invitationName = "sync invitation name"
         case invitationInviter = "sync invitation inviter"

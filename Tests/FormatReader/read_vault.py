@@ -36,6 +36,12 @@ TABLES = {
 TABLES_WITH_HEAD = TABLES | {
     "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL) STRICT"}
 TABLES_WITH_INDEX = TABLES_WITH_HEAD | {"CREATE INDEX item_minor ON item (minor)"}
+TABLES_IN_RING = TABLES_WITH_INDEX | {
+    "CREATE TABLE sync_item (item INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE) STRICT",
+    "CREATE TABLE sync_outbox (number INTEGER PRIMARY KEY, change INTEGER NOT NULL, time INTEGER NOT NULL, "
+    "item INTEGER UNIQUE, id BLOB UNIQUE, CHECK ((item IS NULL) <> (id IS NULL))) STRICT",
+    "CREATE TABLE sync_state (name BLOB PRIMARY KEY, bytes BLOB NOT NULL) STRICT, WITHOUT ROWID"}
+FORMATS = {3: TABLES_WITH_HEAD, 4: TABLES_WITH_INDEX, 5: TABLES_IN_RING}
 COLUMNS = "id uuid version class generation major minor scope metadata value".split()
 
 
@@ -52,10 +58,10 @@ def check_schema(database):
     if database.execute("PRAGMA application_id").fetchone()[0] != 0x4B564C54:
         raise Refused("the database is not a vault")
     version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version > 4:
-        raise Refused(f"the vault has format {version}, but this program only knows formats 1 to 4")
+    if version > 5:
+        raise Refused(f"the vault has format {version}, but this program only knows formats 1 to 5")
     statements = {sql for (sql,) in database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if version < 1 or statements != {3: TABLES_WITH_HEAD, 4: TABLES_WITH_INDEX}.get(version, TABLES):
+    if version < 1 or statements != FORMATS.get(version, TABLES):
         raise Refused("the tables are not those of a vault")
     return version
 

@@ -67,7 +67,7 @@ struct LocationTests {
                 try FileManager.default.removeItem(atPath: $0)
             },
             Spoiling("the database has a newer format", "vault.db", reason: .newerFormat) {
-                try sqlite($0, "PRAGMA user_version = 5")
+                try sqlite($0, "PRAGMA user_version = 6")
             },
             Spoiling("the database has a trigger", "vault.db", reason: .corrupt) {
                 try sqlite($0, "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM item; END")

@@ -16,6 +16,7 @@ struct ByteReader {
     init(_ bytes: Data) { all = Array(bytes) }
 
     var isAtEnd: Bool { position == all.count }
+    var rest: Int { all.count - position }
 
     mutating func slice(_ count: Int) throws(MalformedBytes) -> ArraySlice<UInt8> {
         guard count >= 0, all.count - position >= count else { throw MalformedBytes() }

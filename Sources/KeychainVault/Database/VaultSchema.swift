@@ -9,8 +9,11 @@ enum VaultSchema {
     static let applicationID: Int32 = 0x4B56_4C54
     /// In SQLite's `user_version`; increased whenever the tables or their contents change. Version 2 adds passphrases,
     /// constrained items and the class that needs a passcode; its tables are those of version 1. Version 3 adds the
-    /// head, version 4 the index of minor parts.
+    /// head, version 4 the index of minor parts. This is the version of new vaults.
     static let version: Int32 = 4
+    /// That of vaults in a ring, which have the tables of ``SyncTables``. A program that does not know them must not write: what
+    /// it changes would not reach the other machines.
+    static let versionInRing: Int32 = 5
     static let firstVersionWithHead: Int32 = 3
     private static let firstVersionWithMinorIndex: Int32 = 4
 
@@ -60,15 +63,17 @@ enum VaultSchema {
                     + "or name another vault folder (KEYCHAIN_VAULT).")
         }
         let found = try version(connection)
-        guard found <= version else {
+        guard found <= versionInRing else {
             throw KeychainError(
                 .newerFormat,
-                "'\(path)' has format \(found) and this program knows formats up to \(version). "
+                "'\(path)' has format \(found) and this program knows formats up to \(versionInRing). "
                     + "It was left untouched; use a newer version of swift-keychain.")
         }
         let present = Set(try connection.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
         // Known tables that do not match the version are safe to read; the head's check handles them.
-        guard found >= 1, present.isSuperset(of: statementsWithoutHead), present.isSubset(of: statements) else {
+        guard found >= 1, present.isSuperset(of: statementsWithoutHead),
+            present.isSubset(of: statements + SyncTables.statements)
+        else {
             throw KeychainError(
                 .corrupt,
                 "The tables in '\(path)' are not those of a vault. It was left untouched. "
@@ -85,11 +90,24 @@ enum VaultSchema {
         try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql = ?", [.text(statement)]) == 1
     }
 
-    /// Whether head and index are there, or not, as the version in the file's header says.
+    /// Whether head, index and the tables of a ring are there, or not, as the version in the file's header says.
     static func fitsVersion(_ connection: Connection) throws -> Bool {
         let found = try version(connection)
         return try hasHead(connection) == (found >= firstVersionWithHead)
             && has(minorIndexStatement, connection) == (found >= firstVersionWithMinorIndex)
+            && SyncTables.statements.allSatisfy { try has($0, connection) == (found >= versionInRing) }
+    }
+
+    /// Makes the tables of a ring, in a vault of the newest format without them.
+    static func addRing(_ connection: Connection) throws {
+        for statement in SyncTables.statements { try connection.execute(SQL(stringLiteral: statement)) }
+        try connection.execute("PRAGMA user_version = \(versionInRing)")
+    }
+
+    /// Removes them, with all that they hold.
+    static func removeRing(_ connection: Connection) throws {
+        for table in SyncTables.names { try connection.execute("DROP TABLE \(table)") }
+        try connection.execute("PRAGMA user_version = \(version)")
     }
 
     /// Upgrades a vault, within the transaction that writes its head.
@@ -100,7 +118,9 @@ enum VaultSchema {
         if try !hasHead(connection) { try connection.execute(SQL(stringLiteral: headStatement)) }
         let isIndexed = try has(minorIndexStatement, connection)
         if indexing, !isIndexed { try connection.execute(SQL(stringLiteral: minorIndexStatement)) }
-        try connection.execute("PRAGMA user_version = \(indexing || isIndexed ? version : firstVersionWithHead)")
+        let isInRing = try SyncTables.statements.allSatisfy { try has($0, connection) }
+        let newest = isInRing ? versionInRing : version
+        try connection.execute("PRAGMA user_version = \(indexing || isIndexed ? newest : firstVersionWithHead)")
     }
 
     private static let storedVersion = SQL.kept("PRAGMA user_version")

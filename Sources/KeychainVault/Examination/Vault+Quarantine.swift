@@ -42,6 +42,7 @@ extension Vault {
                     var restored = row
                     restored.key = sealer.digests.key(item)
                     try content.items.restoreQuarantined(restored, lookups: sealer.digests.lookups(item))
+                    try transaction.outgoing?.wrote(row.rowID, isShared: item.isShared)
                 }
                 return quarantined
             }

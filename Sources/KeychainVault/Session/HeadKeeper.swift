@@ -25,6 +25,8 @@ final class HeadKeeper {
     private var keys: HeadKeys?
     /// The end of the WAL when the transaction began.
     private var start: LogHeader?
+    /// Whether the transaction makes or removes tables.
+    var changesFormat = false
 
     /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.
     init(_ session: Session, _ connection: Connection) {
@@ -175,7 +177,7 @@ final class HeadKeeper {
     /// The end of the WAL after the commit, unless the session's view of the vault is outdated by it, or another process has
     /// committed since, without the writer lock.
     private var end: LogHeader? {
-        guard changes.total.keybag == nil, session.formatVersion == VaultSchema.version, let start,
+        guard changes.total.keybag == nil, !session.isOfFormerFormat, !changesFormat, let start,
             let end = connection.logHeader, end.directlyFollows(start)
         else { return nil }
         return end

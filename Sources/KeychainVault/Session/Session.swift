@@ -17,6 +17,8 @@ final class Session: Sendable {
     /// The version of the tables; an older one must be upgraded before newer contents are written.
     let formatVersion: Int32
     var isOfFormerFormat: Bool { formatVersion < VaultSchema.version }
+    /// Whether changes of items have to reach other machines.
+    var isInRing: Bool { formatVersion == VaultSchema.versionInRing }
     /// The intact stored keybags; the one in use comes first.
     let keybags: [Keybag]
     /// Whether both stored keybags are this one. If not, the next write with keys to authenticate one repairs the

@@ -209,7 +209,7 @@ extension Vault {
                     group?.committed()
                     if truncation?.run(connection) ?? false { keeper.truncated() }
                     // The session's view of the format, or of the files, is outdated.
-                    if session.isOfFormerFormat || session.isFrozen { dropSession() }
+                    if session.isOfFormerFormat || session.isFrozen || keeper.changesFormat { dropSession() }
                     return result
                 } catch {
                     // After some errors SQLite has already rolled back.

@@ -24,6 +24,8 @@ final class VaultTransaction: ItemOperations {
     private var isEnded = false
     private let proofs: Proofs
     private var openSealer: RowSealer?
+    /// What other machines have to learn; `nil` if there are none, or while what comes from them is written.
+    private(set) lazy var outgoing = session.isInRing ? OutgoingChanges(items.connection) : nil
     private var table: ItemTable { content.table }
     private var items: ItemWriter { content.items }
 
@@ -140,12 +142,15 @@ final class VaultTransaction: ItemOperations {
         var search = Search(selection, sealer, .deleting)
         try search.run(table)
         for stored in search.found.items {
-            try items.delete(sealer.rowID(of: stored.id), lookups: sealer.digests.lookups(stored.item))
+            let rowID = sealer.rowID(of: stored.id)
+            try items.delete(rowID, lookups: sealer.digests.lookups(stored.item))
+            if stored.item.isShared { try outgoing?.removed(rowID) }
         }
         for rowID in search.locked { try items.deleteClosed(rowID) }
         // Rows that cannot be opened here are kept, so that they can be restored once the key is available.
         let closed = search.damagedByKey + search.ofAnotherDevice
         for rowID in closed { try items.setAside(rowID, at: Date()) }
+        for rowID in search.locked + closed { try outgoing?.removed(rowID) }
         let count = search.found.items.count + search.locked.count + closed.count
         if count == 0, let obstacle = search.found.obstacle { throw obstacle }
         return count
@@ -164,6 +169,7 @@ final class VaultTransaction: ItemOperations {
                 throw KeychainError(.duplicateItem, "An item with the same primary key exists. Update it instead.")
             }
             try items.setAside(holder.rowID, at: Date())
+            try outgoing?.forget(holder.rowID)
             try write(row, item, over: previous)
         }
     }
@@ -175,6 +181,24 @@ final class VaultTransaction: ItemOperations {
         } else {
             try items.insert(row, lookups: digests.lookups(item))
         }
+        try outgoing?.wrote(row.rowID, isShared: item.isShared, wasShared: previous?.isShared ?? false)
+    }
+
+    var connection: Connection { items.connection }
+
+    /// Makes or removes tables. Afterwards the vault is opened again.
+    func changeFormat(_ change: (Connection) throws -> Void) throws {
+        try content.items.changes.begin()
+        keeper.changesFormat = true
+        try change(connection)
+    }
+
+    /// Runs `body`, whose changes come from other machines: they need not learn of them.
+    func withoutTelling<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+        let told = outgoing
+        outgoing = nil
+        defer { outgoing = told }
+        return try body()
     }
 
     // MARK: - Proofs

@@ -151,8 +151,8 @@ struct FormatTamperTests {
 
     @Test func format_thatIsNewer_isRefusedByBoth() throws {
         let test = try Self.vaultWithThreeItems()
-        try Self.change(test, "PRAGMA user_version = 5")
-        #expect(try FormatReader.read(test.location).errors.contains("formats 1 to 4"))
+        try Self.change(test, "PRAGMA user_version = 6")
+        #expect(try FormatReader.read(test.location).errors.contains("formats 1 to 5"))
         #expect(Self.refusalByThePackage(test) == .newerFormat)
     }
 
