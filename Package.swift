@@ -86,8 +86,10 @@ let targets: [Target] = [
         ]),
 
     // Beside the vault: where sync leaves objects, and its pure core
-    .target(name: "KeychainSyncCarriers", dependencies: ["KeychainSync", "KeychainCrypto"]),
-    .target(name: "KeychainSync", dependencies: ["KeychainCrypto", "SecretMemory"]),
+    .target(
+        name: "KeychainSync",
+        dependencies: ["KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
+    .target(name: "KeychainSyncCore", dependencies: ["KeychainCrypto", "SecretMemory"]),
 
     // Meaning
     .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
@@ -207,13 +209,13 @@ let targets: [Target] = [
             "KeychainTestSupport",
         ]),
     .target(
-        name: "SyncSimulation", dependencies: ["KeychainSync", "KeychainCrypto", "SecretMemory"],
+        name: "SyncSimulation", dependencies: ["KeychainSyncCore", "KeychainCrypto", "SecretMemory"],
         path: "Tests/SyncSimulation"),
     .executableTarget(name: "sync-simulator", dependencies: ["SyncSimulation"], path: "Tests/SyncSimulator"),
     .testTarget(
         name: "KeychainSyncTests",
         dependencies: [
-            "KeychainSyncCarriers", "KeychainSync", "SyncSimulation", "KeychainCrypto", "KeychainTestSupport",
+            "KeychainSync", "KeychainSyncCore", "SyncSimulation", "KeychainCrypto", "KeychainTestSupport",
             "SecretMemory",
         ]),
     // These are somebody's apps: they import only Apple's names, and have their entitlements beside their own executable.
@@ -247,7 +249,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
-        "KeychainSync", "KeychainSyncCarriers", "SyncSimulation", "sync-simulator", "KeychainSyncTests",
+        "KeychainSyncCore", "KeychainSync", "SyncSimulation", "sync-simulator", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

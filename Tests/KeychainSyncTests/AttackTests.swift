@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct AttackTests {
     /// Two machines that have the same item, and what lies on the carrier.

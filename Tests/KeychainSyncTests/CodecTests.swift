@@ -7,7 +7,7 @@ import SecretMemory
 import SyncSimulation
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct CodecTests {
     private let sample = Sample()

@@ -3,11 +3,11 @@
 
 import Foundation
 import KeychainCrypto
-import KeychainSyncCarriers
+import KeychainSync
 import KeychainTestSupport
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct FolderCarrierTests {
     private let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import KeychainCrypto
 import SecretMemory
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct JoiningTests {
     private struct Inviter {

@@ -6,7 +6,7 @@ import KeychainCrypto
 import SecretMemory
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct KeyTests {
     private let context: [UInt8] = [1, 2, 3]

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct ReplicaTests {
     @Test func write_uploaded_isShownElsewhere() throws {

@@ -7,7 +7,7 @@ import SecretMemory
 import SyncSimulation
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct RingTests {
     /// A ring, and machines that were added one after the other: the earlier, the more senior.

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import SecretMemory
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct Sample: Sendable {
     let keys = DeviceKeys.make()

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct StoringTests {
     /// Three machines, of which the second has seen everything there is.

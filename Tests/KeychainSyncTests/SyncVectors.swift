@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import SecretMemory
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 /// A fixed fact about the formats of sync.
 struct SyncVector {

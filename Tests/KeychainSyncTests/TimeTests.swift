@@ -6,7 +6,7 @@ import KeychainCrypto
 import SyncSimulation
 import Testing
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 struct TimeTests {
     @Test func nextTime_isLaterThanTheLast_whateverTheClockSays() {

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainCrypto
 
-@testable import KeychainSync
+@testable import KeychainSyncCore
 
 /// The first machine founds the ring, and lets the others in.
 struct World {

@@ -2,7 +2,7 @@
 // The oracle: everything that was ever published, and what follows from it.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 /// A run went wrong.
 package struct Violation: Error, CustomStringConvertible {

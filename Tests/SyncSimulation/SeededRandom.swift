@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that are the same for the same seed.
 
-import KeychainSync
+import KeychainSyncCore
 
 /// The same numbers for the same seed, everywhere (SplitMix64).
 package struct SeededRandom: RandomNumberGenerator {

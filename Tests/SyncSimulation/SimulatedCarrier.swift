@@ -2,7 +2,7 @@
 // Carriers that lose, hide, repeat and roll back.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 /// What one machine sees of a carrier: one store for all, or a folder of its own that others reach in time.
 struct SimulatedCarrier {

@@ -2,7 +2,7 @@
 // A machine with a disk, a wrong clock, and crashes.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 struct SimulatedDevice {
     /// What is on the disk: all of it changes at once.

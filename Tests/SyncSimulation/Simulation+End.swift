@@ -2,7 +2,7 @@
 // The end of a run: faults stop, everybody meets, and all must be as the oracle says.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 extension Simulation {
     /// Everything arrives, everybody looks, whoever has to writes snapshots and makes new keys.

@@ -2,7 +2,7 @@
 // One run: machines over carriers, everything that can go wrong, and in the end the comparison with the oracle.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 /// A deterministic simulation: one seed, one run, virtual time.
 package struct Simulation {

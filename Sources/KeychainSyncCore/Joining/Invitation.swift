@@ -2,7 +2,7 @@
 // The side of the machine that lets another one in.
 
 package import Foundation
-import KeychainCrypto
+package import KeychainCrypto
 package import SecretMemory
 
 /// What follows from the code of an invitation. The code authenticates both sides; nothing is encrypted with it, so nobody
@@ -58,6 +58,9 @@ package struct Invitation: Sendable {
 
     package var objectName: ObjectName { .invitation(keys.id) }
 
+    /// Whether it lets nobody in any more.
+    package func isOver(at now: UInt64) -> Bool { now >= expires || usesLeft == 0 }
+
     /// What lies on the carrier: the ring, and the entries that the joiner must find in its log.
     package func offer(_ log: RingLog) -> Data {
         InvitationOffer(ring: log.id, tips: log.tips, nonce: nonce).bytes(authenticatedBy: keys.inviter)
@@ -93,6 +96,43 @@ package struct Invitation: Sendable {
         let (entry, wrap) = try log.admit(card, keyring, author: author, signer: signer)
         if admitted.insert(member).inserted { usesLeft -= 1 }
         return .admitted(card, entry: entry, wrap: wrap)
+    }
+
+    // MARK: - Stored form
+
+    private static let format: UInt8 = 1
+
+    /// - Returns: Bytes to wipe after use: they contain the code.
+    package func bytes() -> ByteWriter {
+        var writer = ByteWriter(capacity: 256)
+        writer.append(Self.format)
+        code.withUnsafeBytes { writer.append($0) }
+        writer.append(UInt8(clamping: name.utf8.count))
+        writer.append(name)
+        writer.append(role.rawValue)
+        writer.append(bigEndian: expires)
+        writer.append(bigEndian: UInt32(clamping: usesLeft))
+        writer.append(isShared)
+        nonce.write(to: &writer)
+        for member in admitted.sorted() { member.write(to: &writer) }
+        return writer
+    }
+
+    package init(stored bytes: Data) throws(Refusal) {
+        var reader = ByteReader(bytes)
+        guard try reader.byte() == Self.format else { throw .newerFormat }
+        var code = try reader.bytes(InvitationCode.byteCount)
+        defer { code.wipe() }
+        self.code = code.withUnsafeBytes { SecretBytes(copying: $0) }
+        name = try reader.name()
+        guard let role = Role(rawValue: try reader.byte()) else { throw .newerFormat }
+        self.role = role
+        expires = try reader.number()
+        usesLeft = Int(try reader.number(UInt32.self))
+        isShared = try reader.flag()
+        nonce = try reader.bytes16()
+        while reader.rest > 0 { admitted.insert(try reader.bytes16()) }
+        keys = InvitationKeys(code: self.code)
     }
 
     private func name(of member: MemberID) -> String { isShared ? "\(name)-\(member.hex.prefix(8))" : name }

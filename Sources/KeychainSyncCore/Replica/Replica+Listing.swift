@@ -104,7 +104,7 @@ extension Replica {
         }
     }
 
-    /// Own segments that a complete snapshot stands for.
+    /// Own segments and snapshots that a complete snapshot stands for, and own heads but the last two.
     private mutating func removeCovered(_ listing: Listing, _ covered: [WriterID: UInt64]) -> [Effect] {
         var names: [ObjectName] = []
         for id in own.keys.sorted() {
@@ -120,6 +120,9 @@ extension Replica {
                     && ($0.manifest.vector != snapshot.manifest.vector || $0.header.id < id)
             }
             if isReplaced { names += snapshot.names }
+        }
+        for case .head(member, let number) in listing.names where number + 1 < lastHead.number {
+            names.append(.head(member, number))
         }
         names = names.filter(listing.names.contains)
         return names.isEmpty ? [] : [.remove(names)]

@@ -3,11 +3,12 @@
 
 // Folders, from top to bottom:
 //
+// - Driver: a vault in a ring
 // - Folder: a folder that somebody else carries
 // - Carrier: what every carrier does
 
 package import Foundation
-package import KeychainSync
+package import KeychainSyncCore
 
 /// A place that all machines of a ring can reach, now and then. Nothing that it shows is believed: the core checks every object.
 ///

@@ -28,6 +28,10 @@ package enum Finding: Hashable, Sendable {
     case startedAgain(WriterID)
     /// The clock of a member is more than a day ahead.
     case clockAhead(MemberID, milliseconds: UInt64)
+    /// An item of this machine is larger than a ring takes: it stays here.
+    case tooLargeToShare
+    /// An item of this machine that is not shared has the primary key of one from another machine, which is not shown.
+    case placeTaken(SyncID)
     /// Something is not used.
     case refused(ObjectName, Refusal)
 }

@@ -3,7 +3,7 @@
 
 import Dispatch
 package import Foundation
-package import KeychainSync
+package import KeychainSyncCore
 
 /// Leaves objects as files in a shared folder, under `skc1/` and the ring.
 ///
@@ -38,6 +38,17 @@ package final class FolderCarrier: Carrier {
     ) {
         (self.path, self.ring, self.interval, self.clock) = (path, ring.hex, interval, clock)
         self.mostFiles = mostFiles
+    }
+
+    /// The rings that have left something in a folder.
+    package static func rings(in path: String) async throws(CarrierFailure) -> [RingID] {
+        let carrier = FolderCarrier(path, ring: .zero)
+        return try await carrier.run { (carrier) throws(CarrierFailure) in
+            guard let top = try OpenFolder.shared(carrier.path).folder("skc1") else { return [] }
+            var budget = carrier.mostFiles
+            return try top.names(&budget).compactMap { ObjectName("g/" + $0) }
+                .compactMap { if case .entry(let hash) = $0 { hash } else { nil } }.sorted()
+        }
     }
 
     package func list() async throws(CarrierFailure) -> Listing {

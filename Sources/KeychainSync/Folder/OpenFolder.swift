@@ -2,7 +2,7 @@
 // An open folder, and the system's calls on what lies in it. Nothing below it is followed out of it.
 
 import Foundation
-import KeychainSync
+import KeychainSyncCore
 
 /// A folder, open for as long as the object lives.
 final class OpenFolder {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of the ring, by this machine and by others.
 
-import Foundation
+package import Foundation
 import KeychainCrypto
 
 extension Replica {
@@ -25,6 +25,19 @@ extension Replica {
     package mutating func admit(_ card: MemberCard) throws(Refusal) -> [Effect] {
         let (entry, wrap) = try log.admit(card, keyring, author: member, signer: keys)
         return try store(entry.map { [$0] } ?? []) + store([wrap])
+    }
+
+    /// Lets in who asks with the code of an invitation.
+    package mutating func answer(_ requests: [Data], to invitation: inout Invitation, at now: UInt64) throws(Refusal)
+        -> ([Invitation.Answer], [Effect])
+    {
+        guard ring.mayWrite(member) else { throw .notAMember }
+        var effects: [Effect] = []
+        let answers = invitation.answer(requests, at: now, &log, keyring, author: member, signer: keys)
+        for case .admitted(_, let entry, let wrap) in answers {
+            effects += try store(entry.map { [$0] } ?? []) + store([wrap])
+        }
+        return (answers, effects)
     }
 
     mutating func adopt(_ change: RingChange) throws(Refusal) -> [Effect] {

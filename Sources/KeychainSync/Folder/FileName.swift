@@ -3,7 +3,7 @@
 
 import Foundation
 import KeychainCrypto
-import KeychainSync
+import KeychainSyncCore
 
 /// An object's name, followed by the beginning of its hash: a second object of the same name lies beside the first, and a file that
 /// has not been copied wholly does not have the bytes that its name tells.

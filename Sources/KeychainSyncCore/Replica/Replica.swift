@@ -135,6 +135,12 @@ package struct Replica: Sendable {
         outbox.isEmpty && own.values.allSatisfy { $0.values.allSatisfy(\.isPublished) }
     }
 
+    /// How many writes of this machine are not on the carrier, as far as is known.
+    package var unpublishedCount: Int {
+        let segments = own.values.flatMap(\.values).filter { !$0.isPublished }
+        return outbox.entries.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
+    }
+
     /// The content of a write, once its author's signature has held.
     package func open(_ record: SealedRecord) throws(Refusal) -> [UInt8] {
         guard let author = log.publicKeys(of: record.author) else { throw .notAMember }

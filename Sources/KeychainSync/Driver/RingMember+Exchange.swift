@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchanging items with the other machines: list, fetch, apply, publish.
+
+import Foundation
+package import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+import SecretMemory
+
+/// What an exchange did.
+package struct ExchangeReport: Sendable {
+    /// Items of this machine that were changed or removed.
+    package var applied = 0
+    /// Changes of this machine that were taken up.
+    package var taken = 0
+    /// Objects that are on the carrier since.
+    package var published = 0
+    /// What a person should know. Nothing of it stops anything.
+    package var findings: Set<SyncFinding> = []
+    /// Machines that were let in.
+    package var admitted: [String] = []
+}
+
+extension RingMember {
+    /// Fetches what the others have published, applies it, and publishes what was changed here.
+    ///
+    /// Only one process exchanges at a time; the others wait. Reading and writing items waits for no exchange.
+    ///
+    /// - Parameter timeout: How long to wait for another process's exchange.
+    /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `locked`; `busy`; and what a carrier or
+    ///   a vault may report. What was done until then stays done.
+    package func exchange(timeout: Duration = .seconds(30)) async throws(KeychainError) -> ExchangeReport {
+        let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in try vault.lockForSync(timeout) }
+        defer { withExtendedLifetime(lock) {} }
+        var report = ExchangeReport()
+        let state = try await take(&report) { _, _ in [] }.state
+        guard !state.isPaused else { throw .pausedSync }
+        let carrier = state.carrier
+        let listing = try await fetchAll(carrier, &report)
+        try await letIn(listing, carrier, &report)
+        try await publish(carrier, &report)
+        try await tidy(listing, carrier, &report)
+        _ = try await take(&report) { state, now in
+            state.lastExchange = now
+            return state.replica.overdue(at: now)
+        }
+        return report
+    }
+
+    /// As many looks as a chain of segments that name others may need; the next exchange goes on.
+    private static let mostRounds = 8
+
+    private func fetchAll(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) -> Listing
+    {
+        var listing = try await carrier.listing()
+        for _ in 0..<Self.mostRounds {
+            let shown = listing
+            let step = try await take(&report) { state, now in state.replica.listed(shown, at: now) }
+            let isNew = try await carryOut(step.effects, carrier, &report)
+            guard isNew else { break }
+            listing = try await carrier.listing()
+        }
+        return listing
+    }
+
+    private func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
+        let step = try await take(&report) { state, now in
+            state.replica.ring.mayWrite(state.replica.member) ? try state.replica.seal(at: now) : []
+        }
+        _ = try await carryOut(step.effects, carrier, &report)
+    }
+
+    /// Carries out what a step asks for. Whatever fails is asked for again by the next listing.
+    ///
+    /// - Returns: Whether something came.
+    private func carryOut(
+        _ effects: [Effect], _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> Bool {
+        var (outcomes, wanted): ([(ObjectName, Publication)], [ObjectName]) = ([], [])
+        for effect in effects {
+            switch effect {
+            case .write(let name, let bytes): outcomes.append((name, try await carrier.publishing(name, bytes)))
+            case .remove(let names): try await carrier.removing(names)
+            case .read(let names): wanted += names
+            case .changed, .found: break
+            }
+        }
+        if !outcomes.isEmpty {
+            report.published += outcomes.count
+            let done = outcomes
+            _ = try await take(&report) { state, now in
+                done.flatMap { state.replica.published($0.0, $0.1, at: now) }
+            }
+        }
+        return try await fetch(wanted, carrier, &report)
+    }
+
+    /// - Returns: Whether something came.
+    private func fetch(
+        _ names: [ObjectName], _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> Bool {
+        var (rest, hasCome) = (names[...], false)
+        while !rest.isEmpty {
+            let objects = try await carrier.reading(Array(rest.prefix(Self.mostAtOnce)))
+            rest = rest.dropFirst(Self.mostAtOnce)
+            guard !objects.isEmpty else { continue }
+            hasCome = true
+            let step = try await take(&report) { state, now in state.replica.received(objects, at: now) }
+            _ = try await carryOut(step.effects.filter { if case .read = $0 { false } else { true } }, carrier, &report)
+        }
+        return hasCome
+    }
+
+    private static let mostAtOnce = 1000
+
+    // MARK: - Members
+
+    /// Answers machines that ask with the code of an invitation of this one.
+    private func letIn(
+        _ listing: Listing, _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) {
+        let step = try await take(&report) { _, _ in [] }
+        for (id, invitation) in step.state.invitations {
+            let requests = listing.names.filter { if case .request(id, _) = $0 { true } else { false } }.sorted()
+            let asked = try await carrier.reading(requests).map(\.bytes)
+            guard !asked.isEmpty || invitation.isOver(at: now) else { continue }
+            let names = Guarded<[String]>([])
+            let answered = try await take(&report) { state, now in
+                guard var invitation = state.invitations[id] else { return [] }
+                let (answers, effects) = try state.replica.answer(asked, to: &invitation, at: now)
+                state.invitations[id] = invitation.isOver(at: now) ? nil : invitation
+                names.withLock { names in
+                    names = answers.compactMap { if case .admitted(let card, _, _) = $0 { card.name } else { nil } }
+                }
+                return effects
+            }
+            _ = try await carryOut(answered.effects, carrier, &report)
+            report.admitted += names.withLock { $0 }
+            try await carrier.removing(requests)
+            if answered.state.invitations[id] == nil { try await carrier.removing([invitation.objectName]) }
+        }
+    }
+
+    // MARK: - What has to be done now and then
+
+    /// New keys after a removal, a snapshot, a head. If several machines could, the one whose turn it is does, and any other an hour
+    /// later.
+    private func tidy(
+        _ listing: Listing, _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) {
+        let (hasMoved, segments) = (report.applied + report.taken + report.published > 0, listing.segmentCount)
+        let step = try await take(&report) { state, now in
+            guard state.replica.ring.mayWrite(state.replica.member) else { return [] }
+            guard state.isNeeded(segments) else {
+                state.neededSince = 0
+                return try state.headIfDue(hasMoved, at: now)
+            }
+            if state.neededSince == 0 { state.neededSince = now }
+            guard state.isTurn || now >= state.neededSince + 3_600_000, state.replica.isPublished else { return [] }
+            state.neededSince = 0
+            let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
+            return try keys + state.replica.snapshot(at: now) + state.headIfDue(true, at: now)
+        }
+        _ = try await carryOut(step.effects, carrier, &report)
+    }
+
+    // MARK: - Steps
+
+    /// One step, off Swift's own threads.
+    func take(
+        _ report: inout ExchangeReport, _ body: @escaping @Sendable (inout RingState, UInt64) throws -> [Effect]
+    ) async throws(KeychainError) -> Step {
+        if Task.isCancelled {
+            throw KeychainError(.cancelled, "The exchange was cancelled. What was done so far stays.")
+        }
+        let step = try await blocking { [self] () throws(KeychainError) -> Step in try self.step(body) }
+        report.applied += step.applied
+        report.taken += step.taken
+        report.findings.formUnion(step.findings)
+        return step
+    }
+
+    /// Runs what may wait for files or other processes on a thread of its own.
+    func blocking<Result: Sendable>(
+        _ body: @escaping @Sendable () throws(KeychainError) -> Result
+    ) async throws(KeychainError) -> Result {
+        let outcome: Swift.Result<Result, KeychainError> = await withCheckedContinuation { continuation in
+            let code = BlockingThread.start {
+                do throws(KeychainError) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            guard code != 0 else { return }
+            continuation.resume(
+                returning: .failure(
+                    KeychainError(.unavailable, "The system allows no more threads (error \(code)). Try again later.")))
+        }
+        return try outcome.get()
+    }
+}
+
+extension RingState {
+    var carrier: any Carrier {
+        switch place {
+        case .folder(let path): FolderCarrier(path, ring: replica.log.id)
+        }
+    }
+
+    /// So many segments make joining slow.
+    private static let mostSegments = 256
+
+    fileprivate func isNeeded(_ segments: Int) -> Bool {
+        replica.ring.needsRotation || replica.needsSnapshot || segments > Self.mostSegments
+    }
+
+    /// Whether this machine comes first, in an order that all machines see and that changes with the ring.
+    fileprivate var isTurn: Bool {
+        func place(_ member: MemberID) -> ObjectHash {
+            .hash(of: Data(replica.log.tips.flatMap(\.bytes) + member.bytes))
+        }
+        let devices = replica.ring.active.filter { $0.role == .device }.map(\.id)
+        return devices.min { place($0) < place($1) } == replica.member
+    }
+
+    /// At most one a minute after changes, and one every six hours.
+    fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
+        let age = now < lastHead ? UInt64.max : now - lastHead
+        guard hasMoved && age >= 60_000 || age >= Sightings.betweenHeads else { return [] }
+        let effects = try replica.head(at: now)
+        if !effects.isEmpty { lastHead = now }
+        return effects
+    }
+}
+
+extension Listing {
+    fileprivate var segmentCount: Int { names.count { if case .segment = $0 { true } else { false } } }
+}
+
+// MARK: - Carriers' failures as the errors of a call
+
+extension Carrier {
+    func listing() async throws(KeychainError) -> Listing {
+        do { return try await list() } catch { throw KeychainError(failure: error) }
+    }
+
+    func reading(_ names: [ObjectName]) async throws(KeychainError) -> [(name: ObjectName, bytes: Data)] {
+        if names.isEmpty { return [] }
+        do { return try await read(names) } catch { throw KeychainError(failure: error) }
+    }
+
+    func publishing(_ name: ObjectName, _ bytes: Data) async throws(KeychainError) -> Publication {
+        do { return try await publish(name, bytes) } catch { throw KeychainError(failure: error) }
+    }
+
+    func removing(_ names: [ObjectName]) async throws(KeychainError) {
+        if names.isEmpty { return }
+        do { try await remove(names) } catch { throw KeychainError(failure: error) }
+    }
+}
+
+extension KeychainError {
+    init(failure: CarrierFailure) {
+        let reason: Reason
+        switch failure.reason {
+        case .unavailable, .denied: reason = .unavailable
+        case .full: reason = .diskFull
+        case .overcrowded, .tooLarge: reason = .tooLarge
+        case .inputOutput: reason = .inputOutput
+        }
+        self.init(reason, failure.message)
+    }
+
+    fileprivate static let pausedSync = KeychainError(
+        .unavailable, "Syncing is paused. Items are kept until it goes on: keychainctl sync resume")
+}

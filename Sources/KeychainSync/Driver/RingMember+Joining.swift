@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Founding a ring, inviting, joining, removing and leaving.
+
+import Foundation
+import KeychainCrypto
+package import KeychainEngine
+package import KeychainSyncCore
+import KeychainVault
+package import SecretMemory
+
+extension RingMember {
+    /// Founds a ring, whose first member this machine is.
+    ///
+    /// - Parameter name: What the others call this machine.
+    package func found(name: String, at place: CarrierPlace) async throws(KeychainError) -> ExchangeReport {
+        try await checkPlace(place)
+        try await blocking { [self] () throws(KeychainError) -> Void in
+            let replica: Replica
+            do {
+                (replica, _) = try Replica.founding(name: name, keys: .make())
+            } catch {
+                throw KeychainError(exchange: error)
+            }
+            // What it publishes is in it: the first exchange puts everything on the carrier.
+            try enter(replica, place)
+        }
+        return try await exchange()
+    }
+
+    /// The folder is there before anything depends on it.
+    private func checkPlace(_ place: CarrierPlace) async throws(KeychainError) {
+        switch place {
+        case .folder(let path): _ = try await Self.rings(path)
+        }
+    }
+
+    /// Invites a machine: whoever types the code there becomes a member.
+    ///
+    /// - Parameters:
+    ///   - name: What the machine is called.
+    ///   - duration: How long the code is good.
+    /// - Returns: The code. It is shown once, and opens the ring to whoever has it in time.
+    package func invite(name: String, for duration: Duration, uses: Int = 1) async throws(KeychainError) -> SecretBytes
+    {
+        let code = InvitationCode.make()
+        let expires = now + UInt64(max(0, duration / .milliseconds(1)))
+        var report = ExchangeReport()
+        let step = try await take(&report) { state, _ in
+            let invitation = Invitation(code: code, name: name, expires: expires, uses: uses)
+            guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)
+            else {
+                throw Refusal.notAMember
+            }
+            state.invitations[id] = invitation
+            return [.write(invitation.objectName, invitation.offer(state.replica.log))]
+        }
+        for case .write(let name, let bytes) in step.effects {
+            _ = try await step.state.carrier.publishing(name, bytes)
+        }
+        return code
+    }
+
+    /// Enters the ring of an invitation. Nothing of this machine is uploaded before the invitation has proven to be from who made the
+    /// code.
+    ///
+    /// - Parameters:
+    ///   - wait: How long to wait until the other machine has let this one in.
+    ///   - interval: How often to look.
+    /// - Throws: `itemNotFound` if no such invitation lies there; `timedOut` if nobody has answered in time: it can be tried again.
+    package func join(
+        _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1)
+    ) async throws(KeychainError) -> ExchangeReport {
+        guard case .folder(let path) = place else { throw .notInvited }
+        var joiner = Joiner(code: code, keys: .make())
+        var found: (any Carrier)?
+        for ring in try await Self.rings(path) where found == nil {
+            let carrier = FolderCarrier(path, ring: ring)
+            for object in try await carrier.reading([joiner.objectName]) {
+                do { try joiner.received(object.bytes) } catch { continue }
+                if joiner.offer?.ring == ring { found = carrier }
+            }
+        }
+        guard let carrier = found else { throw .notInvited }
+        let opened = try await ask(joiner, carrier, until: .now + wait, interval)
+        let keys = joiner.keys
+        try await blocking { [self] () throws(KeychainError) -> Void in
+            let replica: Replica
+            do {
+                replica = try Replica(keys: keys, log: opened.log, keyring: opened.keyring)
+            } catch {
+                throw KeychainError(exchange: error)
+            }
+            try enter(replica, place)
+        }
+        return try await exchange()
+    }
+
+    private func ask(
+        _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration
+    ) async throws(KeychainError) -> OpenedRing {
+        do {
+            guard let (name, request) = try joiner.request() else { throw KeychainError.notInvited }
+            _ = try await carrier.publishing(name, request)
+            let member = try joiner.keys.publicKeys().member
+            while true {
+                let names = try await carrier.listing().names
+                let own = names.filter {
+                    switch $0 {
+                    case .wrap(_, member), .entry: true
+                    default: false
+                    }
+                }
+                let objects = try await carrier.reading(own.sorted())
+                let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
+                let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
+                if !wraps.isEmpty, let opened = try? joiner.finish(wraps: wraps, entries: entries) { return opened }
+                guard ContinuousClock.now < end else { throw KeychainError.notLetIn }
+                try await Task.sleep(for: interval)
+            }
+        } catch let error as KeychainError {
+            throw error
+        } catch is CancellationError {
+            throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+    }
+
+    /// Removes machines, and makes new keys: they can read nothing that is written from then on. What they have they keep.
+    package func remove(_ members: [MemberID]) async throws(KeychainError) -> ExchangeReport {
+        var report = ExchangeReport()
+        let step = try await take(&report) { state, now in
+            let replica = state.replica
+            guard replica.ring.mayWrite(replica.member), members.allSatisfy(replica.ring.isActive) else {
+                throw Refusal.notAMember
+            }
+            return try state.replica.remove(members, at: now)
+        }
+        for case .write(let name, let bytes) in step.effects {
+            _ = try await step.state.carrier.publishing(name, bytes)
+        }
+        return try await exchange()
+    }
+
+    private static func rings(_ path: String) async throws(KeychainError) -> [RingID] {
+        do { return try await FolderCarrier.rings(in: path) } catch { throw KeychainError(failure: error) }
+    }
+}
+
+extension KeychainError {
+    fileprivate static let notInvited = KeychainError(
+        .itemNotFound,
+        "No invitation with this code lies there. Perhaps it has not arrived yet, has expired, or the code is mistyped."
+    )
+    fileprivate static let notLetIn = KeychainError(
+        .timedOut,
+        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now; then join here again."
+    )
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine's part in a ring: its vault and the core, kept in step.
+
+import Foundation
+import KeychainCrypto
+package import KeychainEngine
+import KeychainSyncCore
+package import KeychainVault
+import SecretMemory
+
+/// This machine as a member of a ring: what its vault has and what the others have become one.
+///
+/// Each step is one transaction of the vault: it takes up what was changed here, tells the core what has come, changes the items, and
+/// stores the core's state. What is to be published is stored before it is published, so an interruption at any point only delays.
+package final class RingMember: Sendable {
+    let vault: Vault
+    private let clock: @Sendable () -> UInt64
+    /// The state that this process has read or written last.
+    private let state = Guarded<RingState?>(nil)
+
+    /// - Parameter clock: Milliseconds since 1970.
+    package init(_ vault: Vault, clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime) {
+        (self.vault, self.clock) = (vault, clock)
+    }
+
+    package static let systemTime: @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+
+    var now: UInt64 { clock() }
+
+    /// What one step did.
+    struct Step {
+        /// What is to be carried out, once the step is stored.
+        var effects: [Effect]
+        var findings: [SyncFinding]
+        /// How many items of this machine came from others.
+        var applied = 0
+        /// How many changes of this machine were taken up.
+        var taken = 0
+        let state: RingState
+    }
+
+    /// Runs one step. If it throws, nothing has changed.
+    func step(_ body: (inout RingState, UInt64) throws -> [Effect]) throws(KeychainError) -> Step {
+        let known = state.withLock { $0 }
+        let step = try vault.inRing { (transaction) throws(KeychainError) in
+            guard let old = try RingState.load(transaction, known: known) else { throw .notInRing }
+            var (new, items) = (old, ItemExchange(transaction, now))
+            let taken = try items.takeOutgoing(&new.replica)
+            var effects: [Effect]
+            do {
+                effects = try body(&new, now)
+            } catch {
+                throw KeychainError(exchange: error)
+            }
+            for case .changed(let changes) in effects { try items.apply(changes, new.replica, before: old.replica) }
+            var findings = items.findings
+            for case .found(let finding) in effects { findings.append(finding) }
+            effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
+            try new.store(transaction, since: old)
+            return Step(effects: effects, findings: findings, applied: items.applied, taken: taken, state: new)
+        }
+        state.withLock { $0 = step.state }
+        return step
+    }
+
+    /// Enters a ring: the vault's shared items, and what the ring has, become one at the next exchange.
+    func enter(_ replica: Replica, _ place: CarrierPlace) throws(KeychainError) {
+        let new = try vault.inRing { (transaction) throws(KeychainError) in
+            guard !transaction.isInRing else { throw .alreadyInRing }
+            try transaction.enter()
+            var new = RingState(replica: replica, place: place)
+            try new.store(transaction, since: nil)
+            return new
+        }
+        state.withLock { $0 = new }
+    }
+
+    /// Forgets the ring. All items stay.
+    package func forget() throws(KeychainError) {
+        try vault.inRing { (transaction) throws(KeychainError) in
+            guard transaction.isInRing else { throw .notInRing }
+            try RingKeyItem.remove(transaction)
+            try transaction.leave()
+        }
+        state.withLock { $0 = nil }
+    }
+}
+
+extension RingState {
+    init(replica: Replica, place: CarrierPlace) { (self.replica, self.place) = (replica, place) }
+}
+
+extension KeychainError {
+    package static let notInRing = KeychainError(
+        .unavailable,
+        "This vault syncs with no other machine. To begin, run: keychainctl sync init; or, to enter a ring that another machine is in: "
+            + "keychainctl sync join")
+    package static let alreadyInRing = KeychainError(
+        .invalidParameter, "This vault is in a ring already. To leave it first, run: keychainctl sync leave")
+
+    /// What the core, or the caller, refuses.
+    init(exchange error: any Error) {
+        switch error {
+        case let error as KeychainError: self = error
+        case Refusal.noKey:
+            self.init(.locked, "The keys for this are not here yet. Unlock the vault, and sync again.")
+        case Refusal.notAMember:
+            self.init(.missingEntitlement, "This machine may not do that in its ring, or was removed from it.")
+        case Refusal.newerFormat:
+            self.init(
+                .newerFormat,
+                "A member of the ring uses a newer version of swift-keychain. Update this machine; reading works.")
+        case Refusal.tooLarge:
+            self.init(.tooLarge, "That is more than a ring can take at once.")
+        default: self.init(.corrupt, "What the ring's carrier, or this vault, has of the ring contradicts itself.")
+        }
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a vault stores of the ring that it is in.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+
+/// Where the machines of a ring leave objects for one another.
+package enum CarrierPlace: Equatable, Sendable {
+    case folder(String)
+
+    /// As it is shown: `folder:/srv/shared`.
+    package var text: String {
+        switch self {
+        case .folder(let path): "folder:" + path
+        }
+    }
+
+    init?(_ text: String) {
+        guard text.hasPrefix("folder:/") else { return nil }
+        self = .folder(String(text.dropFirst("folder:".count)))
+    }
+}
+
+/// A machine's part in a ring, as the vault has it between two transactions.
+struct RingState {
+    var replica: Replica
+    var place: CarrierPlace
+    var invitations: [InvitationID: Invitation] = [:]
+    var isPaused = false
+    /// When everything was last exchanged, in milliseconds since 1970; 0: never.
+    var lastExchange: UInt64 = 0
+    /// When this machine last said what it has, and since when something has to be tidied up; 0: never, or nothing.
+    var lastHead: UInt64 = 0
+    var neededSince: UInt64 = 0
+    /// Counts the changes of the stored state, so that a process notices those of another one.
+    var generation: UInt64 = 0
+
+    var keys: StoredKeys { StoredKeys(device: replica.keys, keyring: replica.keyring) }
+}
+
+extension RingState {
+    private enum Name {
+        static let generation = Data([0x40])
+        static let settings = Data([0x41])
+        static func invitation(_ id: InvitationID) -> Data { Data([0x42] + id.bytes) }
+    }
+
+    /// - Parameter known: What this process has: if nothing has changed since, nothing is read.
+    /// - Returns: `nil` if the vault is in no ring.
+    /// - Throws: `locked` if its keys are; `corrupt` if what is stored does not open.
+    static func load(_ transaction: RingTransaction, known: RingState?) throws(KeychainError) -> RingState? {
+        guard transaction.isInRing else { return nil }
+        // Also where nothing is to be read: a locked vault is not synced.
+        let keys = try RingKeyItem.read(transaction)
+        let generation = try transaction.part(Name.generation).map(UInt64.init(bigEndianBytes:)) ?? 0
+        if let known, known.generation == generation, known.replica.log.id == keys.keyring.ring.ring { return known }
+        do {
+            return try RingState(try opened(transaction, keys), keys, generation)
+        } catch let error as KeychainError {
+            throw error
+        } catch {
+            throw .brokenRing
+        }
+    }
+
+    private static func opened(_ transaction: RingTransaction, _ keys: StoredKeys) throws -> [Data: Data] {
+        let sealing = StoredSealing(keys)
+        var parts: [Data: Data] = [:]
+        for (name, sealed) in try transaction.state() where name != Name.generation {
+            parts[name] = try sealing.open(sealed, as: name)
+        }
+        return parts
+    }
+
+    private init(_ parts: [Data: Data], _ keys: StoredKeys, _ generation: UInt64) throws {
+        var stored: [PartName: Data] = [:]
+        for (name, bytes) in parts where name.first.map({ $0 < 0x40 }) ?? true { stored[try PartName(name)] = bytes }
+        replica = try Replica(stored: stored, keys: keys.device, keyring: keys.keyring)
+        guard let settings = parts[Name.settings], settings.count >= 25,
+            let place = CarrierPlace(String(decoding: settings.dropFirst(25), as: UTF8.self))
+        else { throw Refusal.malformed }
+        self.place = place
+        isPaused = settings.first == 1
+        lastExchange = UInt64(bigEndianBytes: settings.dropFirst().prefix(8))
+        lastHead = UInt64(bigEndianBytes: settings.dropFirst(9).prefix(8))
+        neededSince = UInt64(bigEndianBytes: settings.dropFirst(17).prefix(8))
+        for (name, bytes) in parts where name.first == 0x42 {
+            invitations[InvitationID(name.dropFirst())] = try Invitation(stored: bytes)
+        }
+        self.generation = generation
+    }
+
+    private var settings: Data {
+        var writer = ByteWriter(capacity: 64)
+        writer.append(UInt8(isPaused ? 1 : 0))
+        for time in [lastExchange, lastHead, neededSince] { writer.append(bigEndian: time) }
+        writer.append(place.text)
+        return writer.data
+    }
+
+    /// Writes what has changed, in the transaction in which it has.
+    ///
+    /// - Parameter old: What is stored; `nil` if nothing is.
+    mutating func store(_ transaction: RingTransaction, since old: RingState?) throws(KeychainError) {
+        let changes = replica.changes(since: old?.replica)
+        let isNewKey = old.map { $0.replica.keyring.roots.count != replica.keyring.roots.count } ?? true
+        let hasInvitations = !invitations.isEmpty || old?.invitations.isEmpty == false
+        guard !changes.isEmpty || isNewKey || hasInvitations || old?.settings != settings else { return }
+        if isNewKey { try RingKeyItem.write(keys, transaction) }
+        let sealing = StoredSealing(keys)
+        do {
+            for name in changes.removed { try transaction.removePart(name.bytes) }
+            for (name, bytes) in changes.written {
+                try transaction.write(sealing.seal(bytes, as: name.bytes), as: name.bytes)
+            }
+            try transaction.write(sealing.seal(settings, as: Name.settings), as: Name.settings)
+            for id in (old?.invitations ?? [:]).keys where invitations[id] == nil {
+                try transaction.removePart(Name.invitation(id))
+            }
+            for (id, invitation) in invitations {
+                var bytes = invitation.bytes()
+                defer { bytes.wipe() }
+                try transaction.write(sealing.seal(bytes.data, as: Name.invitation(id)), as: Name.invitation(id))
+            }
+        } catch let error as KeychainError {
+            throw error
+        } catch {
+            throw .brokenRing
+        }
+        generation += 1
+        try transaction.write(generation.bigEndianBytes, as: Name.generation)
+    }
+}
+
+/// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked as all others. It is bound to this
+/// machine, so that no other one goes on with them.
+enum RingKeyItem {
+    static let group = "swift-keychain.sync"
+
+    private static let selection: Selection = {
+        var conditions = Attributes()
+        conditions[.service] = .string(group)
+        conditions[.synchronizable] = .number(0)
+        return Selection(itemClass: .genericPassword, conditions: conditions, groups: [group])
+    }()
+
+    static func read(_ transaction: RingTransaction) throws(KeychainError) -> StoredKeys {
+        let found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
+        guard let item = found.items.first else { throw found.obstacle ?? .missingRingKeys }
+        guard var value = item.item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
+        defer { value.wipe() }
+        do throws(Refusal) {
+            return try StoredKeys(value)
+        } catch {
+            throw .brokenRing
+        }
+    }
+
+    static func write(_ keys: StoredKeys, _ transaction: RingTransaction) throws(KeychainError) {
+        var bytes = keys.bytes()
+        defer { bytes.wipe() }
+        let value = bytes.data
+        let item = item(value, account: keys.keyring.ring.ring.hex)
+        let replaced = try transaction.items.update(selection, .none) { old in
+            var new = item
+            new.attributes[.creationDate] = old.item.attributes[.creationDate]
+            return new
+        }
+        if replaced.items.isEmpty { _ = try transaction.items.insert(item, .none) }
+    }
+
+    static func remove(_ transaction: RingTransaction) throws(KeychainError) {
+        _ = try transaction.items.delete(selection, .none)
+    }
+
+    private static func item(_ value: Data, account: String) -> Item {
+        let now = AttributeValue.date(Date().timeIntervalSinceReferenceDate)
+        var attributes = Attributes()
+        attributes[.service] = .string(group)
+        attributes[.account] = .string(account)
+        attributes[.accessGroup] = .string(group)
+        attributes[.synchronizable] = .number(0)
+        attributes[.label] = .string("Keys of this machine for syncing")
+        (attributes[.creationDate], attributes[.modificationDate]) = (now, now)
+        return Item(
+            itemClass: .genericPassword, attributes: attributes,
+            accessControl: AccessControl(.whenUnlockedThisDeviceOnly), value: value)
+    }
+}
+
+extension KeychainError {
+    static let brokenRing = KeychainError(
+        .corrupt,
+        "What the vault has stored of its ring does not open. The items are not affected. To enter the ring again, run: "
+            + "keychainctl sync leave --force, then: keychainctl sync join")
+    static let missingRingKeys = KeychainError(
+        .itemNotFound,
+        "The keys of this machine for syncing are not in the vault: their item was deleted. To enter the ring again, run: "
+            + "keychainctl sync leave --force, then: keychainctl sync join")
+}
+
+extension UInt64 {
+    fileprivate init(bigEndianBytes bytes: some Sequence<UInt8>) {
+        self = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    fileprivate var bigEndianBytes: Data { Swift.withUnsafeBytes(of: bigEndian) { Data($0) } }
+}
