@@ -32,7 +32,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainKit", "KeychainAuthenticators", "KeychainVault", "SecretMemory", "CKeychainShims",
+            "KeychainKit", "KeychainAuthenticators", "KeychainSync", "KeychainSyncCore", "KeychainVault",
+            "SecretMemory",
+            "CKeychainShims",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),

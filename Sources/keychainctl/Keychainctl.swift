@@ -57,7 +57,8 @@ struct Keychainctl: ParsableCommand {
         // the rest of a run.
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
-            Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, WatchSession.self,
+            Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
+            WatchSession.self,
         ])
 
     static func main() {

@@ -29,7 +29,7 @@ struct ItemExchange {
         guard replica.ring.mayWrite(replica.member) else { return 0 }
         let outgoing = try transaction.outgoing()
         guard !outgoing.isEmpty else { return 0 }
-        let named = try named(outgoing, replica.keyring.ring)
+        let named = try named(outgoing, replica.keyring.ring, replica.ring.policy)
         let live = Set(named.compactMap(\.written))
         var groups: [[Named]] = []
         var last: [Int64: Int] = [:]
@@ -56,13 +56,16 @@ struct ItemExchange {
         var deleted: SyncID?
     }
 
-    private mutating func named(_ outgoing: [OutgoingChange], _ keys: RingKeys) throws(KeychainError) -> [Named] {
+    private mutating func named(
+        _ outgoing: [OutgoingChange], _ keys: RingKeys, _ policy: Policy
+    ) throws(KeychainError) -> [Named] {
         var all: [Named] = []
         for change in outgoing {
             var named = Named(change: change.change, time: change.time)
             switch change.content {
             case .deletion(let name): named.deleted = SyncID(name)
             case .item(let row, let item):
+                guard policy.shares(item.accessGroup) else { continue }
                 let id = keys.item(SharedItem.primaryKey(item))
                 let before = try transaction.name(ofRow: row).map { SyncID($0) }
                 if let before, before != id { named.deleted = before }
@@ -137,6 +140,7 @@ struct ItemExchange {
         guard record.header.kind == .value, var content = try? replica.open(record) else { return nil }
         defer { content.wipe() }
         guard let item = SharedItem.decode(content, accessibility: record.header.accessibility), item.isShared,
+            replica.ring.policy.shares(item.accessGroup),
             replica.keyring.ring.item(SharedItem.primaryKey(item)) == record.header.item
         else { return nil }
         return item

@@ -27,16 +27,21 @@ extension RingMember {
     /// Only one process exchanges at a time; the others wait. Reading and writing items waits for no exchange.
     ///
     /// - Parameter timeout: How long to wait for another process's exchange.
-    /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `locked`; `busy`; and what a carrier or
-    ///   a vault may report. What was done until then stays done.
+    /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `missingEntitlement` if this machine was
+    ///   removed from the ring; `locked`; `busy`; and what a carrier or a vault may report. What was done until then stays done.
     package func exchange(timeout: Duration = .seconds(30)) async throws(KeychainError) -> ExchangeReport {
-        let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in try vault.lockForSync(timeout) }
+        let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in
+            guard try vault.isInRing else { throw .notInRing }
+            return try vault.lockForSync(timeout)
+        }
         defer { withExtendedLifetime(lock) {} }
         var report = ExchangeReport()
         let state = try await take(&report) { _, _ in [] }.state
         guard !state.isPaused else { throw .pausedSync }
         let carrier = state.carrier
         let listing = try await fetchAll(carrier, &report)
+        let isMember = try await take(&report) { _, _ in [] }.state.isMember
+        guard isMember else { throw .removedFromRing }
         try await letIn(listing, carrier, &report)
         try await publish(carrier, &report)
         try await tidy(listing, carrier, &report)
@@ -73,7 +78,7 @@ extension RingMember {
     /// Carries out what a step asks for. Whatever fails is asked for again by the next listing.
     ///
     /// - Returns: Whether something came.
-    private func carryOut(
+    func carryOut(
         _ effects: [Effect], _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) -> Bool {
         var (outcomes, wanted): ([(ObjectName, Publication)], [ObjectName]) = ([], [])
@@ -202,6 +207,8 @@ extension RingMember {
 }
 
 extension RingState {
+    fileprivate var isMember: Bool { replica.ring.isActive(replica.member) }
+
     var carrier: any Carrier {
         switch place {
         case .folder(let path): FolderCarrier(path, ring: replica.log.id)
@@ -272,6 +279,10 @@ extension KeychainError {
         self.init(reason, failure.message)
     }
 
+    fileprivate static let removedFromRing = KeychainError(
+        .missingEntitlement,
+        "This machine was removed from its ring: what it changes reaches no other machine. Its items stay. To end syncing, run: "
+            + "keychainctl sync leave")
     fileprivate static let pausedSync = KeychainError(
         .unavailable, "Syncing is paused. Items are kept until it goes on: keychainctl sync resume")
 }

@@ -14,16 +14,19 @@ extension RingMember {
     /// - Parameter name: What the others call this machine.
     package func found(name: String, at place: CarrierPlace) async throws(KeychainError) -> ExchangeReport {
         try await checkPlace(place)
-        try await blocking { [self] () throws(KeychainError) -> Void in
-            let replica: Replica
+        let effects = try await blocking { [self] () throws(KeychainError) -> [Effect] in
+            let (replica, effects): (Replica, [Effect])
             do {
-                (replica, _) = try Replica.founding(name: name, keys: .make())
+                (replica, effects) = try Replica.founding(name: name, keys: .make())
             } catch {
                 throw KeychainError(exchange: error)
             }
-            // What it publishes is in it: the first exchange puts everything on the carrier.
             try enter(replica, place)
+            return effects
         }
+        var report = ExchangeReport()
+        let state = try await take(&report) { _, _ in [] }.state
+        _ = try await carryOut(effects, state.carrier, &report)
         return try await exchange()
     }
 

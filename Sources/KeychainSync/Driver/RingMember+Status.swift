@@ -41,10 +41,8 @@ extension RingMember {
     /// - Throws: `unavailable` if the vault is in no ring; `locked`.
     package func status() async throws(KeychainError) -> RingStatus {
         try await blocking { [self] () throws(KeychainError) -> RingStatus in
-            let outgoing = try vault.inRing { (ring) throws(KeychainError) -> Int in
-                ring.isInRing ? try ring.outgoing().count : 0
-            }
-            return RingStatus(try stateNow(), outgoing, at: now)
+            // Takes up what was changed here; without a carrier it stays in this vault.
+            RingStatus(try step { _, _ in [] }.state, at: now)
         }
     }
 
@@ -55,12 +53,10 @@ extension RingMember {
             return []
         }
     }
-
-    private func stateNow() throws(KeychainError) -> RingState { try step { _, _ in [] }.state }
 }
 
 extension RingStatus {
-    fileprivate init(_ state: RingState, _ outgoing: Int, at now: UInt64) {
+    fileprivate init(_ state: RingState, at now: UInt64) {
         let replica = state.replica
         ring = replica.log.id
         place = state.place
@@ -71,7 +67,7 @@ extension RingStatus {
         }
         isMember = replica.ring.isActive(replica.member)
         items = replica.items.items.count
-        pending = outgoing + replica.unpublishedCount
+        pending = replica.unpublishedCount
         conflicts = replica.items.items.count { !replica.items[$0].others.isEmpty }
         openInvitations = state.invitations.values.count { !$0.isOver(at: now) }
         lastExchange = state.lastExchange

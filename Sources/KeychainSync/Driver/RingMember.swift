@@ -41,6 +41,8 @@ package final class RingMember: Sendable {
 
     /// Runs one step. If it throws, nothing has changed.
     func step(_ body: (inout RingState, UInt64) throws -> [Effect]) throws(KeychainError) -> Step {
+        // A write would make a vault.
+        guard try vault.isInRing else { throw .notInRing }
         let known = state.withLock { $0 }
         let step = try vault.inRing { (transaction) throws(KeychainError) in
             guard let old = try RingState.load(transaction, known: known) else { throw .notInRing }
@@ -77,6 +79,7 @@ package final class RingMember: Sendable {
 
     /// Forgets the ring. All items stay.
     package func forget() throws(KeychainError) {
+        guard try vault.isInRing else { throw .notInRing }
         try vault.inRing { (transaction) throws(KeychainError) in
             guard transaction.isInRing else { throw .notInRing }
             try RingKeyItem.remove(transaction)

@@ -68,6 +68,10 @@ package struct Removal: Hashable, Sendable {
 package enum Policy: Hashable, Sendable {
     case allGroups
     case groups(Set<String>)
+
+    package func shares(_ group: String) -> Bool {
+        if case .groups(let groups) = self { groups.contains(group) } else { true }
+    }
 }
 
 package enum RingAction: Hashable, Sendable {

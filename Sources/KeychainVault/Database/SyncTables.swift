@@ -50,6 +50,10 @@ struct SyncTables {
         return found
     }
 
+    func hasOutgoing() throws -> Bool {
+        try connection.number("SELECT EXISTS (SELECT 1 FROM sync_outbox)") == 1
+    }
+
     func nextChange() throws -> Int64 { try (connection.number(Statements.lastChange) ?? 0) + 1 }
 
     /// The number of the change that the row's entry belongs to; `nil` without one.

@@ -167,12 +167,3 @@ extension OutgoingChange {
         self.init(change: entry.change, time: entry.time, content: content)
     }
 }
-
-extension Vault {
-    /// Runs `body` in one durable transaction, as the only writer of all processes. If it throws, nothing has changed.
-    package func inRing<Result>(
-        _ body: (RingTransaction) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        try write(.items) { try body(RingTransaction($0)) }
-    }
-}

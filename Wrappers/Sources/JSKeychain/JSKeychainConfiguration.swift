@@ -13,7 +13,7 @@ public struct JSKeychainConfiguration: Sendable {
     /// searched.
     public let accessGroup: String?
     /// Whether new items take part in synchronization, if their accessibility allows it and they ask for nobody. On Linux
-    /// nothing synchronizes by itself: the items are marked, and are other items than those that are not.
+    /// the items reach the other machines of a ring, if the vault is in one; they are other items than those that are not marked.
     public let syncToICloud: Bool
     /// Turns values into JSON. It is used as it is, from any thread; do not change it afterwards.
     public let encoder: JSONEncoder

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl sync: who is in the ring, and how this machine stands to it.
+
+import ArgumentParser
+import Foundation
+import KeychainKit
+import KeychainSync
+import KeychainSyncCore
+import KeychainVault
+
+extension Keychainctl.Sync {
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Show the ring, its machines, and what is not exchanged yet.",
+            usage: "keychainctl sync status [--json] [--max-age <time>]",
+            discussion: """
+                Two machines that have the same show the same compare code. With --max-age, the exit \
+                code is 0 only if this machine has exchanged everything within that time.
+
+                With --json: an object with the keys ring, place, machines (name, role, thisMachine, \
+                lastSeen), member, items, pending, conflicts, invitations, lastExchange, paused and \
+                compare. Times are dates, or null for never.
+
+                EXAMPLES
+                  keychainctl sync status
+                  keychainctl sync status --max-age 15m || notify-send "Keychain is not synced"
+                """)
+
+        @Flag(help: "Print JSON, for programs.") var json = false
+        @Option(
+            help: ArgumentHelp("Fail unless everything was exchanged so recently: 90s, 15m, 8h.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var maxAge: IdleTimeout?
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            let status = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).status() }
+            }
+            try Output.write(json ? JSONOutput.line(RingJSON(status)) : SyncWords.text(status))
+            if let maxAge { try check(status, maxAge.duration) }
+        }
+
+        private func check(_ status: RingStatus, _ most: Duration) throws(KeychainError) {
+            let age = Duration.milliseconds(
+                Int64(Date().timeIntervalSince1970 * 1000) - Int64(clamping: status.lastExchange))
+            guard age > most || status.pending > 0 || status.isPaused || !status.isMember else { return }
+            throw KeychainError(
+                .unavailable, "Not everything was exchanged within \(most). To exchange now: keychainctl sync now")
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove a machine from the ring, and make new keys.",
+            usage: "keychainctl sync remove <name> ... [--yes]",
+            discussion: """
+                The machine keeps what it has, and reads nothing that is written from now on. Change \
+                the secrets that it knew.
+
+                EXAMPLES
+                  keychainctl sync remove old-laptop
+                """)
+
+        @Argument(help: ArgumentHelp("Names of machines, as 'sync status' shows them.", valueName: "name"))
+        var names: [String]
+        @OptionGroup var confirmation: Confirmation
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try confirmation.ask("Removed from the ring: \(names.joined(separator: ", ")).")
+            let names = names
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    let member = RingMember(vault)
+                    let members = try await member.status().members
+                    let chosen = try names.map { (name) throws(KeychainError) in
+                        let found = members.filter { $0.name == name && !$0.isThisMachine }
+                        guard let one = found.first else {
+                            throw KeychainError(
+                                .itemNotFound,
+                                "No other machine is called '\(name)'. To list them: keychainctl sync status")
+                        }
+                        guard found.count == 1 else {
+                            throw KeychainError(.duplicateItem, "\(found.count) machines are called '\(name)'.")
+                        }
+                        return one.id
+                    }
+                    return try await member.remove(chosen)
+                }
+            }
+            SyncWords.show(report)
+        }
+    }
+
+    struct Leave: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "leave",
+            abstract: "End syncing on this machine. All items stay.",
+            usage: "keychainctl sync leave [--yes]",
+            discussion: """
+                The other machines still count this one as a member, until one of them removes it.
+
+                EXAMPLES
+                  keychainctl sync leave
+                """)
+
+        @OptionGroup var confirmation: Confirmation
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try confirmation.ask("This machine will sync no more. Its items stay.")
+            try unlock.unlocking(vault) { () throws(KeychainError) in try RingMember(vault).forget() }
+        }
+    }
+
+    struct Pause: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "pause", abstract: "Stop syncing on this machine until 'sync resume'.",
+            usage: "keychainctl sync pause",
+            discussion: """
+                EXAMPLES
+                  keychainctl sync pause
+                """)
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).pause() }
+        }
+    }
+
+    struct Resume: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resume", abstract: "Go on syncing after 'sync pause'.", usage: "keychainctl sync resume",
+            discussion: """
+                EXAMPLES
+                  keychainctl sync resume
+                """)
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).pause(false) }
+        }
+    }
+}

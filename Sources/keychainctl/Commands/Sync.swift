@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl sync: the same items on several machines.
+
+import ArgumentParser
+import Foundation
+import KeychainKit
+import KeychainSync
+import KeychainVault
+import SecretMemory
+
+extension Keychainctl {
+    struct Sync: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sync",
+            abstract: "Share items with your other machines, end to end encrypted.",
+            discussion: """
+                Items that are marked as synchronizable reach the other machines of a ring through a \
+                folder that something else carries: Syncthing, Nextcloud, NFS, git. Whoever carries or \
+                reads the folder learns when and how much is changed, and nothing else. Other items \
+                never leave the machine.
+
+                EXAMPLES
+                  laptop$  keychainctl sync init --folder ~/Sync/keychain
+                  laptop$  keychainctl sync invite --name desktop
+                  desktop$ keychainctl sync join --folder ~/Sync/keychain
+                  laptop$  keychainctl sync now
+                  laptop$  keychainctl set --synchronizable -s example.com -a alice
+                """,
+            subcommands: [
+                Init.self, Invite.self, Join.self, Now.self, Watch.self, Status.self, Remove.self, Leave.self,
+                Pause.self,
+                Resume.self,
+            ])
+    }
+}
+
+extension Keychainctl.Sync {
+    struct Init: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "init",
+            abstract: "Found a ring with this machine as its first member.",
+            usage: "keychainctl sync init --folder <path> [--name <name>]",
+            discussion: """
+                EXAMPLES
+                  keychainctl sync init --folder ~/Sync/keychain
+                """)
+
+        @OptionGroup var place: SyncPlace
+        @Option(help: ArgumentHelp("What the others call this machine; default: its host name.", valueName: "name"))
+        var name: String?
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain().vault
+            let (name, place) = (try MachineName.checked(name), try place.checked())
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember(vault).found(name: name, at: place)
+                }
+            }
+            SyncWords.show(report)
+            Output.note("This machine is '\(name)'. To let another one in: keychainctl sync invite --name NAME")
+        }
+    }
+
+    struct Invite: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "invite",
+            abstract: "Make a code that lets another machine in.",
+            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>]",
+            discussion: """
+                The code is printed once. Whoever types it on a machine that sees the folder, in time, \
+                becomes a member and reads everything. This machine has to sync once more to let it in: \
+                with 'keychainctl sync now', or 'keychainctl sync watch'.
+
+                EXAMPLES
+                  keychainctl sync invite --name desktop
+                  keychainctl sync invite --name web --uses 20 --valid 30m
+                """)
+
+        @Option(help: ArgumentHelp("What the new machine is called.", valueName: "name")) var name: String
+        @Option(
+            help: ArgumentHelp("How long the code is good: 90s, 15m, 8h, 2d; default: 1h.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var valid: IdleTimeout?
+        @Option(help: ArgumentHelp("How many machines may use it.", valueName: "number")) var uses = 1
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func validate() throws {
+            guard (1...10_000).contains(uses) else { throw ValidationError("--uses takes a number from 1 to 10000.") }
+        }
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            let (name, duration, uses) = (try MachineName.checked(name), valid?.duration ?? .seconds(3600), uses)
+            let code = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember(vault).invite(name: name, for: duration, uses: uses)
+                }
+            }
+            try Output.write(RingMember.text(of: code))
+            try Output.write("\n")
+        }
+    }
+
+    struct Join: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "join",
+            abstract: "Enter a ring with the code of an invitation.",
+            usage: "keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]",
+            discussion: """
+                This machine's synchronizable items and those of the ring become one. The command waits \
+                until the machine that made the invitation has synced.
+
+                EXAMPLES
+                  keychainctl sync join --folder ~/Sync/keychain
+                """)
+
+        @OptionGroup var place: SyncPlace
+        @Option(help: ArgumentHelp("Read the code from this open descriptor.", valueName: "number")) var codeFd: String?
+        @Option(
+            help: ArgumentHelp("How long to wait for the other machine: 90s, 15m; default: 10m.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var wait: IdleTimeout?
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func validate() throws { try Descriptors.check(["--code-fd": codeFd]) }
+
+        func run() throws {
+            let vault = try UserKeychain().vault
+            let place = try place.checked()
+            let code = try code()
+            let wait = wait?.duration ?? .seconds(600)
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember(vault).join(code, at: place, wait: wait)
+                }
+            }
+            SyncWords.show(report)
+        }
+
+        private func code() throws(KeychainError) -> SecretBytes {
+            let typed: SecretBytes
+            if let descriptor = codeFd.flatMap(Descriptors.number) {
+                typed = try SecretInput.read(descriptor)
+            } else {
+                typed = try SecretInput.ask("Code of the invitation: ")
+            }
+            guard let code = RingMember.code(from: typed) else {
+                throw KeychainError(
+                    .undecodableInput,
+                    "That is no code of an invitation, or it is mistyped: it has 24 letters and digits.")
+            }
+            return code
+        }
+    }
+
+    struct Now: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "now",
+            abstract: "Exchange items with the other machines once.",
+            usage: "keychainctl sync now",
+            discussion: """
+                EXAMPLES
+                  keychainctl sync now
+                """)
+
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).exchange() }
+            }
+            SyncWords.show(report)
+        }
+    }
+
+    struct Watch: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "watch",
+            abstract: "Exchange items whenever something changes, until interrupted.",
+            usage: "keychainctl sync watch",
+            discussion: """
+                EXAMPLES
+                  keychainctl sync watch
+                """)
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try Waiting.forResult { () async throws(KeychainError) -> Void in
+                try await RingMember(vault).watch { outcome in
+                    switch outcome {
+                    case .success(let report): SyncWords.show(report, evenIfNothing: false)
+                    case .failure(let error): Output.complain(error.message)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sync`: two homes, one folder, and what the exit codes say.
+
+import Foundation
+import Testing
+
+@Suite("sync")
+struct SyncVerbTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        for name in ["desktop", "shared"] {
+            try FileManager.default.createDirectory(
+                at: tool.home.appendingPathComponent(name), withIntermediateDirectories: false)
+        }
+    }
+
+    /// The same tool, as it runs on the other machine.
+    private func desktop(_ arguments: String..., input: Data = Data()) throws -> Tool.Run {
+        let words = arguments.map { "'\($0)'" }.joined(separator: " ")
+        return try tool.shell("HOME=\"$HOME/desktop\" \"$CTL\" \(words)", input: input)
+    }
+
+    private func set(_ account: String, _ value: String = "v") throws -> Tool.Run {
+        try tool.run("set", "--synchronizable", "-s", "s", "-a", account, input: Data(value.utf8))
+    }
+
+    private func found() throws {
+        let run = try tool.run("sync", "init", "--folder", "shared", "--name", "laptop")
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    /// The other machine asks while this one syncs until it has let it in.
+    private func join() throws {
+        let run = try tool.shell(
+            """
+            "$CTL" sync invite --name desktop > code || exit
+            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 60s --code-fd 3 3< code & other=$!
+            while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit; done
+            wait $other
+            """)
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
+    private func status(_ run: Tool.Run) throws -> [String: Any] {
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
+    }
+
+    @Test func item_ofOneMachine_isReadOnTheOther() throws {
+        try found()
+        try join()
+        #expect(try set("alice", "one").status == 0)
+        #expect(try tool.run("sync", "now").errors.contains("sent: 1"))
+        #expect(try desktop("sync", "now").errors.contains("Received: 1"))
+        #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
+    }
+
+    @Test func itemThatIsNotMarked_staysOnItsMachine() throws {
+        try found()
+        try join()
+        try tool.run("set", "-s", "s", "-a", "alice", input: Data("v".utf8))
+        #expect(try tool.run("sync", "now").errors.contains("sent: 0"))
+        #expect(try desktop("sync", "now").status == 0)
+        #expect(try desktop("get", "-s", "s", "-a", "alice").status == 3)
+    }
+
+    @Test func status_asJSON_tellsTheMachinesAndWhatIsPending() throws {
+        try found()
+        try join()
+        _ = try set("alice")
+        let status = try status(tool.run("sync", "status", "--json"))
+        #expect(status["pending"] as? Int == 1)
+        #expect(status["member"] as? Bool == true && status["paused"] as? Bool == false)
+        let machines = try #require(status["machines"] as? [[String: Any]])
+        #expect(Set(machines.compactMap { $0["name"] as? String }) == ["desktop", "laptop"])
+        #expect(machines.allSatisfy { $0.keys.contains("lastSeen") })
+        #expect(try tool.run("sync", "status", "--max-age", "1h").status == 13)
+        #expect(try tool.run("sync", "now").status == 0)
+        #expect(try tool.run("sync", "status", "--max-age", "1h").status == 0)
+    }
+
+    @Test func compareCodes_ofTwoMachines_areEqualOnceTheyHaveTheSame() throws {
+        try found()
+        try join()
+        _ = try set("alice")
+        _ = try tool.run("sync", "now")
+        func code(_ run: Tool.Run) throws -> String? { try status(run)["compare"] as? String }
+        #expect(try code(tool.run("sync", "status", "--json")) != code(desktop("sync", "status", "--json")))
+        _ = try desktop("sync", "now")
+        #expect(try code(tool.run("sync", "status", "--json")) == code(desktop("sync", "status", "--json")))
+    }
+
+    @Test func machineThatWasRemoved_isToldSo() throws {
+        try found()
+        try join()
+        #expect(try tool.run("sync", "remove", "desktop").status != 0, "nobody was asked")
+        #expect(try tool.run("sync", "remove", "desktop", "--yes").status == 0)
+        #expect(try tool.run("sync", "remove", "desktop", "--yes").status == 3)
+        let run = try desktop("sync", "now")
+        #expect(run.status != 0 && run.errors.contains("removed from its ring"))
+        #expect(try desktop("sync", "leave", "--yes").status == 0)
+    }
+
+    @Test func syncing_withoutARing_failsAndMakesNothing() throws {
+        for verb in ["now", "status", "pause", "resume", "watch"] { #expect(try tool.run("sync", verb).status == 13) }
+        #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+        _ = try set("alice")
+        for verb in ["now", "status", "pause", "resume", "watch"] { #expect(try tool.run("sync", verb).status == 13) }
+        #expect(try tool.run("sync", "leave", "--yes").status == 13)
+        #expect(try tool.run("sync", "invite", "--name", "x").status == 13)
+    }
+
+    @Test func folder_thatIsNotThere_isSaid() throws {
+        let run = try tool.run("sync", "init", "--folder", "nowhere")
+        #expect(run.status == 13 && run.errors.contains("nowhere"))
+        try found()
+        try FileManager.default.removeItem(at: tool.home.appendingPathComponent("shared"))
+        #expect(try tool.run("sync", "now").status == 13)
+        #expect(try set("alice").status == 0)
+    }
+
+    @Test func pausedMachine_failsUntilItGoesOn() throws {
+        try found()
+        #expect(try tool.run("sync", "pause").status == 0)
+        #expect(try tool.run("sync", "now").status == 13)
+        #expect(try tool.run("sync", "resume").status == 0)
+        #expect(try tool.run("sync", "now").status == 0)
+    }
+
+    @Test func code_thatIsMistyped_isToldApartFromOneThatNobodyMade() throws {
+        try found()
+        let invited = try tool.run("sync", "invite", "--name", "x")
+        let code = invited.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(code.count == 29 && invited.errors.isEmpty)
+        func join(_ code: String) throws -> Tool.Run {
+            try tool.shell(
+                "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --wait 1s --code-fd 0",
+                input: Data(code.utf8))
+        }
+        let last = code.last == "0" ? "1" : "0"
+        #expect(try join(code.dropLast() + last).errors.contains("mistyped"))
+        #expect(try join("0000-0000-0000-0000-0000-0000").status != 0)
+        #expect(try join(code).errors.contains("has not answered"))
+    }
+
+    @Test func ring_isEnteredOnce() throws {
+        try found()
+        let run = try tool.run("sync", "init", "--folder", "shared")
+        #expect(run.status != 0 && run.errors.contains("in a ring already"))
+    }
+}
