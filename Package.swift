@@ -184,7 +184,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "fault-harness",
         dependencies: [
-            "FaultShim", "KeychainKit", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+            "FaultShim", "KeychainKit", "KeychainSync", "KeychainVault", "KeychainEngine", "KeychainCrypto",
+            "SecretMemory",
         ],
         path: "Tests/FaultHarness"),
     .testTarget(

@@ -11,7 +11,7 @@ cd -- "$(dirname -- "$0")/.."
 readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
 
 # The sections that other commands write.
-readonly others=(Fuzzing Mutants Simulation Consumers Distributions)
+readonly others=(Syncing Fuzzing Mutants Simulation Consumers Distributions)
 
 log=$(mktemp)
 readonly log
@@ -36,4 +36,13 @@ KEYCHAIN_FAULTS=all Scripts/test.sh --filter "$suites" 2>&1 | tee "$log" || pass
 FAULTS_REVISION=$revision "$(Scripts/build.sh core --show-bin-path)/fault-harness" \
     all Docs/Evidence.md 1 'make faults' "$log" || { put_back; exit 1; }
 put_back
+
+"$(Scripts/build.sh core --show-bin-path)/fault-harness" exchange 1 2>&1 | tee "$log.exchange"
+{
+    printf '## Syncing\n\nWritten by `make faults` at %s: %s. ' "$revision" "$(grep '^points ' "$log.exchange")"
+    printf 'Two machines exchange items over a folder. One of them is killed, or a call of it fails, at each call that it makes; '
+    printf 'afterwards both must have the same, with every change in it.\n\n| fault | points |\n|---|---:|\n'
+    sed -nE 's/^(kill|EIO|ENOSPC|short): ([0-9]+)$/| \1 | \2 |/p' "$log.exchange"
+} >"$log.section"
+Scripts/evidence.py Docs/Evidence.md Syncing "$log.section"
 ((passed)) || { echo "Tests of the suites with faults have failed; see the log above." >&2; exit 1; }

@@ -12,6 +12,7 @@ import KeychainVault
 ///     fault-harness point OPERATION/FAULT/CALL   tries one
 ///     fault-harness cuts COUNT [OPERATION]       so many power cuts in each operation
 ///     fault-harness cut OPERATION/SEED           one
+///     fault-harness exchange STRIDE              an exchange between two machines, with a fault at every so many calls
 ///     fault-harness schedules LIMIT [SCENARIO]   at most about so many orders in which processes run
 ///     fault-harness schedule SCENARIO/FIRST/SWITCHES   one
 ///
@@ -30,6 +31,9 @@ struct Command {
         case ("cut", 2): try cut()
         case ("schedules", 2...3): try schedules()
         case ("schedule", 2): try schedule()
+        case ("exchange", 2): try exchange()
+        case ("exchange-once", 5):
+            try Exchanging(arguments[1]).once(arguments[2], at: arguments[3], error: arguments[4])
         case ("perform", 1): Performer().run()
         case ("prepare", 3): try prepare()
         case ("subject", 5...6): try subject()
@@ -73,6 +77,15 @@ struct Command {
         let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: 1)
         try campaign.run(Point(operation: operation(words[0]), fault: fault(words[1]), call: call), into: &tally)
         try end(tally)
+    }
+
+    private func exchange() throws {
+        guard let stride = Int(arguments[1]), stride > 0 else { throw HarnessError("the stride is a positive number") }
+        let scratch = try Scratch("exchange")
+        let (points, violations) = try Exchanging(scratch.path + "/rings").tryAll(stride: stride)
+        print("points \(points) violations \(violations.count)")
+        for violation in violations { print(violation) }
+        guard violations.isEmpty else { throw HarnessError("\(violations.count) violations") }
     }
 
     private func cuts() throws {

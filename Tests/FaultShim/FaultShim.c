@@ -310,15 +310,20 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return move(from_folder, from, to_folder, to, flags);
 }
 
-int link(const char *from, const char *to) {
+static int link_at(int from_folder, const char *from, int to_folder, const char *to, int flags) {
     if (meet(FAULT_RENAME, "link", -1, to) == FAILED) return -1;
-    int result = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    int result = (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
     // Another name for the same file is recorded as a new file.
     struct stat status;
     if (result == 0 && is_recording(to) && stat(to, &status) == 0) {
         record(FAULT_RECORD_CREATE, to, strlen(to), status.st_ino, 1, NULL, 0);
     }
     return result;
+}
+
+int link(const char *from, const char *to) { return link_at(AT_FDCWD, from, AT_FDCWD, to, 0); }
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    return link_at(from_folder, from, to_folder, to, flags);
 }
 
 static int remove_name(int folder, const char *path, int flags) {

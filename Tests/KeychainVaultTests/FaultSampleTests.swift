@@ -33,6 +33,10 @@ struct FaultSampleTests {
         try expectNoViolation(["schedules", "8"])
     }
 
+    @Test func machines_whoseExchangeFailsAtSomeCalls_haveTheSameInTheEnd() throws {
+        try expectNoViolation(["exchange", "61"])
+    }
+
     private func expectNoViolation(_ arguments: [String]) throws {
         let run = try ChildProcess.run(Programs.built("fault-harness"), arguments, limit: .seconds(3600))
         #expect(run.status == 0 && !run.wasSignalled, "\(run.output)\(run.errors)")
