@@ -62,6 +62,14 @@ static const char *path_of(int descriptor, char *buffer) {
     return buffer;
 }
 
+// The whole path of a name below an open folder.
+static const char *whole(int folder, const char *path, char *buffer) {
+    if (path == NULL || path[0] == '/' || folder == AT_FDCWD || !atomic_load(&is_armed)) return path;
+    size_t length = strlen(path_of(folder, buffer));
+    snprintf(buffer + length, PATH_MAX - length, "/%s", path);
+    return buffer;
+}
+
 // Whether the path is the root or below it. The root ends in a slash. It counts too, because syncing it makes the folders in
 // it durable.
 static int is_below_root(const char *path) {
@@ -140,14 +148,16 @@ void fault_record_acknowledgement(void) {
 
 // MARK: - Opening
 
-static int open_at(int folder, const char *path, int flags, mode_t mode) {
+static int open_at(int folder, const char *name, int flags, mode_t mode) {
+    char buffer[PATH_MAX];
+    const char *path = whole(folder, name, buffer);
     // An existing file is only opened, even with O_CREAT, and a full disk does not prevent that.
     int is_absent = (flags & O_CREAT) != 0 && is_watching(path) && syscall(SYS_faccessat, folder, path, F_OK) != 0;
     // A file without a name also needs an inode.
     int creates = is_absent || (flags & O_TMPFILE) == O_TMPFILE;
     if (meet(creates ? FAULT_CREATE : FAULT_OPEN, creates ? "create" : "open", -1, path) == FAILED) return -1;
     int is_new = is_absent && is_recording(path);
-    int descriptor = (int)syscall(SYS_openat, folder, path, flags, mode);
+    int descriptor = (int)syscall(SYS_openat, folder, name, flags, mode);
     if (descriptor >= 0 && is_new) {
         record(FAULT_RECORD_CREATE, path, strlen(path), inode_of(descriptor), 0, NULL, 0);
     } else if (descriptor >= 0 && (flags & O_TRUNC) != 0) {
@@ -294,9 +304,11 @@ static void record_pair(const char *from, const char *to) {
 }
 
 static int move(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
-    if (meet(FAULT_RENAME, "rename", -1, to) == FAILED) return -1;
+    char from_buffer[PATH_MAX], to_buffer[PATH_MAX];
+    const char *from_path = whole(from_folder, from, from_buffer), *to_path = whole(to_folder, to, to_buffer);
+    if (meet(FAULT_RENAME, "rename", -1, to_path) == FAILED) return -1;
     int result = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
-    if (result == 0) record_pair(from, to);
+    if (result == 0) record_pair(from_path, to_path);
     return result;
 }
 
@@ -310,9 +322,11 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return move(from_folder, from, to_folder, to, flags);
 }
 
-static int link_at(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+static int link_at(int from_folder, const char *from, int to_folder, const char *name, int flags) {
+    char buffer[PATH_MAX];
+    const char *to = whole(to_folder, name, buffer);
     if (meet(FAULT_RENAME, "link", -1, to) == FAILED) return -1;
-    int result = (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    int result = (int)syscall(SYS_linkat, from_folder, from, to_folder, name, flags);
     // Another name for the same file is recorded as a new file.
     struct stat status;
     if (result == 0 && is_recording(to) && stat(to, &status) == 0) {
@@ -326,9 +340,11 @@ int linkat(int from_folder, const char *from, int to_folder, const char *to, int
     return link_at(from_folder, from, to_folder, to, flags);
 }
 
-static int remove_name(int folder, const char *path, int flags) {
+static int remove_name(int folder, const char *name, int flags) {
+    char buffer[PATH_MAX];
+    const char *path = whole(folder, name, buffer);
     if (meet(FAULT_UNLINK, flags == 0 ? "unlink" : "rmdir", -1, path) == FAILED) return -1;
-    int result = (int)syscall(SYS_unlinkat, folder, path, flags);
+    int result = (int)syscall(SYS_unlinkat, folder, name, flags);
     if (result == 0 && is_recording(path)) record(FAULT_RECORD_UNLINK, path, strlen(path), 0, 0, NULL, 0);
     return result;
 }
@@ -337,9 +353,11 @@ int unlink(const char *path) { return remove_name(AT_FDCWD, path, 0); }
 int unlinkat(int folder, const char *path, int flags) { return remove_name(folder, path, flags); }
 int rmdir(const char *path) { return remove_name(AT_FDCWD, path, AT_REMOVEDIR); }
 
-static int make_folder(int folder, const char *path, mode_t mode) {
+static int make_folder(int folder, const char *name, mode_t mode) {
+    char buffer[PATH_MAX];
+    const char *path = whole(folder, name, buffer);
     if (meet(FAULT_MKDIR, "mkdir", -1, path) == FAILED) return -1;
-    int result = (int)syscall(SYS_mkdirat, folder, path, mode);
+    int result = (int)syscall(SYS_mkdirat, folder, name, mode);
     if (result == 0 && is_recording(path)) record(FAULT_RECORD_MKDIR, path, strlen(path), 0, 0, NULL, 0);
     return result;
 }

@@ -68,7 +68,7 @@ extension RingStatus {
         isMember = replica.ring.isActive(replica.member)
         items = replica.items.items.count
         pending = replica.unpublishedCount
-        conflicts = replica.items.items.count { !replica.items[$0].others.isEmpty }
+        conflicts = replica.items.items.count { replica.hasConflict($0) }
         openInvitations = state.invitations.values.count { !$0.isOver(at: now) }
         lastExchange = state.lastExchange
         isPaused = state.isPaused

@@ -141,6 +141,14 @@ package struct Replica: Sendable {
         return outbox.entries.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
     }
 
+    /// Whether there is a value of the item that is not shown. Machines that had the same item before they met have no conflict.
+    package func hasConflict(_ item: SyncID) -> Bool {
+        let versions = items[item]
+        guard !versions.others.isEmpty, let shown = versions.shown else { return false }
+        let content = try? open(shown)
+        return versions.others.contains { content == nil || (try? open($0)) != content }
+    }
+
     /// The content of a write, once its author's signature has held.
     package func open(_ record: SealedRecord) throws(Refusal) -> [UInt8] {
         guard let author = log.publicKeys(of: record.author) else { throw .notAMember }

@@ -6,10 +6,11 @@ import Foundation
 /// Notes changes of shared items in the outbox, within the transaction that makes them: both happen, or neither.
 final class OutgoingChanges {
     private let tables: SyncTables
+    private let time: Date
     /// The number of this transaction; `nil` until it has changed a shared item.
     private var number: Int64?
 
-    init(_ connection: Connection) { tables = SyncTables(connection) }
+    init(_ connection: Connection, at time: Date = Date()) { (tables, self.time) = (SyncTables(connection), time) }
 
     /// - Parameter wasShared: `false` for a new row too. Its number may have been that of a row that was set aside.
     func wrote(_ row: Int64, isShared: Bool, wasShared: Bool = false) throws {
@@ -20,7 +21,7 @@ final class OutgoingChanges {
         if !wasShared { try tables.removeID(ofRow: row) }
         let change = try change()
         if let old = try tables.change(ofRow: row) { try tables.join(old, to: change) }
-        try tables.add(row: row, change, Self.now)
+        try tables.add(row: row, change, milliseconds)
     }
 
     /// A row of which no other machine has heard is only forgotten.
@@ -33,7 +34,7 @@ final class OutgoingChanges {
         try forget(row)
         guard let id else { return }
         if let old = try tables.change(ofID: id) { try tables.join(old, to: change) }
-        try tables.add(deletion: id, change, Self.now)
+        try tables.add(deletion: id, change, milliseconds)
     }
 
     /// The row goes, and its item stays on the other machines.
@@ -49,5 +50,5 @@ final class OutgoingChanges {
         return next
     }
 
-    private static var now: Int64 { Int64(max(0, min(Date().timeIntervalSince1970 * 1000, 1e15))) }
+    private var milliseconds: Int64 { Int64(max(0, min(time.timeIntervalSince1970 * 1000, 1e14))) }
 }

@@ -40,15 +40,19 @@ package struct RingTransaction {
     package func enter() throws(KeychainError) {
         try translating {
             try transaction.changeFormat(VaultSchema.addRing)
-            let outgoing = OutgoingChanges(transaction.connection)
             let sealer = try transaction.sealer()
-            var shared: [Int64] = []
+            var shared: [(row: Int64, modified: Date)] = []
             try transaction.content.table.forEach(.all, .metadata) { row in
                 // A row that does not open is not shared either; it is reported wherever damage is.
-                if let stored = try? sealer.open(row), stored.item.isShared { shared.append(row.rowID) }
+                if let stored = try? sealer.open(row), stored.item.isShared {
+                    shared.append((row.rowID, stored.item.modified))
+                }
                 return true
             }
-            for row in shared { try outgoing.wrote(row, isShared: true) }
+            // Each is a change of its own, of the time at which it was made: where the ring has the item too, the later one is shown.
+            for (row, modified) in shared.sorted(by: { ($0.modified, $0.row) < ($1.modified, $1.row) }) {
+                try OutgoingChanges(transaction.connection, at: modified).wrote(row, isShared: true)
+            }
         }
     }
 
@@ -159,6 +163,13 @@ package struct RingTransaction {
 
     private func translating<Result>(_ body: () throws -> Result) throws(KeychainError) -> Result {
         try DatabaseFailure.translating(path, body)
+    }
+}
+
+extension Item {
+    fileprivate var modified: Date {
+        guard case .date(let seconds) = attributes[.modificationDate], seconds.isFinite else { return .distantPast }
+        return Date(timeIntervalSinceReferenceDate: seconds)
     }
 }
 
