@@ -195,11 +195,11 @@ extension KeychainError {
     static let brokenRing = KeychainError(
         .corrupt,
         "What the vault has stored of its ring does not open. The items are not affected. To enter the ring again, run: "
-            + "keychainctl sync leave --force, then: keychainctl sync join")
+            + "keychainctl sync leave; then: keychainctl sync join")
     static let missingRingKeys = KeychainError(
         .itemNotFound,
         "The keys of this machine for syncing are not in the vault: their item was deleted. To enter the ring again, run: "
-            + "keychainctl sync leave --force, then: keychainctl sync join")
+            + "keychainctl sync leave; then: keychainctl sync join")
 }
 
 extension UInt64 {
