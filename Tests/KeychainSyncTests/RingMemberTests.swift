@@ -3,7 +3,6 @@
 
 import Foundation
 import KeychainEngine
-import KeychainSyncCore
 import KeychainTestSupport
 import KeychainVault
 import SecretMemory
@@ -11,56 +10,8 @@ import Testing
 
 @testable import KeychainSync
 
-/// A machine with a vault of its own.
-private struct Machine {
-    let vault: Vault
-    let member: RingMember
-
-    init(_ root: String, _ name: String) throws {
-        let location = try VaultLocation(
-            folder: "\(root)/\(name)/vault", deviceKeyFile: "\(root)/\(name)/config/device.key")
-        var settings = VaultSettings()
-        settings.scryptCost = .cheap
-        vault = Vault(location, settings)
-        member = RingMember(vault)
-    }
-
-    var engine: Engine { Engine(store: vault) }
-
-    static func query(_ account: String, _ value: String? = nil) -> Query {
-        var query = Query(
-            .genericPassword,
-            [.service: .string("s"), .account: .string(account), .synchronizable: .bool(true)])
-        query.value = value.map { Data($0.utf8) }
-        return query
-    }
-
-    func add(_ account: String, _ value: String) throws {
-        _ = try engine.add(Self.query(account, value), accessGroups: .unrestricted)
-    }
-
-    func update(_ account: String, _ value: String) throws {
-        try engine.update(Self.query(account), with: Changes(value: Data(value.utf8)), accessGroups: .unrestricted)
-    }
-
-    func delete(_ account: String) throws { try engine.delete(Self.query(account), accessGroups: .unrestricted) }
-
-    /// `account=value`, in alphabetical order.
-    func items() throws -> [String] {
-        let selection = Selection(itemClass: .genericPassword, conditions: [.synchronizable: .number(1)])
-        return try vault.select(selection, limit: nil, includingValues: true, .none).items.map { stored in
-            guard case .string(let account) = stored.item.attributes[.account] else { return "?" }
-            return "\(account)=\(String(decoding: stored.item.value ?? Data(), as: UTF8.self))"
-        }.sorted()
-    }
-
-    @discardableResult func exchange() async throws -> ExchangeReport {
-        try await member.exchange(timeout: .seconds(900))
-    }
-}
-
 struct RingMemberTests {
-    fileprivate let folder: TemporaryFolder
+    let folder: TemporaryFolder
     private let place: CarrierPlace
 
     init() throws {
@@ -71,7 +22,7 @@ struct RingMemberTests {
 
     private func machine(_ name: String) throws -> Machine { try Machine(folder.path, name) }
 
-    fileprivate func founder(_ items: [String: String] = [:]) async throws -> Machine {
+    func founder(_ items: [String: String] = [:]) async throws -> Machine {
         let machine = try machine("laptop")
         for (account, value) in items { try machine.add(account, value) }
         _ = try await machine.member.found(name: "laptop", at: place)
@@ -79,8 +30,7 @@ struct RingMemberTests {
     }
 
     /// Another machine, let in by the first one.
-    fileprivate func join(_ name: String, by sponsor: Machine, _ items: [String: String] = [:]) async throws -> Machine
-    {
+    func join(_ name: String, by sponsor: Machine, _ items: [String: String] = [:]) async throws -> Machine {
         let machine = try machine(name)
         for (account, value) in items { try machine.add(account, value) }
         let code = try await sponsor.member.invite(name: name, for: .seconds(3600))
@@ -96,7 +46,7 @@ struct RingMemberTests {
         return machine
     }
 
-    fileprivate func pair() async throws -> (Machine, Machine) {
+    func pair() async throws -> (Machine, Machine) {
         let laptop = try await founder()
         return (laptop, try await join("desktop", by: laptop))
     }
@@ -333,161 +283,21 @@ struct RingMemberTests {
         try await laptop.exchange()
     }
 
+    @Test func folderOfTheVault_isNotShared() async throws {
+        let laptop = try machine("laptop")
+        try laptop.add("a", "1")
+        let inside = laptop.vault.location.folder + "/shared"
+        try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: false)
+        for path in [laptop.vault.location.folder, inside] {
+            let error = await #expect(throws: KeychainError.self) {
+                _ = try await laptop.member.found(name: "laptop", at: .folder(path))
+            }
+            #expect(error?.reason == .unsafeLocation)
+        }
+    }
+
     @Test func vaultWithoutARing_saysSo() async throws {
         let error = await #expect(throws: KeychainError.self) { _ = try await machine("alone").member.exchange() }
         #expect(error?.reason == .unavailable)
-    }
-}
-
-// MARK: - Attacks and accidents
-
-extension RingMemberTests {
-    /// What a member with changed software may send: signed, and under the right keys.
-    private func push(_ item: Item, named account: String? = nil, from machine: Machine) async throws {
-        var report = ExchangeReport()
-        _ = try await machine.member.take(&report) { state, now in
-            var named = item
-            if let account { named.attributes[.account] = .string(account) }
-            let id = state.replica.keyring.ring.item(SharedItem.primaryKey(named))
-            let write = LocalWrite(item: id, .value(SharedItem.encode(item), accessibility: 6))
-            _ = try state.replica.commit([write], at: now)
-            return []
-        }
-        try await machine.exchange()
-    }
-
-    private static func item(_ account: String) -> Item {
-        let attributes: Attributes = [
-            .service: .string("s"), .account: .string(account), .accessGroup: .string("default"),
-            .synchronizable: .number(1),
-        ]
-        return Item(
-            itemClass: .genericPassword, attributes: attributes, accessControl: AccessControl(.whenUnlocked),
-            value: Data("pushed".utf8))
-    }
-
-    @Test func itemThatMayNotBeShared_pushedByAMember_isNotTaken() async throws {
-        let (laptop, desktop) = try await pair()
-        var local = Self.item("local")
-        local.attributes[.synchronizable] = .number(0)
-        var constrained = Self.item("constrained")
-        constrained.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
-        for item in [local, constrained] { try await push(item, from: laptop) }
-        // Under the name of another item.
-        try await push(Self.item("liar"), named: "victim", from: laptop)
-        try await push(Self.item("honest"), from: laptop)
-        try await desktop.exchange()
-        #expect(try desktop.items() == ["honest=pushed"])
-        let all = Selection(itemClass: .genericPassword, conditions: [.service: .string("s")])
-        #expect(try desktop.vault.select(all, limit: nil, includingValues: false, .none).items.count == 1)
-    }
-
-    @Test func vaultRestoredFromABackup_losesNothingAndIsHeard() async throws {
-        let (laptop, desktop) = try await pair()
-        try laptop.add("a", "1")
-        try await laptop.exchange()
-        let backup = folder.path + "/vault.backup"
-        try laptop.vault.backup(to: backup)
-        try laptop.add("b", "2")
-        try laptop.update("a", "3")
-        try await laptop.exchange()
-        _ = try laptop.vault.restore(from: backup)
-        #expect(try laptop.items() == ["a=1"])
-        try laptop.add("c", "4")
-        for _ in 0..<3 {
-            try await laptop.exchange()
-            try await desktop.exchange()
-        }
-        #expect(try laptop.items() == ["a=3", "b=2", "c=4"])
-        #expect(try desktop.items() == ["a=3", "b=2", "c=4"])
-    }
-
-    @Test func sharedFolder_thatIsEmptied_isFilledAgain() async throws {
-        let (laptop, desktop) = try await pair()
-        try laptop.add("a", "1")
-        try desktop.add("b", "2")
-        try await laptop.exchange()
-        try await desktop.exchange()
-        try FileManager.default.removeItem(atPath: folder.path + "/shared/skc1")
-        for _ in 0..<3 {
-            try await laptop.exchange()
-            try await desktop.exchange()
-        }
-        let server = try await join("server", by: laptop)
-        #expect(try server.items() == ["a=1", "b=2"])
-    }
-
-    @Test func bytesInTheFolder_changedByItsCarrier_changeNoItem() async throws {
-        let (laptop, desktop) = try await pair()
-        try laptop.add("a", "1")
-        try await laptop.exchange()
-        let root = folder.path + "/shared"
-        for name in try FileManager.default.subpathsOfDirectory(atPath: root) where name.hasSuffix(".skc") {
-            let url = URL(fileURLWithPath: root + "/" + name)
-            var bytes = try Data(contentsOf: url)
-            bytes[bytes.count / 2] ^= 1
-            try bytes.write(to: url)
-        }
-        _ = try? await desktop.exchange()
-        #expect(try desktop.items() == [])
-        #expect(try laptop.items() == ["a=1"])
-    }
-
-    @Test func itemsWritten_whileBothExchange_areOnBothInTheEnd() async throws {
-        let (laptop, desktop) = try await pair()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (name, machine) in [("l", laptop), ("d", desktop)] {
-                group.addTask {
-                    for number in 0..<10 {
-                        try machine.add("\(name)\(number)", "1")
-                        if number.isMultiple(of: 3) { try machine.update("\(name)\(number)", "2") }
-                        if number.isMultiple(of: 5) { try machine.delete("\(name)\(number)") }
-                    }
-                }
-                group.addTask { for _ in 0..<3 { try await machine.exchange() } }
-                // As another process would.
-                group.addTask {
-                    let other = RingMember(Vault(machine.vault.location, machine.vault.settings))
-                    for _ in 0..<2 { _ = try await other.exchange(timeout: .seconds(900)) }
-                }
-            }
-            try await group.waitForAll()
-        }
-        for _ in 0..<2 {
-            try await laptop.exchange()
-            try await desktop.exchange()
-        }
-        #expect(try laptop.items().count == 16)
-        #expect(try laptop.items() == desktop.items())
-        #expect(try await laptop.member.status().compareCode == desktop.member.status().compareCode)
-    }
-
-    @Test func manyItems_reachAMachineThatJoins() async throws {
-        let laptop = try await founder()
-        try laptop.vault.transaction(.none) { (items) throws(KeychainError) in
-            for number in 0..<3000 { _ = try items.insert(Self.item("\(number)"), .none) }
-        }
-        try await laptop.exchange()
-        let desktop = try await join("desktop", by: laptop)
-        #expect(try desktop.items().count == 3000)
-    }
-
-    @Test func watch_ofOneMachine_sendsAndReceives() async throws {
-        let (laptop, desktop) = try await pair()
-        let watches = [laptop, desktop].map { machine in Task { try await machine.member.watch { _ in } } }
-        defer { for watch in watches { watch.cancel() } }
-        try laptop.add("a", "1")
-        try await eventually { try desktop.items() == ["a=1"] }
-        try desktop.update("a", "2")
-        try await eventually { try laptop.items() == ["a=2"] }
-    }
-
-    /// The limit only ends a test that would wait for ever.
-    private func eventually(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<24_000 {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("It has not happened.")
     }
 }

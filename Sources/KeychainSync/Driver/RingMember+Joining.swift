@@ -13,7 +13,7 @@ extension RingMember {
     ///
     /// - Parameter name: What the others call this machine.
     package func found(name: String, at place: CarrierPlace) async throws(KeychainError) -> ExchangeReport {
-        try await checkPlace(place)
+        _ = try await rings(at: place)
         let effects = try await blocking { [self] () throws(KeychainError) -> [Effect] in
             let (replica, effects): (Replica, [Effect])
             do {
@@ -30,10 +30,14 @@ extension RingMember {
         return try await exchange()
     }
 
-    /// The folder is there before anything depends on it.
-    private func checkPlace(_ place: CarrierPlace) async throws(KeychainError) {
+    /// The folder is there before anything depends on it, and nothing that carries it gets hold of the vault.
+    ///
+    /// - Returns: The rings that have left something in it.
+    private func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
         switch place {
-        case .folder(let path): _ = try await Self.rings(path)
+        case .folder(let path):
+            guard !vault.contains(path) else { throw .folderOfVault(path) }
+            do { return try await FolderCarrier.rings(in: path) } catch { throw KeychainError(failure: error) }
         }
     }
 
@@ -76,7 +80,7 @@ extension RingMember {
         guard case .folder(let path) = place else { throw .notInvited }
         var joiner = Joiner(code: code, keys: .make())
         var found: (any Carrier)?
-        for ring in try await Self.rings(path) where found == nil {
+        for ring in try await rings(at: place) where found == nil {
             let carrier = FolderCarrier(path, ring: ring)
             for object in try await carrier.reading([joiner.objectName]) {
                 do { try joiner.received(object.bytes) } catch { continue }
@@ -144,13 +148,16 @@ extension RingMember {
         }
         return try await exchange()
     }
-
-    private static func rings(_ path: String) async throws(KeychainError) -> [RingID] {
-        do { return try await FolderCarrier.rings(in: path) } catch { throw KeychainError(failure: error) }
-    }
 }
 
 extension KeychainError {
+    fileprivate static func folderOfVault(_ path: String) -> KeychainError {
+        KeychainError(
+            .unsafeLocation,
+            "'\(path)' is the vault's own folder, or lies in it: what carries it would carry the vault too. Name another folder."
+        )
+    }
+
     fileprivate static let notInvited = KeychainError(
         .itemNotFound,
         "No invitation with this code lies there. Perhaps it has not arrived yet, has expired, or the code is mistyped."

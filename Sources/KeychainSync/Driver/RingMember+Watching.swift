@@ -17,7 +17,8 @@ extension RingMember {
     ) async throws(KeychainError) {
         let state = try await blocking { [self] () throws(KeychainError) -> RingState in try step { _, _ in [] }.state }
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // An exchange is a write too, and must not lead to the next one.
+        // An exchange is a write too, and must not lead to the next one. If it cannot be told whether something was changed, the
+        // exchange tells why.
         let observation = try vault.observe { [vault] in
             if (try? vault.hasOutgoing) ?? true { signal.yield() }
         }
@@ -37,6 +38,7 @@ extension RingMember {
                 tell(.failure(error))
                 let again = pause
                 Task {
+                    // Cancelled, it may as well try at once: the loop ends.
                     try? await Task.sleep(for: again)
                     signal.yield()
                 }

@@ -9,6 +9,14 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.isInRing ?? false }
     }
 
+    /// Whether a path leads into the vault's folder, also by way of links.
+    package func contains(_ path: String) -> Bool {
+        guard let folder = FileSafety.resolved(location.folder), let path = FileSafety.resolved(path) else {
+            return false
+        }
+        return (path + "/").utf8.starts(with: (folder + "/").utf8)
+    }
+
     /// Whether something was changed that the ring has not taken up. Takes no lock, and needs no key.
     package var hasOutgoing: Bool {
         get throws(KeychainError) {
