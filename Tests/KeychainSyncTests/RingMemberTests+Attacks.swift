@@ -51,6 +51,23 @@ extension RingMemberTests {
         #expect(try desktop.vault.select(all, limit: nil, includingValues: false, .none).items.count == 1)
     }
 
+    @Test func valueThatIsTooLarge_staysAndIsSaidEachTime() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        try laptop.update("a", String(repeating: "x", count: 17_000_000))
+        #expect(try await laptop.exchange().findings == [.tooLargeToShare])
+        try desktop.delete("a")
+        try await desktop.exchange()
+        #expect(try await laptop.exchange().findings.contains(.tooLargeToShare))
+        #expect(try laptop.items().count == 1)
+        try laptop.update("a", "2")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=2"])
+    }
+
     @Test func vaultRestoredFromABackup_losesNothingAndIsHeard() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

@@ -13,6 +13,8 @@ struct ItemExchange {
     private let now: UInt64
     private(set) var findings: [SyncFinding] = []
     private(set) var applied = 0
+    /// Rows that stay in the outbox: each exchange says so, and no other machine's change takes their place.
+    private var tooLarge: Set<Int64> = []
 
     init(_ transaction: RingTransaction, _ now: UInt64) { (self.transaction, self.now) = (transaction, now) }
 
@@ -42,8 +44,8 @@ struct ItemExchange {
             }
         }
         for group in groups { try commit(group, live, &replica) }
-        try transaction.clearOutgoing()
-        return outgoing.count
+        try transaction.clearOutgoing(keeping: tooLarge)
+        return outgoing.count - tooLarge.count
     }
 
     /// A change with the names that it concerns.
@@ -72,6 +74,7 @@ struct ItemExchange {
                 let content = SharedItem.encode(item)
                 guard content.count <= Bounds.item else {
                     findings.append(.tooLargeToShare)
+                    tooLarge.insert(row)
                     continue
                 }
                 (named.written, named.content) = (id, content)

@@ -84,7 +84,10 @@ struct SyncTables {
         try connection.execute("DELETE FROM sync_outbox WHERE item = ?", [.number(row)])
     }
 
-    func removeOutgoing() throws { try connection.execute("DELETE FROM sync_outbox") }
+    func removeOutgoing(keeping rows: Set<Int64>) throws {
+        let kept = rows.sorted().map(String.init).joined(separator: ", ")
+        try connection.execute("DELETE FROM sync_outbox WHERE item IS NULL OR item NOT IN (\(kept))")
+    }
 
     // MARK: - Names of rows
 

@@ -93,7 +93,11 @@ package struct RingTransaction {
     }
 
     /// Call it once all of them are in the stored state.
-    package func clearOutgoing() throws(KeychainError) { try translating { try tables.removeOutgoing() } }
+    ///
+    /// - Parameter rows: Those whose entries stay.
+    package func clearOutgoing(keeping rows: Set<Int64> = []) throws(KeychainError) {
+        try translating { try tables.removeOutgoing(keeping: rows) }
+    }
 
     /// The name in the ring of a row's item, as far as it was settled.
     package func name(ofRow row: Int64) throws(KeychainError) -> Data? { try translating { try tables.id(ofRow: row) } }
@@ -106,12 +110,12 @@ package struct RingTransaction {
 
     /// Puts an item in the place of the one with its primary key, or adds it.
     ///
-    /// - Returns: `false` if its place is taken by an item that is not shared. That one stays.
+    /// - Returns: `false` if its place is taken by an item that is not shared, or could not be sent. That one stays.
     package func put(_ item: Item, named name: Data) throws(KeychainError) -> Bool {
         try transaction.withoutTelling { () throws(KeychainError) in
             let selection = Self.selection(item)
             let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
-            if let found, !found.item.isShared { return false }
+            if let found, try stays(found) { return false }
             let stored: StoredItem
             if let found {
                 _ = try transaction.update(selection, .none) { _ in item }
@@ -129,10 +133,16 @@ package struct RingTransaction {
         try transaction.withoutTelling { () throws(KeychainError) in
             let selection = Self.selection(item)
             let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
-            guard let found, found.item.isShared else { return }
+            guard let found, try !stays(found) else { return }
             _ = try transaction.delete(selection, .none)
             try translating { try tables.removeID(ofRow: transaction.sealer().rowID(of: found.id)) }
         }
+    }
+
+    /// Whether an item of this machine gives way to no other one: it is not shared, or could not be sent.
+    private func stays(_ stored: StoredItem) throws(KeychainError) -> Bool {
+        guard stored.item.isShared else { return true }
+        return try translating { try tables.change(ofRow: transaction.sealer().rowID(of: stored.id)) != nil }
     }
 
     private static func selection(_ item: Item) -> Selection {
