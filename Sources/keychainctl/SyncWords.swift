@@ -85,17 +85,23 @@ enum SyncWords {
         if status.openInvitations > 0 { lines.append("open invitations: \(status.openInvitations)") }
         let rows = status.members.map { member in
             [
-                member.name.escapingControls(), member.isThisMachine ? "this machine" : "\(member.role)",
+                member.shortID, member.name.escapingControls(),
+                member.isThisMachine ? "this machine" : "\(member.role)",
                 member.isThisMachine ? "" : member.lastSeen.map(date) ?? "never",
             ]
         }
-        let table = TextTable(header: ["MACHINE", "ROLE", "LAST SEEN"], rows: rows, cut: ["MACHINE"])
+        let table = TextTable(header: ["ID", "MACHINE", "ROLE", "LAST SEEN"], rows: rows, cut: ["MACHINE"])
         return lines.map { $0 + "\n" }.joined() + "\n" + table.text(within: Output.columns)
     }
 
     private static func date(_ milliseconds: UInt64) -> String {
         milliseconds == 0 ? "never" : Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
     }
+}
+
+extension RingStatus.Member {
+    /// Enough to tell the machines of a ring apart.
+    var shortID: String { String(id.hex.prefix(8)) }
 }
 
 /// A ring as `sync status --json` shows it. Every key is there; what there is not is `null`.

@@ -66,7 +66,7 @@ extension Keychainctl.Sync {
                   keychainctl sync remove old-laptop
                 """)
 
-        @Argument(help: ArgumentHelp("Names of machines, as 'sync status' shows them.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Names or IDs of machines, as 'sync status' shows them.", valueName: "name"))
         var names: [String]
         @OptionGroup var confirmation: Confirmation
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
@@ -80,14 +80,17 @@ extension Keychainctl.Sync {
                     let member = RingMember(vault)
                     let members = try await member.status().members
                     let chosen = try names.map { (name) throws(KeychainError) in
-                        let found = members.filter { $0.name == name && !$0.isThisMachine }
+                        let found = members.filter { !$0.isThisMachine && ($0.name == name || $0.shortID == name) }
                         guard let one = found.first else {
                             throw KeychainError(
                                 .itemNotFound,
                                 "No other machine is called '\(name)'. To list them: keychainctl sync status")
                         }
                         guard found.count == 1 else {
-                            throw KeychainError(.duplicateItem, "\(found.count) machines are called '\(name)'.")
+                            throw KeychainError(
+                                .duplicateItem,
+                                "\(found.count) machines are called '\(name)'. Give the ID of one instead: keychainctl sync status"
+                            )
                         }
                         return one.id
                     }
