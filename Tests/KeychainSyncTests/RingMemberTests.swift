@@ -218,6 +218,26 @@ struct RingMemberTests {
         #expect(try await !desktop.member.status().isMember)
     }
 
+    @Test func machineThatJoinsAfterARemoval_getsEverythingAtOnce() async throws {
+        let (laptop, desktop) = try await pair()
+        let server = try await join("server", by: laptop)
+        try laptop.add("a", "1")
+        for machine in [laptop, desktop, server] { try await machine.exchange() }
+        let removed = try #require(try await laptop.member.status().members.first { $0.name == "server" }?.id)
+        _ = try await laptop.member.remove([removed])
+        // The other one is away.
+        let tablet = try await join("tablet", by: laptop)
+        try await tablet.exchange()
+        #expect(try tablet.items() == ["a=1"])
+    }
+
+    @Test func machineInARing_asksForNoOther() async throws {
+        let (laptop, desktop) = try await pair()
+        let code = try await laptop.member.invite(name: "again", for: .seconds(3600))
+        await #expect(throws: KeychainError.self) { _ = try await desktop.member.join(code, at: place) }
+        #expect(try await laptop.exchange().admitted == [])
+    }
+
     @Test func code_thatIsWrong_findsNoInvitation() async throws {
         let laptop = try await founder()
         _ = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
@@ -236,6 +256,8 @@ struct RingMemberTests {
             _ = try await desktop.member.join(code, at: place, wait: .zero)
         }
         #expect(error?.reason == .timedOut)
+        // Nobody is let in who is no longer there.
+        #expect(try await laptop.exchange().admitted == [])
     }
 
     @Test func machineThatLeaves_keepsItsItems() async throws {

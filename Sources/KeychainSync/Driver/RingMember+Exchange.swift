@@ -30,6 +30,11 @@ extension RingMember {
     /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `missingEntitlement` if this machine was
     ///   removed from the ring; `locked`; `busy`; and what a carrier or a vault may report. What was done until then stays done.
     package func exchange(timeout: Duration = .seconds(30)) async throws(KeychainError) -> ExchangeReport {
+        try await exchange(timeout: timeout, tidying: false)
+    }
+
+    /// - Parameter tidying: Whether this machine writes a snapshot that is needed, whosever turn it is.
+    func exchange(timeout: Duration = .seconds(30), tidying: Bool) async throws(KeychainError) -> ExchangeReport {
         let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in
             guard try vault.isInRing else { throw .notInRing }
             return try vault.lockForSync(timeout)
@@ -44,7 +49,8 @@ extension RingMember {
         guard isMember else { throw .removedFromRing }
         try await letIn(listing, carrier, &report)
         try await publish(carrier, &report)
-        try await tidy(listing, carrier, &report)
+        // Whom this machine has let in should not have to wait for another one.
+        try await tidy(listing, carrier, tidying || !report.admitted.isEmpty, &report)
         _ = try await take(&report) { state, now in
             state.lastExchange = now
             return state.replica.overdue(at: now)
@@ -148,10 +154,12 @@ extension RingMember {
 
     // MARK: - What has to be done now and then
 
-    /// New keys after a removal, a snapshot, a head. If several machines could, the one whose turn it is does, and any other an hour
-    /// later.
+    /// New keys after a removal, a snapshot, a head. If several machines could, the one whose turn it is does, and any other a
+    /// minute later: it may be one that is gone.
+    ///
+    /// - Parameter isAsked: Whether this machine does it in any case.
     private func tidy(
-        _ listing: Listing, _ carrier: any Carrier, _ report: inout ExchangeReport
+        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport
     ) async throws(KeychainError) {
         let (hasMoved, segments) = (report.applied + report.taken + report.published > 0, listing.segmentCount)
         let step = try await take(&report) { state, now in
@@ -161,7 +169,9 @@ extension RingMember {
                 return try state.headIfDue(hasMoved, at: now)
             }
             if state.neededSince == 0 { state.neededSince = now }
-            guard state.isTurn || now >= state.neededSince + 3_600_000, state.replica.isPublished else { return [] }
+            guard isAsked || state.isTurn || now >= state.neededSince + 60_000, state.replica.isPublished else {
+                return []
+            }
             state.neededSince = 0
             let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
             return try keys + state.replica.snapshot(at: now) + state.headIfDue(true, at: now)

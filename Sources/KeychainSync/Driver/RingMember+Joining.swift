@@ -78,6 +78,11 @@ extension RingMember {
         _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1)
     ) async throws(KeychainError) -> ExchangeReport {
         guard case .folder(let path) = place else { throw .notInvited }
+        // Whoever is let in and cannot enter would stay a member that nobody is.
+        try await blocking { [vault] () throws(KeychainError) -> Void in
+            guard try !vault.isInRing else { throw .alreadyInRing }
+            guard try vault.lockState == .unlocked else { throw .locked }
+        }
         var joiner = Joiner(code: code, keys: .make())
         var found: (any Carrier)?
         for ring in try await rings(at: place) where found == nil {
@@ -121,7 +126,11 @@ extension RingMember {
                 let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
                 let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
                 if !wraps.isEmpty, let opened = try? joiner.finish(wraps: wraps, entries: entries) { return opened }
-                guard ContinuousClock.now < end else { throw KeychainError.notLetIn }
+                guard ContinuousClock.now < end else {
+                    // The next attempt has other keys: nobody should be let in with these.
+                    try await carrier.removing([name])
+                    throw KeychainError.notLetIn
+                }
                 try await Task.sleep(for: interval)
             }
         } catch let error as KeychainError {
@@ -146,7 +155,7 @@ extension RingMember {
         for case .write(let name, let bytes) in step.effects {
             _ = try await step.state.carrier.publishing(name, bytes)
         }
-        return try await exchange()
+        return try await exchange(tidying: true)
     }
 }
 
