@@ -9,6 +9,10 @@ public struct AccessGroups: Hashable, Sendable {
     /// Smart-card items are in this group. They can be listed and read, but never written.
     public static let tokenGroup = "com.apple.token"
 
+    /// The keychain's own items are in this group, such as the keys of a machine that syncs. A search without a group leaves it
+    /// out, so that a program that deletes all items of a class does not delete them.
+    public static let internalGroup = "swift-keychain.sync"
+
     /// The groups that the program may name, in the order of the entitlements; `nil` means any.
     public let names: [String]?
     /// The group of items that are added without a group.
@@ -27,7 +31,7 @@ public struct AccessGroups: Hashable, Sendable {
         self.defaultGroup = defaultGroup
     }
 
-    /// The groups that a search without a group goes through; `nil` means all.
+    /// The groups that a search without a group goes through; `nil` means all but the internal one.
     func readableGroups() throws(KeychainError) -> [String]? {
         guard names?.isEmpty != true else { throw Self.noGroups }
         return names

@@ -10,7 +10,7 @@ public struct Selection: Sendable {
     public var id: PersistentReference?
     /// Attributes that must be equal, each value converted to its attribute's kind.
     public var conditions: Attributes
-    /// The access groups to search; `nil` for all.
+    /// The access groups to search; `nil` for all but ``AccessGroups/internalGroup``.
     public var groups: [String]?
     /// Matches servers that equal this host or are subdomains of it.
     public var host: String?
@@ -43,13 +43,15 @@ public struct Selection: Sendable {
 
     /// An access group that is not text counts as the empty one.
     private func isInGroups(_ attributes: Attributes.Look) -> Bool {
-        guard let groups else { return true }
-        return attributes.withText(of: .accessGroup) { own in
-            groups.contains { (group) in
-                var group = group
-                return group.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: own) }
-            }
+        attributes.withText(of: .accessGroup) { own in
+            guard let groups else { return !Self.isSame(AccessGroups.internalGroup, own) }
+            return groups.contains { Self.isSame($0, own) }
         }
+    }
+
+    private static func isSame(_ group: String, _ own: UnsafeRawBufferPointer?) -> Bool {
+        var group = group
+        return group.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: own) }
     }
 
     private func holdsConditions(_ item: Item, _ attributes: Attributes.Look) -> Bool {

@@ -31,7 +31,8 @@ struct LockedRow {
             isOfClass = true
             open[attribute] = nil
         }
-        guard let filed = filedUnder(schema, key) else {
+        if selection.groups == nil, filedUnder(schema, key, [AccessGroups.internalGroup]) != nil { return .notMeant }
+        guard let filed = filedUnder(schema, key, selection.groups ?? [AccessGroups.unrestricted.defaultGroup]) else {
             guard isOfClass else { return .unknown }
             if selection.groups != nil, isScopeKnown(schema) { return .notMeant }
             return open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
@@ -65,15 +66,15 @@ struct LockedRow {
         return schema.scope.allSatisfy { tried.contains($0.attribute) || selection.conditions[$0.attribute] != nil }
     }
 
-    /// Tries the searched groups, with the rest of the scope as given in the selection or at its defaults.
+    /// Tries groups, with the rest of the scope as given in the selection or at its defaults.
     ///
     /// - Returns: Whether the item is synchronizable, 0 or 1; `nil` if no tried scope matches.
-    private func filedUnder(_ schema: Schema, _ key: KeyDigests) -> Int64? {
+    private func filedUnder(_ schema: Schema, _ key: KeyDigests, _ groups: [String]) -> Int64? {
         var attributes = Attributes()
         for rule in schema.scope {
             attributes[rule.attribute] = selection.conditions[rule.attribute] ?? rule.defaultValue
         }
-        for group in selection.groups ?? [AccessGroups.unrestricted.defaultGroup] {
+        for group in groups {
             attributes[.accessGroup] = .string(group)
             for synchronizable: Int64 in [0, 1] {
                 attributes[.synchronizable] = .number(synchronizable)
