@@ -8,6 +8,8 @@ from primitives import HEAD, Damaged, Reader, associated, authentication, derive
 
 MODULUS = 1 << 256
 COUNTS = ("epoch", "sequence", "items", "lookups", "quarantined")
+RING_COUNTS = ("outgoing", "ringRows")
+RING_FIELDS = ("outgoing", "outgoingSum", "ringRows", "ringSum")
 
 
 def row_key(index, vault):
@@ -40,6 +42,22 @@ def lookup_message(row_id, digest):
     return b"\2" + struct.pack(">q", number_of(row_id)) + length_and(bytes_of(digest))
 
 
+def outgoing_message(item, name, time):
+    entry = b"\3" + struct.pack(">q", item) if item is not None else b"\4" + length_and(bytes_of(name))
+    return entry + struct.pack(">Q", max(0, number_of(time)))
+
+
+def name_message(item, name):
+    return b"\5" + struct.pack(">q", number_of(item)) + length_and(bytes_of(name))
+
+
+def state_message(name, sealed):
+    sealed = bytes_of(sealed)
+    rest = sealed[12:]
+    return (b"\6" + length_and(bytes_of(name)) + struct.pack(">I", len(sealed)) + sealed[:12]
+            + rest[max(0, len(rest) - 16):])
+
+
 def row_digest(key, message):
     return authentication(key, message).finalize()
 
@@ -54,27 +72,41 @@ def total(digests, without=()):
 def open_head(sealed, index, vault):
     content = open_sealed(sealed, derive(index, vault, "head"), associated(vault, HEAD, bytes(16), 0, 0, 0))
     reader = Reader(content)
-    need(reader.number("B") == 1, "is a head of an unknown version")
+    version = reader.number("B")
+    need(version in (1, 2), "is a head of an unknown version")
     head = {name: reader.number("Q") for name in COUNTS}
     head |= {name: reader.take(32) for name in ("itemSum", "lookupSum", "keybag")}
+    if version == 2:
+        head |= {name: reader.number("Q") if name in RING_COUNTS else reader.take(32) for name in RING_FIELDS}
     reader.end()
     return head
 
 
-def differences(head, bag, rows, lookups, quarantined):
+def ring_totals(ring, key):
+    """Number and sum of the rows: of the outbox, and of the other tables of a ring."""
+    if ring is None:
+        return dict.fromkeys(RING_FIELDS)
+    outgoing = [outgoing_message(*row) for row in ring["outbox"]]
+    others = [name_message(*row) for row in ring["names"]] + [state_message(*row) for row in ring["state"]]
+    totals = [part for messages in (outgoing, others)
+              for part in (len(messages), total(row_digest(key, message) for message in messages))]
+    return dict(zip(RING_FIELDS, totals))
+
+
+def differences(head, bag, rows, lookups, quarantined, ring):
     """The fields in which the vault differs from its head."""
     key = row_key(bag["index"], bag["vault"])
     found = {"items": len(rows), "lookups": len(lookups), "quarantined": quarantined,
              "itemSum": total(row_digest(key, item_message(row)) for row in rows),
              "lookupSum": total(row_digest(key, lookup_message(item, digest)) for digest, item in lookups),
-             "keybag": hashlib.sha256(bag["data"]).digest()}
-    return [name for name, value in found.items() if head[name] != value]
+             "keybag": hashlib.sha256(bag["data"]).digest()} | ring_totals(ring, key)
+    return [name for name, value in found.items() if head.get(name) != value]
 
 
-def check_head(sealed, bag, rows, lookups, quarantined):
+def check_head(sealed, bag, rows, lookups, quarantined, ring):
     try:
         need(isinstance(sealed, bytes), "is missing")
         head = open_head(sealed, bag["index"], bag["vault"])
     except Damaged:
         return {"differs": ["head"]}
-    return {name: head[name] for name in COUNTS} | {"differs": differences(head, bag, rows, lookups, quarantined)}
+    return {name: head[name] for name in COUNTS} | {"differs": differences(head, bag, rows, lookups, quarantined, ring)}

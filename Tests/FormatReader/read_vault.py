@@ -137,7 +137,17 @@ def read_head(database, bag):
     rows = [dict(zip(COLUMNS, values)) for values in database.execute(f"SELECT {', '.join(COLUMNS)} FROM item")]
     lookups = database.execute("SELECT digest, item FROM lookup").fetchall()
     quarantined = database.execute("SELECT count(*) FROM quarantine").fetchone()[0]
-    return check_head(row[0] if row else None, bag, rows, lookups, quarantined)
+    return check_head(row[0] if row else None, bag, rows, lookups, quarantined, read_ring(database))
+
+
+def read_ring(database):
+    """The rows that only a vault in a ring has; None without its tables."""
+    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not {"sync_item", "sync_outbox", "sync_state"} <= tables:
+        return None
+    return {"outbox": database.execute("SELECT item, id, time FROM sync_outbox").fetchall(),
+            "names": database.execute("SELECT item, id FROM sync_item").fetchall(),
+            "state": database.execute("SELECT name, bytes FROM sync_state").fetchall()}
 
 
 def plain(value):

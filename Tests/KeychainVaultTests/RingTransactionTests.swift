@@ -175,9 +175,14 @@ struct RingTransactionTests {
     @Test func item_putAndRemoved_isThereAndGoneWithoutBeingSentBack() throws {
         try take()
         let item = Self.item("other")
-        try test.vault.inRing { (ring) throws(KeychainError) in #expect(try ring.put(item, named: Data("other".utf8))) }
+        try test.vault.inRing { (ring) throws(KeychainError) in
+            #expect(try ring.put(item, named: Data("other".utf8)) == .placed)
+        }
         #expect(try test.engine.text(Self.search("other")) == "v")
-        try test.vault.inRing { (ring) throws(KeychainError) in try ring.remove(item) }
+        try test.vault.inRing { (ring) throws(KeychainError) in
+            #expect(try ring.remove(named: Data("other".utf8)))
+            #expect(try !ring.remove(named: Data("other".utf8)))
+        }
         #expect(reason { _ = try test.engine.text(Self.search("other")) } == .itemNotFound)
         #expect(try outgoing() == [])
         #expect(try test.vault.status().headFindings == [])
@@ -202,8 +207,8 @@ struct RingTransactionTests {
             test.vault.select(selection, limit: 1, includingValues: false, .none).items.first?.item.attributes)
         let other = item
         try test.vault.inRing { (ring) throws(KeychainError) in
-            #expect(try !ring.put(other, named: Data("n".utf8)))
-            try ring.remove(other)
+            #expect(try ring.put(other, named: Data("n".utf8)) == .takenByUnshared)
+            #expect(try !ring.remove(named: Data("n".utf8)))
         }
         #expect(try test.engine.text(Self.search("mine")) == "here")
     }
@@ -220,6 +225,79 @@ struct RingTransactionTests {
         }
         #expect(reason { _ = try test.engine.text(Self.search("other")) } == .itemNotFound)
         #expect(try test.vault.inRing { (ring) throws(KeychainError) in try ring.part(Data([2])) } == nil)
+    }
+
+    // MARK: - Changed by others
+
+    private static let forgeries = [
+        "INSERT INTO sync_outbox (change, time, id) SELECT 1, 1, id FROM sync_item",
+        "DELETE FROM sync_outbox", "UPDATE sync_outbox SET time = time + 1", "UPDATE sync_item SET id = x'00'",
+        "DELETE FROM sync_item", "DELETE FROM sync_state", "UPDATE sync_state SET bytes = x'00'",
+        "INSERT INTO sync_state VALUES (x'07', x'07')",
+        "DROP TABLE sync_item; DROP TABLE sync_outbox; DROP TABLE sync_state; PRAGMA user_version = 4",
+    ]
+
+    private func forge(_ statements: String) throws {
+        let connection = try Connection(test.databaseFile)
+        for statement in statements.split(separator: ";") {
+            try connection.execute(SQL(stringLiteral: String(statement)))
+        }
+        try connection.close()
+    }
+
+    @Test(arguments: forgeries) func tablesOfARing_changedByOthers_areNoticedAndAcceptedWithoutThem(_ forgery: String)
+        throws
+    {
+        try take()
+        try test.engine.add(Self.shared("a"))
+        try test.vault.inRing { (ring) throws(KeychainError) in try ring.write(Data([1]), as: Data([2])) }
+        try test.vault.close()
+        try forge(forgery)
+        #expect(try test.another().status().headFindings == [.changed(.ring)])
+        let vault = test.another()
+        #expect(reason { try vault.inRing { (ring) throws(KeychainError) in _ = ring.isInRing } } == .rolledBack)
+        #expect(reason { try vault.engine.add(Self.shared("b")) } == .rolledBack)
+        #expect(try vault.accept() == [.changed(.ring)])
+        #expect(try test.another().status().headFindings == [])
+        #expect(try !test.another().isInRing)
+        #expect(try test.another().engine.text(Self.search("before")) == "v")
+        try test.another().engine.add(Self.shared("b"))
+    }
+
+    /// A process that has the vault open looks at the head only, which is unchanged.
+    @Test func deletion_putIntoTheOutboxOfAnOpenVault_isNotTakenUp() throws {
+        try take()
+        try forge(Self.forgeries[0])
+        #expect(reason { _ = try outgoing() } == .rolledBack)
+        #expect(
+            reason { try test.vault.inRing { (ring) throws(KeychainError) in _ = try ring.state() } } == .rolledBack)
+    }
+
+    @Test func vault_thatWasPutBack_isNotOneOfARingUntilItIsAccepted() throws {
+        try take()
+        try test.vault.close()
+        let old = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile))
+        try test.another().engine.add(Self.shared("a"))
+        try old.write(to: URL(fileURLWithPath: test.databaseFile))
+        let vault = test.another()
+        #expect(reason { try vault.inRing { (ring) throws(KeychainError) in _ = ring.isInRing } } == .rolledBack)
+        try vault.accept()
+        #expect(try test.another().inRing { (ring) throws(KeychainError) in ring.isInRing })
+    }
+
+    @Test func incarnation_changesWithEachAcceptance() throws {
+        let before = try test.vault.inRing { (ring) throws(KeychainError) in try ring.incarnation() }
+        #expect(try test.another().inRing { (ring) throws(KeychainError) in try ring.incarnation() } == before)
+        let backup = test.location.folder + "/../backup"
+        try test.vault.backup(to: backup)
+        _ = try test.vault.restore(from: backup)
+        #expect(try test.vault.inRing { (ring) throws(KeychainError) in try ring.incarnation() } != before)
+    }
+
+    @Test func keyGeneration_changesWithTheKeysOfTheVault() throws {
+        let before = try test.vault.inRing { (ring) throws(KeychainError) in try ring.keyGeneration() }
+        try test.vault.rotate()
+        #expect(try test.vault.inRing { (ring) throws(KeychainError) in try ring.keyGeneration() } > before)
     }
 
     // MARK: - Items as bytes

@@ -11,6 +11,10 @@ struct RowTrace {
     fileprivate enum Kind: UInt8 {
         case item = 1
         case lookup = 2
+        case outgoingRow = 3
+        case outgoingName = 4
+        case name = 5
+        case statePart = 6
     }
 
     /// The columns that ``init(item:)`` reads, in this order.
@@ -25,6 +29,39 @@ struct RowTrace {
             writer.put(Kind.lookup.rawValue)
             writer.put(bigEndian: UInt64(bitPattern: rowID))
             digest.withUnsafeBytes { writer.put(part: $0) }
+        }
+    }
+
+    /// An entry of the outbox. Its number, and that of its change, are not covered: others may regroup the changes, not make some.
+    init(_ entry: SyncTables.Outgoing) {
+        bytes = FieldWriter.bytes(capacity: 64) { writer in
+            switch entry.content {
+            case .item(let row):
+                writer.put(Kind.outgoingRow.rawValue)
+                writer.put(bigEndian: UInt64(bitPattern: row))
+            case .deletion(let name):
+                writer.put(Kind.outgoingName.rawValue)
+                name.withUnsafeBytes { writer.put(part: $0) }
+            }
+            writer.put(bigEndian: entry.time)
+        }
+    }
+
+    /// The name of a row in the ring.
+    init(name: Data, ofRow row: Int64) {
+        bytes = FieldWriter.bytes(capacity: 1 + 8 + 4 + name.count) { writer in
+            writer.put(Kind.name.rawValue)
+            writer.put(bigEndian: UInt64(bitPattern: row))
+            name.withUnsafeBytes { writer.put(part: $0) }
+        }
+    }
+
+    /// A part of the state, of whose sealed bytes the ends are as unique as those of metadata.
+    init(part name: Data, _ sealed: Data) {
+        bytes = FieldWriter.bytes(capacity: 1 + 8 + name.count + Self.nonce + Self.tag) { writer in
+            writer.put(Kind.statePart.rawValue)
+            name.withUnsafeBytes { writer.put(part: $0) }
+            sealed.withUnsafeBytes { writer.put(metadata: $0) }
         }
     }
 

@@ -2,9 +2,16 @@
 // The tables of a vault whose items other machines share.
 
 import Foundation
+import KeychainCrypto
 
-/// What a vault in a ring has more than others. The head does not cover it: what is missing or old is noticed by comparing it with
-/// what the other machines have.
+/// Tells one state of an outbox from another.
+package struct OutboxMark: Equatable, Sendable {
+    let count: Int64
+    let last: Int64
+    let time: Int64
+}
+
+/// What a vault in a ring has more than others, for reading.
 struct SyncTables {
     static let names = ["sync_item", "sync_outbox", "sync_state"]
     static let statements = [
@@ -44,50 +51,45 @@ struct SyncTables {
             let content: Outgoing.Content
             if let item = row.number(2) { content = .item(item) } else { content = .deletion(row.blob(3)) }
             found.append(
-                Outgoing(change: row.number(0) ?? 0, time: UInt64(max(0, row.number(1) ?? 0)), content: content))
+                Outgoing(change: row.number(0) ?? 0, time: Self.time(row.number(1)), content: content))
             return true
         }
         return found
     }
 
-    func hasOutgoing() throws -> Bool {
-        try connection.number("SELECT EXISTS (SELECT 1 FROM sync_outbox)") == 1
+    func mark() throws -> OutboxMark? {
+        var mark: OutboxMark?
+        try connection.forEach("SELECT count(*), max(number), max(time) FROM sync_outbox") { row in
+            if let count = row.number(0), count > 0 {
+                mark = OutboxMark(count: count, last: row.number(1) ?? 0, time: row.number(2) ?? 0)
+            }
+            return false
+        }
+        return mark
     }
 
     func nextChange() throws -> Int64 { try (connection.number(Statements.lastChange) ?? 0) + 1 }
 
-    /// The number of the change that the row's entry belongs to; `nil` without one.
-    func change(ofRow row: Int64) throws -> Int64? {
-        try connection.number(Statements.changeOfRow, [.number(row)])
+    /// The entry of a row, and the number of its change; `nil` without one.
+    func outgoing(ofRow row: Int64) throws -> Outgoing? {
+        var found: Outgoing?
+        try connection.forEach(Statements.entryOfRow, [.number(row)]) {
+            found = Outgoing(change: $0.number(0) ?? 0, time: Self.time($0.number(1)), content: .item(row))
+            return false
+        }
+        return found
     }
 
-    func change(ofID id: Data) throws -> Int64? {
-        try connection.number("SELECT change FROM sync_outbox WHERE id = ?", [.blob(id)])
+    func outgoing(ofID id: Data) throws -> Outgoing? {
+        var found: Outgoing?
+        try connection.forEach("SELECT change, time FROM sync_outbox WHERE id = ?", [.blob(id)]) {
+            found = Outgoing(change: $0.number(0) ?? 0, time: Self.time($0.number(1)), content: .deletion(id))
+            return false
+        }
+        return found
     }
 
-    /// What is left of an older change must not arrive without what took the place of its other part.
-    func join(_ old: Int64, to change: Int64) throws {
-        try connection.execute("UPDATE sync_outbox SET change = ? WHERE change = ?", [.number(change), .number(old)])
-    }
-
-    func add(row: Int64, _ change: Int64, _ time: Int64) throws {
-        try connection.execute(Statements.addRow, [.number(change), .number(time), .number(row)])
-    }
-
-    func add(deletion id: Data, _ change: Int64, _ time: Int64) throws {
-        try connection.execute(
-            "INSERT OR REPLACE INTO sync_outbox (change, time, id) VALUES (?, ?, ?)",
-            [.number(change), .number(time), .blob(id)])
-    }
-
-    func removeOutgoing(row: Int64) throws {
-        try connection.execute("DELETE FROM sync_outbox WHERE item = ?", [.number(row)])
-    }
-
-    func removeOutgoing(keeping rows: Set<Int64>) throws {
-        let kept = rows.sorted().map(String.init).joined(separator: ", ")
-        try connection.execute("DELETE FROM sync_outbox WHERE item IS NULL OR item NOT IN (\(kept))")
-    }
+    private static func time(_ stored: Int64?) -> UInt64 { UInt64(max(0, stored ?? 0)) }
 
     // MARK: - Names of rows
 
@@ -95,13 +97,18 @@ struct SyncTables {
         try connection.blob("SELECT id FROM sync_item WHERE item = ?", [.number(row)])
     }
 
-    /// A name that another row had is its own no longer.
-    func set(_ id: Data, ofRow row: Int64) throws {
-        try connection.execute("INSERT OR REPLACE INTO sync_item (item, id) VALUES (?, ?)", [.number(row), .blob(id)])
+    func row(ofID id: Data) throws -> Int64? {
+        try connection.number("SELECT item FROM sync_item WHERE id = ?", [.blob(id)])
     }
 
-    func removeID(ofRow row: Int64) throws {
-        try connection.execute("DELETE FROM sync_item WHERE item = ?", [.number(row)])
+    /// The rows and their names that a name for a row would replace.
+    func names(_ id: Data, orOfRow row: Int64) throws -> [(row: Int64, id: Data)] {
+        var found: [(Int64, Data)] = []
+        try connection.forEach("SELECT item, id FROM sync_item WHERE item = ? OR id = ?", [.number(row), .blob(id)]) {
+            found.append(($0.number(0) ?? -1, $0.blob(1)))
+            return true
+        }
+        return found
     }
 
     // MARK: - The state
@@ -119,18 +126,34 @@ struct SyncTables {
         try connection.blob("SELECT bytes FROM sync_state WHERE name = ?", [.blob(name)])
     }
 
-    func write(_ bytes: Data, as name: Data) throws {
-        try connection.execute(
-            "INSERT OR REPLACE INTO sync_state (name, bytes) VALUES (?, ?)", [.blob(name), .blob(bytes)])
+    // MARK: - All rows
+
+    func count() throws -> UInt64 {
+        try Self.names.reduce(0) { try $0 + UInt64(max(0, connection.number("SELECT count(*) FROM \($1)") ?? 0)) }
     }
 
-    func removePart(_ name: Data) throws {
-        try connection.execute("DELETE FROM sync_state WHERE name = ?", [.blob(name)])
+    func outboxTotal(_ digests: RowDigests) throws -> RowTotal {
+        var total = RowTotal()
+        for entry in try outgoing() { total.add(digests.digest(RowTrace(entry).bytes)) }
+        return total
+    }
+
+    /// What the head knows of these tables, computed from all rows.
+    func totals(_ digests: RowDigests) throws -> RingTotals {
+        var others = RowTotal()
+        try connection.forEach("SELECT item, id FROM sync_item") { row in
+            others.add(digests.digest(RowTrace(name: row.blob(1), ofRow: row.number(0) ?? -1).bytes))
+            return true
+        }
+        try connection.forEach("SELECT name, bytes FROM sync_state") { row in
+            others.add(digests.digest(RowTrace(part: row.blob(0), row.blob(1)).bytes))
+            return true
+        }
+        return RingTotals(outbox: try outboxTotal(digests), others: others)
     }
 
     private enum Statements {
         static let lastChange = SQL.kept("SELECT change FROM sync_outbox ORDER BY number DESC LIMIT 1")
-        static let changeOfRow = SQL.kept("SELECT change FROM sync_outbox WHERE item = ?")
-        static let addRow = SQL.kept("INSERT OR REPLACE INTO sync_outbox (change, time, item) VALUES (?, ?, ?)")
+        static let entryOfRow = SQL.kept("SELECT change, time FROM sync_outbox WHERE item = ?")
     }
 }

@@ -98,6 +98,10 @@ enum VaultSchema {
             && SyncTables.statements.allSatisfy { try has($0, connection) == (found >= versionInRing) }
     }
 
+    static func hasRing(_ connection: Connection) throws -> Bool {
+        try SyncTables.statements.allSatisfy { try has($0, connection) }
+    }
+
     /// Makes the tables of a ring, in a vault of the newest format without them.
     static func addRing(_ connection: Connection) throws {
         for statement in SyncTables.statements { try connection.execute(SQL(stringLiteral: statement)) }
@@ -106,7 +110,7 @@ enum VaultSchema {
 
     /// Removes them, with all that they hold.
     static func removeRing(_ connection: Connection) throws {
-        for table in SyncTables.names { try connection.execute("DROP TABLE \(table)") }
+        for table in SyncTables.names { try connection.execute("DROP TABLE IF EXISTS \(table)") }
         try connection.execute("PRAGMA user_version = \(version)")
     }
 
@@ -118,8 +122,7 @@ enum VaultSchema {
         if try !hasHead(connection) { try connection.execute(SQL(stringLiteral: headStatement)) }
         let isIndexed = try has(minorIndexStatement, connection)
         if indexing, !isIndexed { try connection.execute(SQL(stringLiteral: minorIndexStatement)) }
-        let isInRing = try SyncTables.statements.allSatisfy { try has($0, connection) }
-        let newest = isInRing ? versionInRing : version
+        let newest = try hasRing(connection) ? versionInRing : version
         try connection.execute("PRAGMA user_version = \(indexing || isIndexed ? newest : firstVersionWithHead)")
     }
 

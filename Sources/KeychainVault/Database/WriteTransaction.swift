@@ -11,6 +11,8 @@ struct WriteTransaction {
     let table: ItemTable
     /// The rows, for changing.
     let items: ItemWriter
+    /// The tables of a vault in a ring.
+    let sync: SyncWriter
     private let connection: Connection
     private let changes: RowChanges
 
@@ -19,6 +21,7 @@ struct WriteTransaction {
         self.changes = changes
         table = ItemTable(connection)
         items = ItemWriter(connection, changes)
+        sync = SyncWriter(connection, changes)
     }
 
     /// Replaces both stored keybags.

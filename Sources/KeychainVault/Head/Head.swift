@@ -17,16 +17,23 @@ struct Head: Equatable {
     var quarantined: UInt64 = 0
     /// SHA-256 of the keybag in use.
     var keybag = Data(count: 32)
+    /// `nil` for a vault that is in no ring.
+    var ring: RingTotals?
 
+    /// That of a vault in a ring is one more.
     private static let version: UInt8 = 1
 
     var bytes: [UInt8] {
-        FieldWriter.bytes(capacity: 137) { writer in
-            writer.put(Self.version)
+        FieldWriter.bytes(capacity: ring == nil ? 137 : 217) { writer in
+            writer.put(ring == nil ? Self.version : Self.version + 1)
             for number in [epoch, sequence, items.count, lookups.count, quarantined] { writer.put(bigEndian: number) }
             items.sum.write(to: &writer)
             lookups.sum.write(to: &writer)
             writer.put(keybag)
+            for total in ring.map({ [$0.outbox, $0.others] }) ?? [] {
+                writer.put(bigEndian: total.count)
+                total.sum.write(to: &writer)
+            }
         }
     }
 
@@ -34,12 +41,14 @@ struct Head: Equatable {
 
     init(bytes: Data) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
-        guard try reader.number(UInt8.self) == Self.version else { throw MalformedBytes() }
+        let version = try reader.number(UInt8.self)
+        guard version == Self.version || version == Self.version + 1 else { throw MalformedBytes() }
         (epoch, sequence) = (try reader.number(), try reader.number())
         (items.count, lookups.count, quarantined) = (try reader.number(), try reader.number(), try reader.number())
         items.sum = SetSum(bytes: try reader.bytes(SetSum.length))
         lookups.sum = SetSum(bytes: try reader.bytes(SetSum.length))
         keybag = try reader.bytes(32)
+        if version > Self.version { ring = RingTotals(outbox: try reader.total(), others: try reader.total()) }
         guard reader.isAtEnd else { throw MalformedBytes() }
     }
 
@@ -56,6 +65,12 @@ struct Head: Equatable {
     func isOlder(than mark: HeadMark) -> Bool { (epoch, sequence) < (mark.epoch, mark.sequence) }
 
     var mark: HeadMark { HeadMark(epoch: epoch, sequence: sequence) }
+}
+
+extension ByteReader {
+    fileprivate mutating func total() throws(MalformedBytes) -> RowTotal {
+        RowTotal(count: try number(), sum: SetSum(bytes: try bytes(SetSum.length)))
+    }
 }
 
 /// Identifies one state of a vault.

@@ -81,10 +81,16 @@ struct HeadExamination {
             .count(.quarantine, UInt64(try table.quarantineCount()), expected: head.quarantined),
         ]
         findings += counts.compactMap { $0 }
+        let tables = try VaultSchema.hasRing(connection) ? SyncTables(connection) : nil
+        guard (head.ring == nil) == (tables == nil), try tables?.count() ?? 0 == head.ring?.count ?? 0 else {
+            findings.append(.changed(.ring))
+            return
+        }
         guard try extent == .wholeVault || isSmall(rows: items + lookups) else { return }
         let totals = try Self.totals(table, keys)
         if items == head.items.count, totals.items.sum != head.items.sum { findings.append(.changed(.items)) }
         if lookups == head.lookups.count, totals.lookups.sum != head.lookups.sum { findings.append(.changed(.index)) }
+        if let tables, try tables.totals(keys.rows) != head.ring { findings.append(.changed(.ring)) }
     }
 
     private func isSmall(rows: UInt64) throws -> Bool {
@@ -98,7 +104,7 @@ struct HeadExamination {
     static func state(_ connection: Connection, _ keys: HeadKeys) throws -> Data {
         let copies = try KeybagTable(connection).copies().compactMap { $0 }
         var rows = Head(keybag: copies.reduce(Data()) { $0 + Checksum.sha256($1) })
-        try rows.count(ItemTable(connection), keys)
+        try rows.count(connection, keys)
         let head = try VaultSchema.hasHead(connection) ? HeadTable(connection).read() : nil
         return Checksum.sha256(Data(rows.bytes) + (head ?? Data()))
     }
@@ -114,8 +120,14 @@ struct HeadExamination {
 
 extension Head {
     /// Sets the totals to those of the present rows.
-    mutating func count(_ table: ItemTable, _ keys: HeadKeys) throws {
+    mutating func count(_ connection: Connection, _ keys: HeadKeys) throws {
+        let table = ItemTable(connection)
         (items, lookups) = try HeadExamination.totals(table, keys)
         quarantined = UInt64(try table.quarantineCount())
+        ring = try VaultSchema.hasRing(connection) ? SyncTables(connection).totals(keys.rows) : nil
     }
+}
+
+extension RingTotals {
+    fileprivate var count: UInt64 { outbox.count &+ others.count }
 }

@@ -25,6 +25,8 @@ public enum HeadFinding: Hashable, Sendable {
     /// The parts of a vault.
     public enum Part: String, Hashable, Sendable {
         case items, index, quarantine
+        /// What the vault stores of the ring that it is in, and changes that have not been sent.
+        case ring
     }
 
     /// Part of a sentence about the vault.
@@ -41,6 +43,8 @@ public enum HeadFinding: Hashable, Sendable {
         case .changed(.items): "rows were changed outside swift-keychain"
         case .changed(.index): "entries of the index were changed outside swift-keychain"
         case .changed(.quarantine): "quarantined rows were changed outside swift-keychain"
+        case .changed(.ring):
+            "what it stores about syncing was changed outside swift-keychain; accepting it ends syncing"
         case .otherKeybag: "its keybag is not the one that was stored last"
         }
     }
@@ -51,6 +55,7 @@ public enum HeadFinding: Hashable, Sendable {
             case .items: Self.count(count, "item")
             case .index: count == 1 ? "1 entry of the index" : "\(count) entries of the index"
             case .quarantine: count == 1 ? "1 quarantined row" : "\(count) quarantined rows"
+            case .ring: count == 1 ? "1 row about syncing" : "\(count) rows about syncing"
             }
         return what + (count == 1 ? " is" : " are")
     }

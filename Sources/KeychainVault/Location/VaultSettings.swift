@@ -45,6 +45,8 @@ public struct VaultSettings: Sendable {
 
     /// The file that identifies one boot of the system.
     package var bootIDFile = "/proc/sys/kernel/random/boot_id"
+    /// The file that identifies one installation of a system.
+    package var machineIDFile = "/etc/machine-id"
     package var scryptCost = ScryptCost()
     /// Items that one transaction of a rotation seals again; other writers wait for that long.
     package var rotationBatch = 100

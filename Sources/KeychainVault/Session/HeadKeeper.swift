@@ -78,6 +78,15 @@ final class HeadKeeper {
         }
     }
 
+    /// The totals that the head and the changes so far tell of the rows of a ring; `nil` if there is no head, or no ring.
+    func ringTotals() throws -> RingTotals? {
+        try changes.check()
+        return base?.adding(changes.total).ring
+    }
+
+    /// - Throws: `rolledBack` if the vault differs from its head.
+    func check() throws { try changes.check() }
+
     private func openKeys() throws -> HeadKeys {
         if let keys { return keys }
         let opened = try session.headKeys()
@@ -131,7 +140,8 @@ final class HeadKeeper {
     /// See ``HeadReport``.
     func state() throws -> Data { try HeadExamination.state(connection, openKeys()) }
 
-    /// Makes a head for the present rows, later than all states that were seen.
+    /// Makes a head for the present rows, later than all states that were seen. If what the vault stores about syncing was changed
+    /// by others, the vault is in no ring any more.
     ///
     /// - Parameters:
     ///   - isRestored: Whether another state replaced the vault. Processes that have the vault open on a machine without
@@ -142,6 +152,11 @@ final class HeadKeeper {
         let keys = try openKeys()
         let look = try look(.wholeVault)
         guard !look.findings.isEmpty || isRestored && !look.isOfFormerFormat else { return [] }
+        // Changes that somebody else has put there would be signed and sent.
+        if look.findings.contains(.changed(.ring)) {
+            try VaultSchema.removeRing(connection)
+            changesFormat = true
+        }
         try VaultSchema.raise(connection)
         var head = try made(of: keys)
         let former = replaced.flatMap { Head(sealed: $0, keys)?.mark }
@@ -155,7 +170,7 @@ final class HeadKeeper {
     /// Computes the head from all rows.
     private func made(of keys: HeadKeys) throws -> Head {
         var head = Head(keybag: (session.keyState.authentic ?? session.keybag).bytes)
-        try head.count(ItemTable(connection), keys)
+        try head.count(connection, keys)
         return head
     }
 
@@ -190,6 +205,13 @@ extension Head {
         next.items = items + changes.items
         next.lookups = lookups + changes.lookups
         next.quarantined = quarantined &+ changes.quarantined
+        let ring: RingTotals? =
+            switch changes.move {
+            case .entered: RingTotals()
+            case .left: nil
+            case nil: ring
+            }
+        next.ring = ring.map { RingTotals(outbox: $0.outbox + changes.outbox, others: $0.others + changes.ring) }
         return next
     }
 }

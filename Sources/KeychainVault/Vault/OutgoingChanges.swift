@@ -5,42 +5,47 @@ import Foundation
 
 /// Notes changes of shared items in the outbox, within the transaction that makes them: both happen, or neither.
 final class OutgoingChanges {
-    private let tables: SyncTables
-    private let time: Date
+    private let writer: SyncWriter
+    private var tables: SyncTables { writer.tables }
+    private let time: UInt64
     /// The number of this transaction; `nil` until it has changed a shared item.
     private var number: Int64?
 
-    init(_ connection: Connection, at time: Date = Date()) { (tables, self.time) = (SyncTables(connection), time) }
+    init(_ writer: SyncWriter, at time: Date = Date()) {
+        self.writer = writer
+        self.time = UInt64(max(0, min(time.timeIntervalSince1970 * 1000, 1e14)))
+    }
 
-    /// - Parameter wasShared: `false` for a new row too. Its number may have been that of a row that was set aside.
+    /// - Parameter wasShared: `false` for a new row too. Its number may have been that of a quarantined row.
     func wrote(_ row: Int64, isShared: Bool, wasShared: Bool = false) throws {
         guard isShared else {
             if wasShared { try removed(row) }
             return
         }
-        if !wasShared { try tables.removeID(ofRow: row) }
-        let change = try change()
-        if let old = try tables.change(ofRow: row) { try tables.join(old, to: change) }
-        try tables.add(row: row, change, milliseconds)
+        if !wasShared { try writer.removeID(ofRow: row) }
+        try add(.item(row), replacing: tables.outgoing(ofRow: row))
     }
 
     /// A row of which no other machine has heard is only forgotten.
     func removed(_ row: Int64) throws {
-        let old = try tables.change(ofRow: row)
-        let id = try tables.id(ofRow: row)
+        let (old, id) = (try tables.outgoing(ofRow: row), try tables.id(ofRow: row))
         guard old != nil || id != nil else { return }
         let change = try change()
-        if let old { try tables.join(old, to: change) }
+        if let old { try writer.join(old.change, to: change) }
         try forget(row)
-        guard let id else { return }
-        if let old = try tables.change(ofID: id) { try tables.join(old, to: change) }
-        try tables.add(deletion: id, change, milliseconds)
+        if let id { try add(.deletion(id), replacing: tables.outgoing(ofID: id)) }
     }
 
     /// The row goes, and its item stays on the other machines.
     func forget(_ row: Int64) throws {
-        try tables.removeOutgoing(row: row)
-        try tables.removeID(ofRow: row)
+        try writer.removeOutgoing(row: row)
+        try writer.removeID(ofRow: row)
+    }
+
+    private func add(_ content: SyncTables.Outgoing.Content, replacing old: SyncTables.Outgoing?) throws {
+        let change = try change()
+        if let old { try writer.join(old.change, to: change) }
+        try writer.add(SyncTables.Outgoing(change: change, time: time, content: content), replacing: old)
     }
 
     private func change() throws -> Int64 {
@@ -49,6 +54,4 @@ final class OutgoingChanges {
         number = next
         return next
     }
-
-    private var milliseconds: Int64 { Int64(max(0, min(time.timeIntervalSince1970 * 1000, 1e14))) }
 }

@@ -2,6 +2,7 @@
 // What a vault in a ring tells of itself, and takes in from other machines, within one transaction.
 
 package import Foundation
+import KeychainCrypto
 package import KeychainEngine
 
 /// A change that was made on this machine and has to reach the others.
@@ -23,23 +24,43 @@ package struct OutgoingChange: Sendable {
 /// told; the changes themselves are not sent back.
 package struct RingTransaction {
     private let transaction: VaultTransaction
-    private let tables: SyncTables
+    private let writer: SyncWriter
+    private var tables: SyncTables { writer.tables }
     private let path: String
+    private let machineID: Data
 
-    init(_ transaction: VaultTransaction) {
-        self.transaction = transaction
-        tables = SyncTables(transaction.connection)
+    init(_ transaction: VaultTransaction, machineID: Data) {
+        (self.transaction, self.machineID) = (transaction, machineID)
+        writer = transaction.content.sync
         path = transaction.session.location.databaseFile
     }
 
     package var isInRing: Bool { transaction.session.isInRing }
+
+    /// Differs from what it was once the vault was restored from a backup, or is on another machine.
+    package func incarnation() throws(KeychainError) -> Data {
+        try translating {
+            let keys = try transaction.session.headKeys()
+            let head = try HeadTable(transaction.connection).read().flatMap { Head(sealed: $0, keys) }
+            var bytes = ByteWriter(capacity: 64)
+            bytes.append(bigEndian: head?.epoch ?? 0)
+            bytes.append(machineID)
+            return Checksum.sha256(bytes.data).prefix(16)
+        }
+    }
+
+    /// Rises when the vault gets new keys: when they are rotated, and when something that opened the vault is removed. Whoever has
+    /// an older copy of the vault may then still know what it held.
+    package func keyGeneration() throws(KeychainError) -> UInt32 {
+        try transaction.sealer().newestKeys(.whenUnlockedThisDeviceOnly).0
+    }
 
     // MARK: - Entering and leaving
 
     /// Makes the vault one of a ring. All items that are shared then count as changed.
     package func enter() throws(KeychainError) {
         try translating {
-            try transaction.changeFormat(VaultSchema.addRing)
+            try transaction.move(.entered)
             let sealer = try transaction.sealer()
             var shared: [(row: Int64, modified: Date)] = []
             try transaction.content.table.forEach(.all, .metadata) { row in
@@ -51,14 +72,14 @@ package struct RingTransaction {
             }
             // Each is a change of its own, of the time at which it was made: where the ring has the item too, the later one is shown.
             for (row, modified) in shared.sorted(by: { ($0.modified, $0.row) < ($1.modified, $1.row) }) {
-                try OutgoingChanges(transaction.connection, at: modified).wrote(row, isShared: true)
+                try OutgoingChanges(writer, at: modified).wrote(row, isShared: true)
             }
         }
     }
 
     /// The items stay; what the vault knew of the ring goes.
     package func leave() throws(KeychainError) {
-        try translating { try transaction.changeFormat(VaultSchema.removeRing) }
+        try translating { try transaction.move(.left) }
     }
 
     // MARK: - Changes of this machine
@@ -66,9 +87,12 @@ package struct RingTransaction {
     /// The changes that were not taken yet, in their order. A row that is damaged is left out: it stays where it is, and other
     /// machines keep what they have.
     ///
-    /// - Throws: `locked` if a changed item cannot be opened now.
+    /// - Throws: `locked` if a changed item cannot be opened now; `rolledBack` if an entry is none that this vault has made.
     package func outgoing() throws(KeychainError) -> [OutgoingChange] {
         try translating {
+            if let known = try transaction.keeper.ringTotals()?.outbox {
+                try check(try tables.outboxTotal(transaction.session.headKeys().rows) == known)
+            }
             let sealer = try transaction.sealer()
             return try tables.outgoing().compactMap { entry in
                 switch entry.content {
@@ -96,26 +120,36 @@ package struct RingTransaction {
     ///
     /// - Parameter rows: Those whose entries stay.
     package func clearOutgoing(keeping rows: Set<Int64> = []) throws(KeychainError) {
-        try translating { try tables.removeOutgoing(keeping: rows) }
+        try translating { try writer.removeOutgoing(keeping: rows) }
     }
 
     /// The name in the ring of a row's item, as far as it was settled.
     package func name(ofRow row: Int64) throws(KeychainError) -> Data? { try translating { try tables.id(ofRow: row) } }
 
     package func setName(_ name: Data, ofRow row: Int64) throws(KeychainError) {
-        try translating { try tables.set(name, ofRow: row) }
+        try translating { try writer.set(name, ofRow: row) }
     }
 
     // MARK: - Changes of other machines
 
+    /// Where an item of another machine went.
+    package enum Placement: Sendable {
+        case placed
+        /// An item that is not shared has its primary key, and stays.
+        case takenByUnshared
+        /// An item that could not be sent has its primary key, and stays.
+        case takenByUnsent
+    }
+
     /// Puts an item in the place of the one with its primary key, or adds it.
-    ///
-    /// - Returns: `false` if its place is taken by an item that is not shared, or could not be sent. That one stays.
-    package func put(_ item: Item, named name: Data) throws(KeychainError) -> Bool {
+    package func put(_ item: Item, named name: Data) throws(KeychainError) -> Placement {
         try transaction.withoutTelling { () throws(KeychainError) in
             let selection = Self.selection(item)
             let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
-            if let found, try stays(found) { return false }
+            if let found {
+                guard found.item.isShared else { return .takenByUnshared }
+                guard try !isUnsent(found) else { return .takenByUnsent }
+            }
             let stored: StoredItem
             if let found {
                 _ = try transaction.update(selection, .none) { _ in item }
@@ -123,26 +157,34 @@ package struct RingTransaction {
             } else {
                 stored = try transaction.insert(item, .none)
             }
-            try translating { try tables.set(name, ofRow: transaction.sealer().rowID(of: stored.id)) }
+            try translating { try writer.set(name, ofRow: transaction.sealer().rowID(of: stored.id)) }
+            return .placed
+        }
+    }
+
+    /// Removes the item that has a name in the ring, if it is shared and nothing of it waits to be sent.
+    ///
+    /// - Returns: Whether there was one.
+    package func remove(named name: Data) throws(KeychainError) -> Bool {
+        try transaction.withoutTelling { () throws(KeychainError) in
+            guard let row = try translating({ try tables.row(ofID: name) }), let item = try item(atRow: row),
+                item.isShared
+            else { return false }
+            let selection = Self.selection(item)
+            let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
+            guard let found, try !isUnsent(found) else { return false }
+            _ = try transaction.delete(selection, .none)
+            try translating { try writer.removeID(ofRow: row) }
             return true
         }
     }
 
-    /// Removes the item with the primary key of `item`, if it is shared.
-    package func remove(_ item: Item) throws(KeychainError) {
-        try transaction.withoutTelling { () throws(KeychainError) in
-            let selection = Self.selection(item)
-            let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
-            guard let found, try !stays(found) else { return }
-            _ = try transaction.delete(selection, .none)
-            try translating { try tables.removeID(ofRow: transaction.sealer().rowID(of: found.id)) }
-        }
+    private func isUnsent(_ stored: StoredItem) throws(KeychainError) -> Bool {
+        try translating { try tables.outgoing(ofRow: transaction.sealer().rowID(of: stored.id)) != nil }
     }
 
-    /// Whether an item of this machine gives way to no other one: it is not shared, or could not be sent.
-    private func stays(_ stored: StoredItem) throws(KeychainError) -> Bool {
-        guard stored.item.isShared else { return true }
-        return try translating { try tables.change(ofRow: transaction.sealer().rowID(of: stored.id)) != nil }
+    private func item(atRow row: Int64) throws(KeychainError) -> Item? {
+        try translating { try item(row, transaction.sealer()) }
     }
 
     private static func selection(_ item: Item) -> Selection {
@@ -158,15 +200,29 @@ package struct RingTransaction {
     // MARK: - The stored state
 
     /// All parts of the state, by name. Whoever writes them seals them.
-    package func state() throws(KeychainError) -> [Data: Data] { try translating { try tables.state() } }
+    ///
+    /// - Throws: `rolledBack` if they are not the ones that this vault has stored last.
+    package func state() throws(KeychainError) -> [Data: Data] {
+        try translating {
+            if let known = try transaction.keeper.ringTotals() {
+                try check(try tables.totals(transaction.session.headKeys().rows) == known)
+            }
+            return try tables.state()
+        }
+    }
+
+    private func check(_ isAsStored: Bool) throws {
+        guard !isAsStored else { return }
+        throw KeychainError.rolledBack([.changed(.ring)], transaction.session.location)
+    }
 
     package func part(_ name: Data) throws(KeychainError) -> Data? { try translating { try tables.part(name) } }
 
     package func write(_ bytes: Data, as name: Data) throws(KeychainError) {
-        try translating { try tables.write(bytes, as: name) }
+        try translating { try writer.write(bytes, as: name) }
     }
 
-    package func removePart(_ name: Data) throws(KeychainError) { try translating { try tables.removePart(name) } }
+    package func removePart(_ name: Data) throws(KeychainError) { try translating { try writer.removePart(name) } }
 
     /// The items of the vault, for the keys of the ring.
     package var items: any ItemOperations { transaction }

@@ -17,22 +17,28 @@ extension Vault {
         return (path + "/").utf8.starts(with: (folder + "/").utf8)
     }
 
-    /// Whether something was changed that the ring has not taken up. Takes no lock, and needs no key.
-    package var hasOutgoing: Bool {
+    /// What was changed and the ring has not taken up; `nil` if there is nothing. Takes no lock, and needs no key.
+    package var outboxMark: OutboxMark? {
         get throws(KeychainError) {
             try undisturbed { (session) throws(KeychainError) in
-                guard let session, session.isInRing else { return false }
+                guard let session, session.isInRing else { return nil }
                 return try DatabaseFailure.translating(location.databaseFile) {
-                    try session.reader.use { try SyncTables($0).hasOutgoing() }
+                    try session.reader.use { try SyncTables($0).mark() }
                 }
             }
         }
     }
 
-    /// Runs `body` in one durable transaction, as the only writer of all processes. If it throws, nothing has changed.
+    /// Runs `body` in one durable transaction, as the only writer of all processes. If it throws, nothing has changed. It is no use of
+    /// an unlocked vault: what other machines do keeps none open.
+    ///
+    /// - Throws: `rolledBack` if the vault differs from its head, also if nothing would be changed: an older state must not be sent.
     package func inRing<Result>(
         _ body: (RingTransaction) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        try write(.items) { try body(RingTransaction($0)) }
+        try write(.ofRing) { transaction in
+            try transaction.keeper.check()
+            return try body(RingTransaction(transaction, machineID: MachineID.read(settings.machineIDFile)))
+        }
     }
 }

@@ -8,6 +8,8 @@ import KeychainEngine
 struct WritePlan {
     /// Whether it needs the keys of items, so that it is refused while these are closed.
     var isOfItems = false
+    /// Whether it is a use of an unlocked vault, which restarts the idle timeout.
+    var isUse = true
     /// Whether it changes one item, at once: then it may be made together with others, on another thread.
     var isShort = false
     /// Whether it removes something in any case, so that it must work on a full disk. Other writes report when they
@@ -24,6 +26,7 @@ struct WritePlan {
     var gate: CommitGate?
 
     static let items = WritePlan(isOfItems: true)
+    static let ofRing = WritePlan(isOfItems: true, isUse: false)
     static let item = WritePlan(isOfItems: true, isShort: true)
     static let removalOfItems = WritePlan(isOfItems: true, isRemoval: true)
     static let removal = WritePlan(isRemoval: true)
@@ -187,7 +190,7 @@ extension Vault {
                         return nil
                     }
                     PausePoint.keybagLooked.reached()
-                    let transaction = VaultTransaction(session, keeper, plan.proofs)
+                    let transaction = VaultTransaction(session, keeper, plan.proofs, plan.isUse ? .using : .looking)
                     defer { transaction.end() }
                     if plan.repairsKeybag { try Self.repairKeybag(session, keeper.transaction) }
                     if plan.isOfItems { _ = try transaction.sealer() }

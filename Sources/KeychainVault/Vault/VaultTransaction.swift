@@ -23,16 +23,16 @@ final class VaultTransaction: ItemOperations {
     private var damage: KeychainError?
     private var isEnded = false
     private let proofs: Proofs
+    private let purpose: KeyState.Purpose
     private var openSealer: RowSealer?
     /// What other machines have to learn; `nil` if there are none, or while what comes from them is written.
-    private(set) lazy var outgoing = session.isInRing ? OutgoingChanges(items.connection) : nil
+    private(set) lazy var outgoing = session.isInRing ? OutgoingChanges(content.sync) : nil
     private var table: ItemTable { content.table }
     private var items: ItemWriter { content.items }
 
-    init(_ session: Session, _ keeper: HeadKeeper, _ proofs: Proofs) {
-        self.session = session
-        self.keeper = keeper
-        self.proofs = proofs
+    /// - Parameter purpose: Whether an unlocked vault counts as used, so that it stays unlocked for longer.
+    init(_ session: Session, _ keeper: HeadKeeper, _ proofs: Proofs, _ purpose: KeyState.Purpose = .using) {
+        (self.session, self.keeper, self.proofs, self.purpose) = (session, keeper, proofs, purpose)
     }
 
     /// Call it at the end of the transaction: a caller may have kept the object.
@@ -52,7 +52,7 @@ final class VaultTransaction: ItemOperations {
     /// - Throws: `locked` if not even the index is open.
     func sealer() throws(KeychainError) -> RowSealer {
         if let openSealer { return openSealer }
-        let sealer = try session.keyState.sealer()
+        let sealer = try session.keyState.sealer(purpose)
         openSealer = sealer
         return sealer
     }
@@ -186,11 +186,13 @@ final class VaultTransaction: ItemOperations {
 
     var connection: Connection { items.connection }
 
-    /// Makes or removes tables. Afterwards the vault is opened again.
-    func changeFormat(_ change: (Connection) throws -> Void) throws {
-        try content.items.changes.begin()
+    /// Makes or removes the tables of a ring. Afterwards the vault is opened again.
+    func move(_ move: RowChanges.RingMove) throws {
         keeper.changesFormat = true
-        try change(connection)
+        switch move {
+        case .entered: try content.sync.makeTables()
+        case .left: try content.sync.removeTables()
+        }
     }
 
     /// Runs `body`, whose changes come from other machines: they need not learn of them.

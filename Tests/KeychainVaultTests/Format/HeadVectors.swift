@@ -38,11 +38,16 @@ extension FormatVector {
 
     @Sendable private static func head(_ input: VectorInput) throws -> JSON {
         guard let head = Head(sealed: try input.bytes("sealed"), try keys(input)) else { throw MalformedBytes() }
-        return .object([
+        var fields: [String: JSON] = [
             "epoch": .number(head.epoch), "sequence": .number(head.sequence), "items": .number(head.items.count),
             "lookups": .number(head.lookups.count), "quarantined": .number(head.quarantined),
             "itemSum": .hex(head.items.sum.bytes), "lookupSum": .hex(head.lookups.sum.bytes),
             "keybag": .hex(head.keybag),
-        ])
+        ]
+        if let ring = head.ring {
+            (fields["outgoing"], fields["outgoingSum"]) = (.number(ring.outbox.count), .hex(ring.outbox.sum.bytes))
+            (fields["ringRows"], fields["ringSum"]) = (.number(ring.others.count), .hex(ring.others.sum.bytes))
+        }
+        return .object(fields)
     }
 }

@@ -63,6 +63,7 @@ struct IdleTimeoutTests {
         ("opensByItself", { _ = try $0.another().opensByItself }),
         ("protectors", { _ = try $0.another().protectors }),
         ("observe", { _ = try $0.another().observe {} }),
+        ("inRing", { try $0.another().inRing { (ring) throws(KeychainError) in _ = try ring.keyGeneration() } }),
         (
             "differences",
             { test in
