@@ -4,25 +4,43 @@
 import Foundation
 import KeychainEngine
 import KeychainTestSupport
-import KeychainVault
+import SecretMemory
+import Testing
 
 @testable import KeychainSync
+@testable import KeychainVault
 
 /// A machine with a vault of its own.
 struct Machine {
     let vault: Vault
     let member: RingMember
 
-    init(_ root: String, _ name: String) throws {
+    init(_ root: String, _ name: String, machineIDFile: String? = nil) throws {
         let location = try VaultLocation(
             folder: "\(root)/\(name)/vault", deviceKeyFile: "\(root)/\(name)/config/device.key")
         var settings = VaultSettings()
         settings.scryptCost = .cheap
+        settings.unlockCache = .process
+        if let machineIDFile { settings.machineIDFile = machineIDFile }
         vault = Vault(location, settings)
         member = RingMember(vault)
     }
 
     var engine: Engine { Engine(store: vault) }
+
+    private static var passphrase: ProtectorSecret {
+        ProtectorSecret(PassphraseProtector.kind, SecretBytes(text: "several words"))
+    }
+
+    /// From then on only a passphrase opens the vault.
+    func lock() throws {
+        try vault.addProtector(Self.passphrase)
+        let deviceKey = try #require(try vault.status().slots.first { $0.kind == DeviceKeyProtector.kind })
+        try vault.removeProtector(deviceKey.id, authority: Self.passphrase)
+        try vault.lock()
+    }
+
+    func unlock() throws { try vault.unlock(Self.passphrase) }
 
     static func query(_ account: String, _ value: String? = nil) -> Query {
         var query = Query(

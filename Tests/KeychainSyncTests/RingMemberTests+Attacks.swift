@@ -25,7 +25,7 @@ extension RingMemberTests {
         try await machine.exchange()
     }
 
-    private static func item(_ account: String) -> Item {
+    static func item(_ account: String) -> Item {
         let attributes: Attributes = [
             .service: .string("s"), .account: .string(account), .accessGroup: .string("default"),
             .synchronizable: .number(1),
@@ -169,9 +169,9 @@ extension RingMemberTests {
     }
 
     /// The limit only ends a test that would wait for ever.
-    private func eventually(_ condition: () throws -> Bool) async throws {
+    func eventually(_ condition: () async throws -> Bool) async throws {
         for _ in 0..<24_000 {
-            if try condition() { return }
+            if try await condition() { return }
             try await Task.sleep(for: .milliseconds(5))
         }
         Issue.record("It has not happened.")

@@ -13,13 +13,17 @@ struct ItemExchange {
     private let now: UInt64
     private(set) var findings: [SyncFinding] = []
     private(set) var applied = 0
-    /// Rows that stay in the outbox: each exchange says so, and no other machine's change takes their place.
+    /// Items whose shown value is not in the vault: their place is taken, or this version cannot read them. Each exchange tries
+    /// again. Whoever changes such an item here has not seen that value, so it is kept beside theirs.
+    private(set) var hidden: Set<SyncID>
+    /// Items written here of which another machine's value is shown.
+    private var overruled: Set<SyncID> = []
+    /// Rows that stay in the outbox: each exchange reports them, and no other machine's change takes their place.
     private var tooLarge: Set<Int64> = []
 
-    init(_ transaction: RingTransaction, _ now: UInt64) { (self.transaction, self.now) = (transaction, now) }
-
-    /// As much as the core takes in one transaction, far below its bounds.
-    private static let most = (writes: 10_000, bytes: 8 << 20)
+    init(_ transaction: RingTransaction, _ now: UInt64, hidden: Set<SyncID>) {
+        (self.transaction, self.now, self.hidden) = (transaction, now, hidden)
+    }
 
     // MARK: - From the vault
 
@@ -86,56 +90,91 @@ struct ItemExchange {
         return all
     }
 
-    private func commit(_ group: [Named], _ live: Set<SyncID>, _ replica: inout Replica) throws(KeychainError) {
-        var (writes, size): ([SyncID: LocalWrite], Int) = ([:], 0)
+    /// What belongs together is one transaction of the core, unless it is larger than one can be.
+    private mutating func commit(
+        _ group: [Named], _ live: Set<SyncID>, _ replica: inout Replica
+    ) throws(KeychainError) {
         let time = min(now, group.map(\.time).max() ?? now)
-        func flush() throws(KeychainError) {
-            guard !writes.isEmpty else { return }
-            do {
-                _ = try replica.commit(writes.values.sorted { $0.item < $1.item }, at: time)
-            } catch {
-                throw KeychainError(exchange: error)
-            }
-            (writes, size) = ([:], 0)
-        }
+        var (writes, size): ([SyncID: LocalWrite], Int) = ([:], 0)
         for change in group {
-            // What is here was written after whatever had its name was deleted.
-            if let id = change.deleted, !live.contains(id) { writes[id] = LocalWrite(item: id, .deletion) }
-            if let id = change.written {
-                writes[id] = LocalWrite(item: id, .value(change.content, accessibility: change.accessibility))
-                size += change.content.count
+            for write in localWrites(change, live) {
+                if !writes.isEmpty, writes.count == Bounds.records || size + write.length > Outbox.room {
+                    try commit(writes, at: time, &replica)
+                    (writes, size) = ([:], 0)
+                }
+                size += write.length
+                writes[write.item] = write
             }
-            if writes.count >= Self.most.writes || size >= Self.most.bytes { try flush() }
         }
-        try flush()
+        try commit(writes, at: time, &replica)
+    }
+
+    private func localWrites(_ change: Named, _ live: Set<SyncID>) -> [LocalWrite] {
+        var writes: [LocalWrite] = []
+        // What is here was written after whatever had its name was deleted.
+        if let id = change.deleted, !live.contains(id) {
+            writes.append(LocalWrite(item: id, .deletion, hasSeenAll: !hidden.contains(id)))
+        }
+        if let id = change.written {
+            let content = LocalWrite.Content.value(change.content, accessibility: change.accessibility)
+            writes.append(LocalWrite(item: id, content, hasSeenAll: !hidden.contains(id)))
+        }
+        return writes
+    }
+
+    private mutating func commit(
+        _ writes: [SyncID: LocalWrite], at time: UInt64, _ replica: inout Replica
+    ) throws(KeychainError) {
+        guard !writes.isEmpty else { return }
+        let changes: [ItemChange]
+        do {
+            changes = try replica.commit(writes.values.sorted { $0.item < $1.item }, at: time)
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+        for change in changes {
+            let isOwn = change.shown.map { $0.header.dot.writer == replica.writer } ?? true
+            if isOwn { hidden.remove(change.item) } else { overruled.insert(change.item) }
+        }
     }
 
     // MARK: - To the vault
 
-    /// - Parameter before: The state that the vault's items are of.
-    mutating func apply(_ changes: [ItemChange], _ replica: Replica, before: Replica) throws(KeychainError) {
-        for change in changes {
-            guard let shown = change.shown else {
-                try remove(change, replica)
-                continue
-            }
-            if before.items[change.item].shown?.header == shown.header { continue }
-            guard let item = item(shown, replica) else { continue }
-            if try transaction.put(item, named: Data(change.item.bytes)) {
-                applied += 1
-            } else {
-                findings.append(.placeTaken(change.item))
-            }
+    /// - Parameters:
+    ///   - before: The state that the vault's items are of, but for those that are hidden.
+    ///   - isRetrying: Whether hidden items are tried again.
+    mutating func apply(
+        _ changes: [ItemChange], _ replica: Replica, before: Replica, isRetrying: Bool
+    ) throws(KeychainError) {
+        // Several changes of one item may have come together. Only the last state counts.
+        var items = Set(changes.map(\.item)).union(overruled)
+        if isRetrying { items.formUnion(hidden) }
+        for id in items.sorted() {
+            let shown = replica.items[id].shown
+            let isThere = shown?.header == before.items[id].shown?.header
+            if isThere, !hidden.contains(id), !overruled.contains(id) { continue }
+            hidden.remove(id)
+            if let shown { try show(shown, id, replica) } else { try remove(id) }
         }
     }
 
-    private mutating func remove(_ change: ItemChange, _ replica: Replica) throws(KeychainError) {
-        for record in change.replaced {
-            guard let last = item(record, replica) else { continue }
-            try transaction.remove(last)
-            applied += 1
+    private mutating func show(_ record: SealedRecord, _ id: SyncID, _ replica: Replica) throws(KeychainError) {
+        guard let item = item(record, replica) else {
+            findings.append(.notUnderstood(id))
+            hidden.insert(id)
             return
         }
+        switch try transaction.put(item, named: Data(id.bytes)) {
+        case .placed: applied += 1
+        case .takenByUnshared:
+            findings.append(.placeTaken(id))
+            hidden.insert(id)
+        case .takenByUnsent: hidden.insert(id)
+        }
+    }
+
+    private mutating func remove(_ id: SyncID) throws(KeychainError) {
+        if try transaction.remove(named: Data(id.bytes)) { applied += 1 }
     }
 
     /// The item of a record; `nil` if it is none that may be shared, or of a newer version.

@@ -41,7 +41,7 @@ extension RingMember {
         }
         defer { withExtendedLifetime(lock) {} }
         var report = ExchangeReport()
-        let state = try await take(&report) { _, _ in [] }.state
+        let state = try await take(&report, isRetrying: true) { _, _ in [] }.state
         guard !state.isPaused else { throw .pausedSync }
         let carrier = state.carrier
         let listing = try await fetchAll(carrier, &report)
@@ -133,7 +133,8 @@ extension RingMember {
         let step = try await take(&report) { _, _ in [] }
         for (id, invitation) in step.state.invitations {
             let requests = listing.names.filter { if case .request(id, _) = $0 { true } else { false } }.sorted()
-            let asked = try await carrier.reading(requests).map(\.bytes)
+            let read = try await carrier.reading(requests)
+            let asked = read.map(\.bytes)
             guard !asked.isEmpty || invitation.isOver(at: now) else { continue }
             let names = Guarded<[String]>([])
             let answered = try await take(&report) { state, now in
@@ -147,7 +148,8 @@ extension RingMember {
             }
             _ = try await carryOut(answered.effects, carrier, &report)
             report.admitted += names.withLock { $0 }
-            try await carrier.removing(requests)
+            // One that has not arrived whole is answered by the next exchange.
+            try await carrier.removing(read.map(\.name))
             if answered.state.invitations[id] == nil { try await carrier.removing([invitation.objectName]) }
         }
     }
@@ -183,12 +185,15 @@ extension RingMember {
 
     /// One step, off Swift's own threads.
     func take(
-        _ report: inout ExchangeReport, _ body: @escaping @Sendable (inout RingState, UInt64) throws -> [Effect]
+        _ report: inout ExchangeReport, isRetrying: Bool = false,
+        _ body: @escaping @Sendable (inout RingState, UInt64) throws -> [Effect]
     ) async throws(KeychainError) -> Step {
         if Task.isCancelled {
             throw KeychainError(.cancelled, "The exchange was cancelled. What was done so far stays.")
         }
-        let step = try await blocking { [self] () throws(KeychainError) -> Step in try self.step(body) }
+        let step = try await blocking { [self] () throws(KeychainError) -> Step in
+            try self.step(isRetrying: isRetrying, body)
+        }
         report.applied += step.applied
         report.taken += step.taken
         report.findings.formUnion(step.findings)

@@ -4,46 +4,79 @@
 package import KeychainEngine
 import KeychainSyncCore
 import KeychainVault
+import SecretMemory
 
 extension RingMember {
-    /// Exchanges now, and whenever an item is changed here or something comes from another machine, until the task is cancelled.
+    /// Exchanges now, whenever an item is changed here or something comes from another machine, and once an hour, until the task is
+    /// cancelled.
     ///
-    /// A failure ends nothing: after it there is another try when something changes, and after a pause that grows to a minute.
+    /// A failure ends nothing: there is another try after a pause that grows to a minute. A vault that is locked is such a failure.
     ///
-    /// - Parameter tell: Told of each exchange, and of each failure.
-    /// - Throws: `unavailable` if the vault is in no ring, or cannot be observed.
+    /// - Parameters:
+    ///   - pauses: The first pause after a failure, and the longest.
+    ///   - tell: Told of each exchange, and of each failure.
+    /// - Throws: `unavailable` if the vault is in no ring, or is no longer, or cannot be observed.
     package func watch(
+        pauses: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60)),
         _ tell: @escaping @Sendable (Result<ExchangeReport, KeychainError>) -> Void
     ) async throws(KeychainError) {
-        let state = try await blocking { [self] () throws(KeychainError) -> RingState in try step { _, _ in [] }.state }
+        try await checkIsInRing()
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // An exchange is a write too, and must not lead to the next one. If it cannot be told whether something was changed, the
-        // exchange tells why.
+        // An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave.
+        let left = Guarded<OutboxMark?>(nil)
         let observation = try vault.observe { [vault] in
-            if (try? vault.hasOutgoing) ?? true { signal.yield() }
+            let mark = try? vault.outboxMark
+            if let mark, mark != left.withLock({ $0 }) { signal.yield() }
         }
         defer { withExtendedLifetime(observation) {} }
-        let carried = Task { [carrier = state.carrier] in
-            for await _ in carrier.changes() { signal.yield() }
-        }
-        defer { carried.cancel() }
-        var pause = Duration.seconds(1)
+        // Machines that are idle also say what they have, and notice that another one is silent.
+        let hourly = Self.repeating(.seconds(3600), signal)
+        defer { hourly.cancel() }
+        var carried: (place: CarrierPlace, task: Task<Void, Never>)?
+        defer { carried?.task.cancel() }
+        var pause = pauses.first
+        signal.yield()
         for await _ in signals {
-            if Task.isCancelled { break }
             do throws(KeychainError) {
                 tell(.success(try await exchange()))
-                pause = .seconds(1)
+                pause = pauses.first
+                if let place, place != carried?.place {
+                    carried?.task.cancel()
+                    carried = carrier.map { (place, Self.forward($0, signal)) }
+                }
             } catch {
                 guard error.reason != .cancelled else { break }
                 tell(.failure(error))
-                let again = pause
-                Task {
-                    // Cancelled, it may as well try at once: the loop ends.
-                    try? await Task.sleep(for: again)
-                    signal.yield()
-                }
-                pause = min(pause * 2, .seconds(60))
+                try await checkIsInRing()
+                // A signal in the meantime may come from the failed exchange itself.
+                guard await Self.sleeps(pause) else { break }
+                pause = min(pause * 2, pauses.longest)
+                signal.yield()
             }
+            let mark = try? vault.outboxMark
+            left.withLock { $0 = mark }
         }
+    }
+
+    private func checkIsInRing() async throws(KeychainError) {
+        guard try await blocking({ [vault] () throws(KeychainError) -> Bool in try vault.isInRing }) else {
+            throw .notInRing
+        }
+    }
+
+    private static func forward(_ carrier: any Carrier, _ signal: AsyncStream<Void>.Continuation) -> Task<Void, Never> {
+        Task { for await _ in carrier.changes() { signal.yield() } }
+    }
+
+    private static func repeating(
+        _ interval: Duration, _ signal: AsyncStream<Void>.Continuation
+    ) -> Task<Void, Never> {
+        Task { while await sleeps(interval) { signal.yield() } }
+    }
+
+    /// - Returns: `false` if the task was cancelled.
+    private static func sleeps(_ duration: Duration) async -> Bool {
+        do { try await Task.sleep(for: duration) } catch { return false }
+        return true
     }
 }

@@ -27,6 +27,10 @@ package final class RingMember: Sendable {
 
     var now: UInt64 { clock() }
 
+    /// As this process knows them.
+    var place: CarrierPlace? { state.withLock { $0?.place } }
+    var carrier: (any Carrier)? { state.withLock { $0?.carrier } }
+
     /// What one step did.
     struct Step {
         /// What is to be carried out, once the step is stored.
@@ -40,21 +44,30 @@ package final class RingMember: Sendable {
     }
 
     /// Runs one step. If it throws, nothing has changed.
-    func step(_ body: (inout RingState, UInt64) throws -> [Effect]) throws(KeychainError) -> Step {
+    ///
+    /// - Parameter isRetrying: Whether items that could not be shown are tried again.
+    func step(
+        isRetrying: Bool = false, _ body: (inout RingState, UInt64) throws -> [Effect]
+    ) throws(KeychainError) -> Step {
         // A write would make a vault.
         guard try vault.isInRing else { throw .notInRing }
         let known = state.withLock { $0 }
         let step = try vault.inRing { (transaction) throws(KeychainError) in
             guard let old = try RingState.load(transaction, known: known) else { throw .notInRing }
-            var (new, items) = (old, ItemExchange(transaction, now))
+            var (new, items) = (old, ItemExchange(transaction, now, hidden: old.hidden))
+            var effects = new.noticeRestoration(try transaction.incarnation(), at: now)
+            effects += try new.noticeNewKeys(try transaction.keyGeneration(), at: now)
             let taken = try items.takeOutgoing(&new.replica)
-            var effects: [Effect]
+            let before = new.replica
             do {
-                effects = try body(&new, now)
+                effects += try body(&new, now)
             } catch {
                 throw KeychainError(exchange: error)
             }
-            for case .changed(let changes) in effects { try items.apply(changes, new.replica, before: old.replica) }
+            var changes: [ItemChange] = []
+            for case .changed(let some) in effects { changes += some }
+            try items.apply(changes, new.replica, before: before, isRetrying: isRetrying)
+            new.hidden = items.hidden
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -71,6 +84,8 @@ package final class RingMember: Sendable {
             guard !transaction.isInRing else { throw .alreadyInRing }
             try transaction.enter()
             var new = RingState(replica: replica, place: place)
+            new.incarnation = try transaction.incarnation()
+            new.keyGeneration = try transaction.keyGeneration()
             try new.store(transaction, since: nil)
             return new
         }
@@ -91,6 +106,32 @@ package final class RingMember: Sendable {
 
 extension RingState {
     init(replica: Replica, place: CarrierPlace) { (self.replica, self.place) = (replica, place) }
+
+    /// A vault that was restored, or copied to another machine, may have lost count of what it has published. Whatever it publishes
+    /// under the same numbers would never reach a machine that has the other.
+    fileprivate mutating func noticeRestoration(_ incarnation: Data, at now: UInt64) -> [Effect] {
+        guard self.incarnation != incarnation else { return [] }
+        let effects = self.incarnation.isEmpty ? [] : replica.startAgain(at: now)
+        // Without the keys of a class it has not started again, and tries at the next step.
+        let isDone = effects.allSatisfy { if case .found(.startedAgain) = $0 { true } else { false } }
+        if isDone { self.incarnation = incarnation }
+        return effects
+    }
+
+    /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in
+    /// the ring, so these are replaced before anything else is sent.
+    fileprivate mutating func noticeNewKeys(_ generation: UInt32, at now: UInt64) throws(KeychainError) -> [Effect] {
+        guard keyGeneration != generation, replica.ring.isActive(replica.member) else { return [] }
+        do {
+            let effects = keyGeneration == 0 ? [] : try replica.renewIdentity(at: now)
+            keyGeneration = generation
+            return effects
+        } catch Refusal.notAMember {
+            throw .cannotRenew
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+    }
 }
 
 extension KeychainError {
@@ -98,6 +139,10 @@ extension KeychainError {
         .unavailable,
         "This vault syncs with no other machine. To begin, run: keychainctl sync init; or, to enter a ring that another machine is in: "
             + "keychainctl sync join")
+    fileprivate static let cannotRenew = KeychainError(
+        .missingEntitlement,
+        "The vault has new keys, and this machine may not replace its own in the ring by itself. Nothing is sent until it joins again: "
+            + "keychainctl sync leave; then: keychainctl sync join")
     package static let alreadyInRing = KeychainError(
         .invalidParameter, "This vault is in a ring already. To leave it first, run: keychainctl sync leave")
 

@@ -35,8 +35,15 @@ struct RingState {
     /// When this machine last said what it has, and since when something has to be tidied up; 0: never, or nothing.
     var lastHead: UInt64 = 0
     var neededSince: UInt64 = 0
-    /// Counts the changes of the stored state, so that a process notices those of another one.
-    var generation: UInt64 = 0
+    /// Items whose shown value the vault does not have.
+    var hidden: Set<SyncID> = []
+    /// That of the vault when the state was stored; empty if it never was.
+    var incarnation = Data()
+    /// That of the vault's keys when this machine's keys in the ring were made.
+    var keyGeneration: UInt32 = 0
+    /// Drawn anew with each change of the stored state, so that a process notices those of another one. A number that is counted
+    /// could be the same again after the vault was restored.
+    var generation = Data()
 
     var keys: StoredKeys { StoredKeys(device: replica.keys, keyring: replica.keyring) }
 }
@@ -46,6 +53,9 @@ extension RingState {
         static let generation = Data([0x40])
         static let settings = Data([0x41])
         static func invitation(_ id: InvitationID) -> Data { Data([0x42] + id.bytes) }
+        static let hidden = Data([0x43])
+        static let incarnation = Data([0x44])
+        static let keyGeneration = Data([0x45])
     }
 
     /// - Parameter known: What this process has: if nothing has changed since, nothing is read.
@@ -55,7 +65,7 @@ extension RingState {
         guard transaction.isInRing else { return nil }
         // Also where nothing is to be read: a locked vault is not synced.
         let keys = try RingKeyItem.read(transaction)
-        let generation = try transaction.part(Name.generation).map(UInt64.init(bigEndianBytes:)) ?? 0
+        let generation = try transaction.part(Name.generation) ?? Data()
         if let known, known.generation == generation, known.replica.log.id == keys.keyring.ring.ring { return known }
         do {
             return try RingState(try opened(transaction, keys), keys, generation)
@@ -75,7 +85,7 @@ extension RingState {
         return parts
     }
 
-    private init(_ parts: [Data: Data], _ keys: StoredKeys, _ generation: UInt64) throws {
+    private init(_ parts: [Data: Data], _ keys: StoredKeys, _ generation: Data) throws {
         var stored: [PartName: Data] = [:]
         for (name, bytes) in parts where name.first.map({ $0 < 0x40 }) ?? true { stored[try PartName(name)] = bytes }
         replica = try Replica(stored: stored, keys: keys.device, keyring: keys.keyring)
@@ -90,7 +100,24 @@ extension RingState {
         for (name, bytes) in parts where name.first == 0x42 {
             invitations[InvitationID(name.dropFirst())] = try Invitation(stored: bytes)
         }
+        hidden = try Self.items(parts[Name.hidden] ?? Data())
+        incarnation = parts[Name.incarnation] ?? Data()
+        keyGeneration = UInt32(truncatingIfNeeded: UInt64(bigEndianBytes: parts[Name.keyGeneration] ?? Data()))
         self.generation = generation
+    }
+
+    private static func items(_ bytes: Data) throws(Refusal) -> Set<SyncID> {
+        guard bytes.count.isMultiple(of: SyncID.length) else { throw .malformed }
+        let bytes = [UInt8](bytes)
+        return Set(
+            stride(from: 0, to: bytes.count, by: SyncID.length).map { SyncID(bytes[$0..<$0 + SyncID.length]) })
+    }
+
+    private var hiddenBytes: Data { Data(hidden.sorted().flatMap(\.bytes)) }
+
+    private func hasSameSettings(_ other: RingState) -> Bool {
+        other.settings == settings && other.hidden == hidden && other.incarnation == incarnation
+            && other.keyGeneration == keyGeneration
     }
 
     private var settings: Data {
@@ -105,18 +132,26 @@ extension RingState {
     ///
     /// - Parameter old: What is stored; `nil` if nothing is.
     mutating func store(_ transaction: RingTransaction, since old: RingState?) throws(KeychainError) {
+        let isNewMember = old?.replica.member != replica.member
         let changes = replica.changes(since: old?.replica)
-        let isNewKey = old.map { $0.replica.keyring.roots.count != replica.keyring.roots.count } ?? true
+        // All parts are sealed under a key that follows from the member's.
+        let written = isNewMember ? replica.changes(since: nil).written : changes.written
+        let isNewKey = isNewMember || old?.replica.keyring.roots.count != replica.keyring.roots.count
         let hasInvitations = !invitations.isEmpty || old?.invitations.isEmpty == false
-        guard !changes.isEmpty || isNewKey || hasInvitations || old?.settings != settings else { return }
+        let isSame = old.map(hasSameSettings) ?? false
+        guard !changes.isEmpty || isNewKey || hasInvitations || !isSame else { return }
         if isNewKey { try RingKeyItem.write(keys, transaction) }
         let sealing = StoredSealing(keys)
         do {
             for name in changes.removed { try transaction.removePart(name.bytes) }
-            for (name, bytes) in changes.written {
+            for (name, bytes) in written {
                 try transaction.write(sealing.seal(bytes, as: name.bytes), as: name.bytes)
             }
-            try transaction.write(sealing.seal(settings, as: Name.settings), as: Name.settings)
+            let others = [
+                (Name.settings, settings), (Name.hidden, hiddenBytes), (Name.incarnation, incarnation),
+                (Name.keyGeneration, withUnsafeBytes(of: keyGeneration.bigEndian) { Data($0) }),
+            ]
+            for (name, bytes) in others { try transaction.write(sealing.seal(bytes, as: name), as: name) }
             for id in (old?.invitations ?? [:]).keys where invitations[id] == nil {
                 try transaction.removePart(Name.invitation(id))
             }
@@ -130,15 +165,15 @@ extension RingState {
         } catch {
             throw .brokenRing
         }
-        generation += 1
-        try transaction.write(generation.bigEndianBytes, as: Name.generation)
+        generation = Data.random(count: 16)
+        try transaction.write(generation, as: Name.generation)
     }
 }
 
 /// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked as all others. It is bound to this
 /// machine, so that no other one goes on with them.
 enum RingKeyItem {
-    static let group = "swift-keychain.sync"
+    static let group = AccessGroups.internalGroup
 
     private static let selection: Selection = {
         var conditions = Attributes()
@@ -206,6 +241,4 @@ extension UInt64 {
     fileprivate init(bigEndianBytes bytes: some Sequence<UInt8>) {
         self = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
-
-    fileprivate var bigEndianBytes: Data { Swift.withUnsafeBytes(of: bigEndian) { Data($0) } }
 }

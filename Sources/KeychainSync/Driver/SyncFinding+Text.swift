@@ -41,6 +41,9 @@ extension Finding {
             "An item is larger than 16 MiB and stays on this machine."
         case .placeTaken(let item):
             "An item of this machine that is not shared has the name of a shared one (\(item.hex)), which is therefore not shown here."
+        case .notUnderstood(let item):
+            "An item from another machine (\(item.hex)) is not shown here: a newer version has written it, or it is none that may be "
+                + "shared. Update this machine."
         case .refused(let name, let refusal):
             "'\(name.text)' in the shared folder is not used: \(refusal.text)."
         }

@@ -32,6 +32,8 @@ package enum Finding: Hashable, Sendable {
     case tooLargeToShare
     /// An item of this machine that is not shared has the primary key of one from another machine, which is not shown.
     case placeTaken(SyncID)
+    /// An item from another machine is not shown here: this version cannot read it, or it is none that may be shared.
+    case notUnderstood(SyncID)
     /// Something is not used.
     case refused(ObjectName, Refusal)
 }

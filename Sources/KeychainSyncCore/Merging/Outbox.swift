@@ -45,10 +45,11 @@ package struct Outbox: Equatable, Sendable {
 
     package mutating func removeFirst(_ count: Int) { entries.removeFirst(count) }
 
-    /// How many of the first entries fit into one batch, cut between transactions.
+    /// How many of the first entries fit into one batch, cut between transactions. Transactions that belong together and do not
+    /// fit are cut where the batch is full: otherwise nothing would ever be sent again.
     ///
     /// - Parameter bytes: What the records of a batch may take.
-    /// - Returns: 0 if not even the first transactions that belong together fit.
+    /// - Returns: 0 only if there are none, or the first entry alone does not fit.
     package func fitting(bytes: Int = room) -> Int {
         var (end, size, contexts, best) = (0, 0, [VersionVector](), 0)
         var open: Set<UInt64> = []
@@ -62,6 +63,6 @@ package struct Outbox: Equatable, Sendable {
             end += 1
             if open.isEmpty { best = end }
         }
-        return best
+        return best > 0 ? best : end
     }
 }

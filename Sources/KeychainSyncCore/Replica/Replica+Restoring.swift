@@ -23,7 +23,7 @@ extension Replica {
         }
     }
 
-    private mutating func reissue(from number: UInt64, at now: UInt64) throws(Refusal) {
+    mutating func reissue(from number: UInt64, at now: UInt64) throws(Refusal) {
         let old = writer
         let lost = (own[old] ?? [:]).filter { $0.key >= number }.sorted { $0.key < $1.key }.map(\.value)
         let batches = lost.compactMap(\.batch)

@@ -46,7 +46,7 @@ extension Replica {
         return store(change.wraps) + (try store(change.entries))
     }
 
-    private mutating func store(_ entries: [RingEntry]) throws(Refusal) -> [Effect] {
+    mutating func store(_ entries: [RingEntry]) throws(Refusal) -> [Effect] {
         try entries.map { (entry) throws(Refusal) in
             let (hash, sealed) = (entry.hash, try entry.sealed(with: ringKeys))
             self.entries[hash] = sealed

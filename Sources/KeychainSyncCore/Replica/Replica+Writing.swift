@@ -13,20 +13,31 @@ extension Replica {
         guard writes.count <= Bounds.records, writes.reduce(0, { $0 + $1.length }) <= Outbox.room else {
             throw .tooLarge
         }
-        let (epoch, context) = (try localKeys(), items.vector.without(writer))
-        let digest = RecordHeader.digest(of: context)
+        let (epoch, whole) = (try localKeys(), items.vector.without(writer))
+        let wholeDigest = RecordHeader.digest(of: whole)
         let time = clock.next(at: now)
-        var records: [SealedRecord] = []
+        var records: [(record: SealedRecord, context: VersionVector)] = []
         for write in writes {
             let counter = items.vector[writer] + UInt64(records.count) + 1
+            let context = write.hasSeenAll ? whole : context(unawareOf: write.item)
+            let digest = write.hasSeenAll ? wholeDigest : RecordHeader.digest(of: context)
             let header = write.header(Dot(writer: writer, counter: counter), time, digest)
-            records.append(
-                try SealedRecord.seal(
-                    write.bytes, header, author: member, ring: log.id, keys: epoch, signer: keys))
+            let record = try SealedRecord.seal(
+                write.bytes, header, author: member, ring: log.id, keys: epoch, signer: keys)
+            records.append((record, context))
         }
         clock = time
-        outbox.add(records.map { ($0, context) })
-        return records.map { apply($0, context) }
+        outbox.add(records)
+        return records.map { apply($0.record, $0.context) }
+    }
+
+    /// Everything that is here but what others have written of one item: the person who writes was never shown it.
+    private func context(unawareOf item: SyncID) -> VersionVector {
+        var context = items.vector.without(writer)
+        for dot in items[item].all.map(\.header.dot) where dot.writer != writer {
+            context[dot.writer] = min(context[dot.writer], dot.counter - 1)
+        }
+        return context
     }
 
     /// The keys that local writes are sealed with. Those of the current epoch may still have to come; before an upload, the
@@ -161,7 +172,8 @@ extension LocalWrite {
 
     fileprivate var bytes: [UInt8] { if case .value(let bytes, _) = content { bytes } else { [] } }
 
-    fileprivate var length: Int { bytes.count + SealedRecord.overhead + 64 }
+    /// What it takes of ``Outbox/room``.
+    package var length: Int { bytes.count + SealedRecord.overhead + 64 }
 
     fileprivate func header(_ dot: Dot, _ time: HybridTime, _ context: Bytes32<ContextTag>) -> RecordHeader {
         switch content {

@@ -36,10 +36,11 @@ package struct LocalWrite: Sendable {
 
     package let item: SyncID
     package let content: Content
+    /// Whether whoever wrote was shown what this machine has of the item. What they were not shown is kept beside it.
+    package let hasSeenAll: Bool
 
-    package init(item: SyncID, _ content: Content) {
-        self.item = item
-        self.content = content
+    package init(item: SyncID, _ content: Content, hasSeenAll: Bool = true) {
+        (self.item, self.content, self.hasSeenAll) = (item, content, hasSeenAll)
     }
 }
 
@@ -79,8 +80,8 @@ package struct Replica: Sendable {
         var isPublished = false
     }
 
-    package let member: MemberID
-    package let keys: DeviceKeys
+    package internal(set) var member: MemberID
+    package internal(set) var keys: DeviceKeys
     let random: Randomness
     package internal(set) var writer: WriterID
     package internal(set) var log: RingLog

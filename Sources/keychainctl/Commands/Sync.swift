@@ -194,12 +194,22 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
+            // What fails again and again is said once, until something else happens.
+            let last = Guarded<String?>(nil)
             try Waiting.forResult { () async throws(KeychainError) -> Void in
                 try await RingMember(vault).watch { outcome in
+                    let complaint: String?
                     switch outcome {
-                    case .success(let report): SyncWords.show(report, evenIfNothing: false)
-                    case .failure(let error): Output.complain(error.message)
+                    case .success(let report):
+                        complaint = nil
+                        SyncWords.show(report, evenIfNothing: false)
+                    case .failure(let error): complaint = error.message
                     }
+                    let isNew = last.withLock { last in
+                        defer { last = complaint }
+                        return last != complaint
+                    }
+                    if isNew, let complaint { Output.complain(complaint) }
                 }
             }
         }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine whose keys somebody else may have goes on as another member.
+
+import Foundation
+
+extension Replica {
+    /// Replaces the keys of this machine, and makes new keys for the ring. Whoever has the former ones can read nothing that is written
+    /// from now on, and write nothing.
+    ///
+    /// The former member adds the new one and removes itself. Nobody who has its keys can undo that: what they sign was not seen by
+    /// the removal, and does not count.
+    ///
+    /// - Throws: ``Refusal/notAMember`` if this machine may not add members; then it has to join again.
+    package mutating func renewIdentity(at now: UInt64) throws(Refusal) -> [Effect] {
+        guard ring.mayWrite(member), let card = ring.members[member]?.card else { throw .notAMember }
+        let new = DeviceKeys.make(random)
+        var copy = self
+        let effects = try copy.become(
+            MemberCard(role: card.role, keys: try new.publicKeys(), name: card.name), new, at: now)
+        self = copy
+        return effects
+    }
+
+    private mutating func become(
+        _ card: MemberCard, _ new: DeviceKeys, at now: UInt64
+    ) throws(Refusal) -> [Effect] {
+        var effects = try admit(card)
+        let cuts = logs.filter { $0.value.tip.author == member }.mapValues {
+            Removal.Cut(number: $0.tip.number, hash: $0.tip.hash)
+        }
+        let removal = try log.append(.remove([Removal(member: member, cuts: cuts)]), author: member, signer: keys)
+        effects += try store([removal])
+        (keys, member, lastHead) = (new, card.id, (0, .zero))
+        effects += try rotate()
+        try reissue(from: (logs[writer]?.tip.number ?? 0) + 1, at: now)
+        return effects
+    }
+}
