@@ -53,7 +53,7 @@ extension Requests {
         selection.namesConstrained = true
         let found = try items.select(
             selection, limit: limit, includingValues: false, engine.authorization(query))
-        if let obstacle = found.obstacle { throw obstacle }
+        if let failure = found.failure { throw failure }
         return found.items
     }
 }

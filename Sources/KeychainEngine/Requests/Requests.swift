@@ -158,7 +158,7 @@ public struct Requests {
     }
 
     private static func checkNotOnlyClosed(_ found: SelectedItems) throws(KeychainError) {
-        if let obstacle = found.obstacle { throw obstacle }
+        if let failure = found.failure { throw failure }
     }
 }
 

@@ -99,7 +99,7 @@ public struct SelectedItems: Sendable {
 
     /// The error for a search that found only items that cannot be opened; `nil` if other items were found, or none at
     /// all.
-    public var obstacle: KeychainError? {
+    public var failure: KeychainError? {
         guard items.isEmpty else { return nil }
         if damaged > 0 { return .damagedItem }
         return ofAnotherDevice > 0 ? .itemOfAnotherDevice : nil

@@ -138,10 +138,10 @@ package struct FoundItems: Sendable {
     package var damaged = 0
     package var ofAnotherDevice = 0
 
-    /// See ``KeychainEngine/SelectedItems/obstacle``.
-    package var obstacle: KeychainError? {
+    /// See ``KeychainEngine/SelectedItems/failure``.
+    package var failure: KeychainError? {
         guard items.isEmpty else { return nil }
-        return SelectedItems(items: [], damaged: damaged, ofAnotherDevice: ofAnotherDevice).obstacle
+        return SelectedItems(items: [], damaged: damaged, ofAnotherDevice: ofAnotherDevice).failure
     }
 }
 

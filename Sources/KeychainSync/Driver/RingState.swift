@@ -184,7 +184,7 @@ enum RingKeyItem {
 
     static func read(_ transaction: RingTransaction) throws(KeychainError) -> StoredKeys {
         let found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
-        guard let item = found.items.first else { throw found.obstacle ?? .missingRingKeys }
+        guard let item = found.items.first else { throw found.failure ?? .missingRingKeys }
         guard var value = item.item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
         defer { value.wipe() }
         do throws(Refusal) {

@@ -5,7 +5,7 @@ package import Foundation
 import KeychainCrypto
 
 /// Why a segment is not applied now.
-enum Obstacle: Error {
+enum NotApplied: Error {
     /// It cannot be used at all.
     case refused(Refusal)
     /// Something has to come first: the next segment of the log, other logs, entries of the ring log, a key.
@@ -145,8 +145,8 @@ extension Replica {
         }
     }
 
-    private mutating func note(_ obstacle: Obstacle, _ name: ObjectName, at now: UInt64, _ effects: inout [Effect]) {
-        switch obstacle {
+    private mutating func note(_ reason: NotApplied, _ name: ObjectName, at now: UInt64, _ effects: inout [Effect]) {
+        switch reason {
         case .waits: break
         case .lacks(let vector): sightings.note(vector, here: items.vector, at: now)
         case .afterRemoval: effects.append(.found(.refused(name, .afterRemoval)))
@@ -157,7 +157,7 @@ extension Replica {
     }
 
     /// The next transaction of a log, once everything about it but its records has been checked.
-    private mutating func next(of writer: WriterID, from number: UInt64) throws(Obstacle) -> (Batch, LogState) {
+    private mutating func next(of writer: WriterID, from number: UInt64) throws(NotApplied) -> (Batch, LogState) {
         let known = logs[writer]
         var tip = known?.tip ?? LogTip(author: member, counter: 0, number: 0, hash: .zero)
         var (pieces, epoch): ([UInt8], EpochID?) = ([], known?.epoch)
@@ -186,14 +186,14 @@ extension Replica {
         return (batch, LogState(tip: tip, vector: batch.coverage, sealed: sealed, epoch: epoch))
     }
 
-    private func opened(_ bytes: Data) throws(Obstacle) -> (SegmentHeader, SegmentBody) {
+    private func opened(_ bytes: Data) throws(NotApplied) -> (SegmentHeader, SegmentBody) {
         do {
             let (header, body) = try SegmentBody.open(bytes, in: keyring)
-            guard log.knows(body.tips) else { throw Obstacle.waits }
+            guard log.knows(body.tips) else { throw NotApplied.waits }
             guard let author = log.publicKeys(of: body.author) else { throw Refusal.notAMember }
             try body.check(header, by: author)
             return (header, body)
-        } catch let error as Obstacle {
+        } catch let error as NotApplied {
             throw error
         } catch {
             // The key may come with a wrap.
@@ -203,12 +203,12 @@ extension Replica {
     }
 
     /// The epoch of a writer never falls, except from one that turned out not to count.
-    private func check(_ epoch: EpochID, after last: EpochID?) throws(Obstacle) {
+    private func check(_ epoch: EpochID, after last: EpochID?) throws(NotApplied) {
         guard let last, ring.countedEpochs.contains(last), epoch.number < last.number else { return }
         throw .refused(.contradiction)
     }
 
-    private func decoded(_ bytes: [UInt8], _ writer: WriterID, _ tip: LogTip, _ epoch: EpochID?) throws(Obstacle)
+    private func decoded(_ bytes: [UInt8], _ writer: WriterID, _ tip: LogTip, _ epoch: EpochID?) throws(NotApplied)
         -> Batch
     {
         do {
@@ -219,7 +219,7 @@ extension Replica {
     }
 
     /// Members that may write are heard. Of removed ones, what the removal accepts, and what a member has seen.
-    private mutating func checkAuthor(_ tip: LogTip, _ batch: Batch) throws(Obstacle) {
+    private mutating func checkAuthor(_ tip: LogTip, _ batch: Batch) throws(NotApplied) {
         if ring.mayWrite(tip.author) {
             claims.join(batch.vector)
             return
@@ -233,7 +233,7 @@ extension Replica {
     }
 
     /// Checks what every record says about itself, before any of them is applied.
-    private func verify(_ batch: Batch) throws(Obstacle) {
+    private func verify(_ batch: Batch) throws(NotApplied) {
         do {
             for entry in batch.entries { _ = try open(entry.record) }
         } catch {

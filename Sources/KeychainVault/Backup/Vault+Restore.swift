@@ -50,7 +50,7 @@ extension Vault {
         let failure = acceptRestored(lock, replacing: kept.vault)
         return VaultRestoration(
             backup: VaultBackup(file.path, state, contents, settings), replaced: kept.vault, replacedLog: kept.log,
-            obstacle: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false)
+            acceptanceFailure: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false)
     }
 
     /// The same reason as for other changes of the vault, which cannot be written then.

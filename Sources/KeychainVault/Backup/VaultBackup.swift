@@ -31,7 +31,7 @@ public struct VaultBackup: Sendable {
     /// Whether one of the two copies of the keybag is damaged.
     public let isKeybagCopyDamaged: Bool
     /// Why this machine's device key could not be read, if ``opening`` is `notHere` for that reason.
-    public let obstacle: KeychainError?
+    public let deviceKeyFailure: KeychainError?
 
     /// Whether the backup is useless without the device key's file.
     public var opensWithDeviceKeyAlone: Bool { protectors.allSatisfy { $0.kind == .deviceKey } }
@@ -52,7 +52,7 @@ public struct VaultBackup: Sendable {
         lockedCount = contents.items?.locked ?? contents.itemCount
         ofAnotherDeviceCount = contents.items?.ofAnotherDevice ?? 0
         isKeybagCopyDamaged = contents.isKeybagCopyDamaged
-        obstacle = contents.deviceKeyFailure
+        deviceKeyFailure = contents.deviceKeyFailure
     }
 }
 
@@ -66,10 +66,10 @@ public struct VaultRestoration: Sendable {
     public let replacedLog: String?
     /// Why the restored vault could not be accepted, such as `locked`. It can then be read, but written only after
     /// ``Vault/accept()``. `nil` if it was accepted and can be written at once.
-    public let obstacle: KeychainError?
-    /// Whether ``obstacle`` is that the restored vault does not open here now: it is locked, or only another device key
-    /// opens it. If it is false, something else failed, such as the medium.
+    public let acceptanceFailure: KeychainError?
+    /// Whether ``acceptanceFailure`` is that the restored vault does not open here now: it is locked, or only another
+    /// device key opens it. If it is false, something else failed, such as the medium.
     public let isClosedHere: Bool
 
-    public var isAccepted: Bool { obstacle == nil }
+    public var isAccepted: Bool { acceptanceFailure == nil }
 }

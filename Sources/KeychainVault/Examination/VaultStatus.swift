@@ -69,7 +69,7 @@ public struct VaultStatus: Sendable {
     /// folder is inside the vault's, and after another machine has written, until the next write here.
     public let isRollbackWatched: Bool?
     /// Why the state folder takes no record, if ``isRollbackWatched`` is false for that reason.
-    public let rollbackObstacle: KeychainError?
+    public let rollbackRecordFailure: KeychainError?
     /// Whether the memory that holds the vault's keys is kept out of swap.
     public let isKeyMemoryLocked: Bool
 }
@@ -140,7 +140,7 @@ extension VaultStatus {
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
             lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, misfiledCount: 0, missingIndexCount: 0,
             foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
-            headFindings: [], isRollbackWatched: nil, rollbackObstacle: nil, isKeyMemoryLocked: true)
+            headFindings: [], isRollbackWatched: nil, rollbackRecordFailure: nil, isKeyMemoryLocked: true)
     }
 
     fileprivate init(
@@ -166,7 +166,7 @@ extension VaultStatus {
             isKeybagCopyDamaged: !session.hasTwoKeybags,
             walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location), headFindings: head?.findings,
             isRollbackWatched: head?.isWatched,
-            rollbackObstacle: head?.isWatched == false ? session.anchors.writeFailure : nil,
+            rollbackRecordFailure: head?.isWatched == false ? session.anchors.writeFailure : nil,
             isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)
     }
 }

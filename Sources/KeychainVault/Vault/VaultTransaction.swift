@@ -152,7 +152,7 @@ final class VaultTransaction: ItemOperations {
         for rowID in closed { try items.setAside(rowID, at: Date()) }
         for rowID in search.locked + closed { try outgoing?.removed(rowID) }
         let count = search.found.items.count + search.locked.count + closed.count
-        if count == 0, let obstacle = search.found.obstacle { throw obstacle }
+        if count == 0, let failure = search.found.failure { throw failure }
         return count
     }
 

@@ -99,7 +99,7 @@ extension Keychainctl {
                 Output.note(
                     "The WAL of a missing database is kept in '\(log)'. Remove that file when you no longer need it.")
             }
-            let failure = acceptUnlocked(vault, secret, done.obstacle)
+            let failure = acceptUnlocked(vault, secret, done.acceptanceFailure)
             if json {
                 try Output.write(
                     JSONOutput.line(BackupJSON(backup: done.backup, restoration: done, isAccepted: failure == nil)),
@@ -114,7 +114,7 @@ extension Keychainctl {
         /// of a medium has a reason of its own.
         private static func isExpected(_ failure: KeychainError, _ done: VaultRestoration) -> Bool {
             guard done.isClosedHere else { return false }
-            if failure == done.obstacle {
+            if failure == done.acceptanceFailure {
                 return ![.inputOutput, .diskFull, .readOnly, .busy].contains(failure.reason)
             }
             // It was locked, and then the user was asked for the secret.
@@ -202,7 +202,7 @@ extension VaultBackup {
             switch opening {
             case .byItself: ""
             case .unlockable: " It starts locked on this machine."
-            case .notHere: obstacle.map { " " + $0.message } ?? " Nothing on this machine opens it."
+            case .notHere: deviceKeyFailure.map { " " + $0.message } ?? " Nothing on this machine opens it."
             }
         return "It opens with: \(names.joined(separator: ", "))." + here
     }

@@ -59,7 +59,7 @@ extension Keychainctl {
         /// error, since one of them may be what was asked for.
         private func search(_ keychain: UserKeychain) throws(KeychainError) -> FoundItems {
             let found = try keychain.foundItems(item.filter(label: label))
-            if let obstacle = found.obstacle { throw obstacle }
+            if let failure = found.failure { throw failure }
             return found
         }
 

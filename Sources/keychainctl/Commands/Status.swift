@@ -117,7 +117,7 @@ extension VaultStatus {
         case true?: "detected: this machine has a record of the newest state"
         case false?:
             "not detected: this machine has no record of the current state; "
-                + (rollbackObstacle.map { "the record cannot be written: " + $0.message }
+                + (rollbackRecordFailure.map { "the record cannot be written: " + $0.message }
                     ?? "the next write makes one, if '\(location.stateFolder)' can be written")
         case nil: "unknown until the vault is unlocked"
         }
