@@ -133,7 +133,7 @@ struct TamperTests {
     }
 
     /// Else the row would keep the key from its owner for good.
-    @Test func row_filedUnderAnothersKey_isSetAsideWhenThatOneIsAdded() throws {
+    @Test func row_filedUnderAnothersKey_isQuarantinedWhenThatOneIsAdded() throws {
         let victim = try Self.victimWithBFiledUnderTheKeyOfA()
         try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
         #expect(victim.outcome("a") == "new")
@@ -159,7 +159,7 @@ struct TamperTests {
         #expect(victim.outcome("a") == "!corrupt")
     }
 
-    @Test func damagedItem_addedAgain_isReplacedAndSetAside() throws {
+    @Test func damagedItem_addedAgain_isReplacedAndQuarantined() throws {
         let victim = try Victim()
         try victim.set("value", of: "a", to: .blob(Data(count: 152)))
         try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
@@ -167,7 +167,7 @@ struct TamperTests {
         #expect(try victim.test.vault.status().quarantinedCount == 1)
     }
 
-    @Test func damagedItem_deleted_isSetAsideAndThenAbsent() throws {
+    @Test func damagedItem_deleted_isQuarantinedAndThenAbsent() throws {
         let victim = try Victim()
         try victim.set("metadata", of: "a", to: .blob(Data(count: 284)))
         try victim.test.engine.delete(.genericPassword("s", "a"))

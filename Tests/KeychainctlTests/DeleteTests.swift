@@ -66,7 +66,7 @@ struct DeleteTests {
         #expect(try tool.run("delete", "-s", "example.com", "-a", "alice").status == 8)
     }
 
-    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func delete_ofAllWithADamagedItem_setsItAside()
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed")) func delete_ofAllWithADamagedItem_quarantinesIt()
         throws
     {
         try tool.store()

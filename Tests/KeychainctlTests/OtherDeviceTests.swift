@@ -44,7 +44,7 @@ struct OtherDeviceTests {
 
     /// Also where the vault is locked, and nobody can tell that unlocking it would not open the item.
     @Test(arguments: [false, true])
-    func deletionOfAll_setsItAside(isLockedAgain: Bool) throws {
+    func deletionOfAll_quarantinesIt(isLockedAgain: Bool) throws {
         try vault.unlock()
         if isLockedAgain { #expect(try vault.tool.run("lock").status == 0) }
         #expect(try vault.tool.run("delete", "-s", "example.com", "--all").status == 0)

@@ -12,7 +12,7 @@ extension ItemTable {
 
     /// A quarantined row with its value, and the time of its quarantine in seconds since 2001; `nil` if no row has the
     /// number.
-    func quarantinedRow(_ rowID: Int64) throws -> (row: SealedRow, setAside: Double)? {
+    func quarantinedRow(_ rowID: Int64) throws -> (row: SealedRow, quarantinedAt: Double)? {
         let sql: SQL = "SELECT \(Self.columns), set_aside FROM quarantine WHERE id = ?"
         var found: (SealedRow, Double)?
         try connection.forEach(sql, [.number(rowID)]) { row in

@@ -97,7 +97,7 @@ struct ItemWriter {
     }
 
     /// Moves a row that does not open to the quarantine, with all its bytes.
-    func setAside(_ rowID: Int64, at date: Date) throws {
+    func quarantine(_ rowID: Int64, at date: Date) throws {
         try changes.begin()
         try connection.execute(
             """

@@ -25,7 +25,7 @@ public struct QuarantinedItem: Sendable {
     /// Its number, by which it is restored or purged.
     public let id: Int64
     /// When it was quarantined.
-    public let setAside: Date
+    public let quarantinedAt: Date
     /// `nil` for a class that this version does not know.
     public let accessibility: Accessibility?
     /// The generation of its class key.
@@ -36,11 +36,11 @@ public struct QuarantinedItem: Sendable {
     /// The item without its value, if it opens.
     public let item: StoredItem?
 
-    init(_ row: SealedRow, setAside: Double, _ state: State, _ item: StoredItem?) {
+    init(_ row: SealedRow, at seconds: Double, _ state: State, _ item: StoredItem?) {
         id = row.rowID
         // A damaged file may contain any number here, and calendars do not accept all of them.
-        let isSensible = abs(setAside) < 100 * 365 * 86400
-        self.setAside = isSensible ? Date(timeIntervalSinceReferenceDate: setAside) : Date.distantPast
+        let isSensible = abs(seconds) < 100 * 365 * 86400
+        quarantinedAt = isSensible ? Date(timeIntervalSinceReferenceDate: seconds) : Date.distantPast
         accessibility = Accessibility(number: row.keyClass)
         generation = row.generation
         size = row.metadata.count + (row.value?.count ?? 0)
@@ -51,17 +51,17 @@ public struct QuarantinedItem: Sendable {
 
 extension QuarantinedItem {
     /// - Parameter sealer: `nil` while nothing can be opened.
-    init(_ row: SealedRow, setAside: Double, _ sealer: RowSealer?, _ table: ItemTable) throws {
+    init(_ row: SealedRow, at seconds: Double, _ sealer: RowSealer?, _ table: ItemTable) throws {
         guard let sealer else {
-            self.init(row, setAside: setAside, .locked, nil)
+            self.init(row, at: seconds, .locked, nil)
             return
         }
         do {
             let stored = try sealer.checked(row)
             let isFree = try table.rowHolding(sealer.digests.key(stored.item)) == nil && table.row(row.rowID) == nil
-            self.init(row, setAside: setAside, isFree ? .opens : .placeTaken, stored)
+            self.init(row, at: seconds, isFree ? .opens : .placeTaken, stored)
         } catch let failure as UnreadableRow {
-            self.init(row, setAside: setAside, State(failure), nil)
+            self.init(row, at: seconds, State(failure), nil)
         }
     }
 }

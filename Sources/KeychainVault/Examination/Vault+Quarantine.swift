@@ -36,8 +36,8 @@ extension Vault {
             let (sealer, content) = (try transaction.sealer(), transaction.content)
             let table = content.table
             return try Self.chosen(ids, table).map { id in
-                guard let (row, setAside) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
-                let quarantined = try QuarantinedItem(row, setAside: setAside, sealer, table)
+                guard let (row, seconds) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
+                let quarantined = try QuarantinedItem(row, at: seconds, sealer, table)
                 if quarantined.state == .opens, let item = quarantined.item?.item {
                     var restored = row
                     restored.key = sealer.digests.key(item)
@@ -68,8 +68,8 @@ extension Vault {
     private static func quarantined(
         _ id: Int64, _ sealer: RowSealer?, _ table: ItemTable
     ) throws -> QuarantinedItem {
-        guard let (row, setAside) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
-        return try QuarantinedItem(row, setAside: setAside, sealer, table)
+        guard let (row, seconds) = try table.quarantinedRow(id) else { throw KeychainError.notQuarantined }
+        return try QuarantinedItem(row, at: seconds, sealer, table)
     }
 
     /// - Throws: `itemNotFound` if there is none, or one of these does not exist.

@@ -101,7 +101,7 @@ extension Vault {
         } catch let failure as UnreadableRow {
             switch failure {
             case .locked, .ofAnotherDevice, .refused: return false
-            case .damaged, .unknownKey: try items.setAside(row.rowID, at: Date())
+            case .damaged, .unknownKey: try items.quarantine(row.rowID, at: Date())
             }
         }
         return true

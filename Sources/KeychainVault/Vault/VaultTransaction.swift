@@ -149,7 +149,7 @@ final class VaultTransaction: ItemOperations {
         for rowID in search.locked { try items.deleteClosed(rowID) }
         // Rows that cannot be opened here are kept, so that they can be restored once the key is available.
         let closed = search.damagedByKey + search.ofAnotherDevice
-        for rowID in closed { try items.setAside(rowID, at: Date()) }
+        for rowID in closed { try items.quarantine(rowID, at: Date()) }
         for rowID in search.locked + closed { try outgoing?.removed(rowID) }
         let count = search.found.items.count + search.locked.count + closed.count
         if count == 0, let failure = search.found.failure { throw failure }
@@ -168,7 +168,7 @@ final class VaultTransaction: ItemOperations {
             guard try !sealer().holds(holder) else {
                 throw KeychainError(.duplicateItem, "An item with the same primary key exists. Update it instead.")
             }
-            try items.setAside(holder.rowID, at: Date())
+            try items.quarantine(holder.rowID, at: Date())
             try outgoing?.forget(holder.rowID)
             try write(row, item, over: previous)
         }

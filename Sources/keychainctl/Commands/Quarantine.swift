@@ -34,7 +34,7 @@ extension Keychainctl {
                     name), locked, other-device (bound to another device key), unknown-key (the vault \
                     does not have its key) and damaged. Names are shown only for items that open.
 
-                    With --json: an array of objects with the keys id, setAside, accessibility, \
+                    With --json: an array of objects with the keys id, quarantinedAt, accessibility, \
                     generation, size, state, class, service, server, account and accessGroup; the last \
                     five are null for items that do not open.
 
@@ -156,7 +156,7 @@ private struct QuarantineListing {
     }
 
     private static func cells(_ item: QuarantinedItem) -> [String] {
-        let (listed, since) = (item.listed, item.setAside.timestamp(withFraction: false))
+        let (listed, since) = (item.listed, item.quarantinedAt.timestamp(withFraction: false))
         let names = [listed?.service ?? listed?.server, listed?.account].map { name in
             name.flatMap { $0.isEmpty ? nil : $0.escapingControls() } ?? "-"
         }
@@ -171,13 +171,13 @@ private struct QuarantinedJSON: Encodable {
     let item: QuarantinedItem
 
     private enum Key: String, CodingKey {
-        case id, setAside, accessibility, generation, size, state, `class`, service, server, account, accessGroup
+        case id, quarantinedAt, accessibility, generation, size, state, `class`, service, server, account, accessGroup
     }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(item.id, forKey: .id)
-        try object.encode(item.setAside.timestamp(withFraction: true), forKey: .setAside)
+        try object.encode(item.quarantinedAt.timestamp(withFraction: true), forKey: .quarantinedAt)
         try object.encode(item.accessibility?.name, forKey: .accessibility)
         try object.encode(item.generation, forKey: .generation)
         try object.encode(item.size, forKey: .size)

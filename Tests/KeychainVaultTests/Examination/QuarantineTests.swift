@@ -48,7 +48,7 @@ struct QuarantineTests {
         let (test, _) = try vault(spoiling: column)
         let found = try #require(try test.vault.quarantinedItems().first)
         #expect(found.state == .damaged && found.item == nil && found.size > 0 && found.generation == 1)
-        #expect(abs(found.setAside.timeIntervalSinceNow) < 3600)
+        #expect(abs(found.quarantinedAt.timeIntervalSinceNow) < 3600)
         #expect(try test.vault.restoreQuarantined().map(\.state) == [.damaged])
         #expect(try test.vault.status().quarantinedCount == 1)
     }
@@ -149,6 +149,6 @@ struct QuarantineTests {
         let (test, _) = try vault(spoiling: "value")
         try test.vault.close()
         try PlainDatabase(test.databaseFile).run("UPDATE quarantine SET set_aside = \(date)")
-        #expect(try test.vault.quarantinedItems().map(\.setAside) == [.distantPast])
+        #expect(try test.vault.quarantinedItems().map(\.quarantinedAt) == [.distantPast])
     }
 }

@@ -86,7 +86,7 @@ struct FormatTamperTests {
         #expect(try Self.reading(after: sql).damagedRows == [.number(77)])
     }
 
-    @Test func row_setAside_isCountedAndNotRead() throws {
+    @Test func row_quarantined_isCountedAndNotRead() throws {
         let test = try Self.vaultWithThreeItems()
         try Self.change(test, "UPDATE item SET value = zeroblob(200) WHERE id = 2")
         _ = try test.vault.insert(FormatSample.all[1].item)

@@ -45,7 +45,7 @@ struct FormatRowNumberTests {
         #expect(failure != nil || found == "new")
     }
 
-    @Test func row_setAsideUnderANumberThatWasSetAsideBefore_isKeptToo() throws {
+    @Test func row_quarantinedUnderANumberThatWasQuarantinedBefore_isKeptToo() throws {
         let test = try TestVault()
         for _ in 0..<2 {
             try test.engine.add(.genericPassword("s", "a", value: "v"))

@@ -49,7 +49,7 @@ struct HeadTests {
         try Self.expectWhole(test)
     }
 
-    @Test func rowsSetAside_areCounted() throws {
+    @Test func quarantinedRows_areCounted() throws {
         let test = try TestVault()
         let stored = try test.vault.insert(FormatSample.all[0].item)
         try test.vault.close()

@@ -99,7 +99,7 @@ struct NeedleVault {
     private func quarantine() throws {
         let vault = test.another()
         try vault.unlock(Self.keyFile, keepingKeysIn: .process)
-        try vault.write { transaction in try transaction.content.items.setAside(1, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.quarantine(1, at: Date()) }
         try vault.lock(forgettingFirstUnlock: true)
         try vault.close()
     }

@@ -188,7 +188,7 @@ import Testing
     }
 
     /// `doctor` says that such items are kept.
-    @Test func item_ofAnotherDeviceDeleted_isSetAsideAndCanBePutBack() throws {
+    @Test func item_ofAnotherDeviceDeleted_isQuarantinedAndCanBePutBack() throws {
         let test = try TestVault.locked()
         let kept = test.root + "/kept.key"
         try FileManager.default.moveItem(atPath: test.location.deviceKeyFile, toPath: kept)

@@ -170,7 +170,7 @@ import Testing
         where accessibility.isThisDeviceOnly && accessibility != .whenPasscodeSetThisDeviceOnly {
             try elsewhere.engine.delete(.find(accessibility))
         }
-        // They are set aside, and need their keys there as well.
+        // They are quarantined, and need their keys there as well.
         #expect(reason { try elsewhere.removeProtector(slot, authority: .old) } == .unavailable)
         #expect(try elsewhere.purgeQuarantined() == 3)
         #expect(try elsewhere.removeProtector(slot, authority: .old))
@@ -193,7 +193,7 @@ import Testing
         let test = try Self.vault()
         let vault = test.another()
         try vault.engine.add(.item(.whenPasscodeSetThisDeviceOnly))
-        try vault.write { transaction in try transaction.content.items.setAside(22, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.quarantine(22, at: Date()) }
         let slot = try vault.slot(PassphraseProtector.kind)
         #expect(reason { try vault.removeProtector(slot) } == .unsupported)
         try vault.removeProtector(slot, erasingItems: true)

@@ -132,7 +132,7 @@ import Testing
     @Test func quarantinedRow_afterRotations_stillOpens() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.write { transaction in try transaction.content.items.setAside(3, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.quarantine(3, at: Date()) }
         try vault.rotate()
         try vault.rotate()
         #expect(try !vault.status().isRotating)
@@ -149,7 +149,7 @@ import Testing
     @Test func keyOfAQuarantinedRow_afterTheRowHasGone_isDroppedByTheNextRotation() throws {
         let test = try Self.vault()
         let vault = test.another()
-        try vault.write { transaction in try transaction.content.items.setAside(3, at: Date()) }
+        try vault.write { transaction in try transaction.content.items.quarantine(3, at: Date()) }
         try vault.rotate()
         #expect(try Self.generations(vault, of: 6) == [1, 2])
         try vault.close()

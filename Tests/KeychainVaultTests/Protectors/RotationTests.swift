@@ -76,7 +76,7 @@ import Testing
         #expect(try Self.generations(vault) == [2])
     }
 
-    @Test func row_thatDoesNotOpen_isSetAsideByRotation() throws {
+    @Test func row_thatDoesNotOpen_isQuarantinedByRotation() throws {
         let test = try Self.vault(items: 3)
         try test.vault.close()
         try PlainDatabase(test.databaseFile).run(
