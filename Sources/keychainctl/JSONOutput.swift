@@ -53,7 +53,7 @@ struct StatusJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case vaultFolder, deviceKeyFile, exists, formatVersion, readOnly, protectors, items, damaged, quarantined
-        case misfiled, indexMissing, indexForeign
+        case wronglyIndexed, indexMissing, indexForeign
         case keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked
         case lockState, opensByItself, openedBy, wrongCredential, strength, unlockCache, deviceKeyFits, rotationPending,
             notRotated, locked,
@@ -71,7 +71,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.slots.map(ProtectorJSON.init), forKey: .protectors)
         try object.encode(counts, forKey: .items)
         try object.encode(status.damagedCount, forKey: .damaged)
-        try object.encode(status.misfiledCount, forKey: .misfiled)
+        try object.encode(status.wronglyIndexedCount, forKey: .wronglyIndexed)
         try object.encode(status.missingIndexCount, forKey: .indexMissing)
         try object.encode(status.foreignIndexCount, forKey: .indexForeign)
         try object.encode(status.quarantinedCount, forKey: .quarantined)

@@ -115,11 +115,11 @@ def read_items(database, bag, proofs):
         lookups[row_id].add(digest)
     for values in database.execute(f"SELECT {', '.join(COLUMNS)} FROM item ORDER BY id"):
         row = dict(zip(COLUMNS, values))
-        filed = lookups.pop(row["id"], set())
+        stored = lookups.pop(row["id"], set())
         try:
             check_types(row)
             item = open_row(bag, row, proofs)
-            need(digests(bag["index"], item)[3] == filed, "has wrong rows in lookup")
+            need(digests(bag["index"], item)[3] == stored, "has wrong rows in lookup")
             items.append(item | {"row": row["id"]})
         except Closed:
             locked.append(row["id"])

@@ -127,20 +127,20 @@ struct TamperTests {
         }
     }
 
-    @Test func row_filedUnderAnothersKey_isCorrupt() throws {
-        let victim = try Self.victimWithBFiledUnderTheKeyOfA()
+    @Test func row_indexedUnderAnothersKey_isCorrupt() throws {
+        let victim = try Self.victimWithBIndexedUnderTheKeyOfA()
         #expect(victim.outcome("a") == "!corrupt")
     }
 
     /// Else the row would keep the key from its owner for good.
-    @Test func row_filedUnderAnothersKey_isQuarantinedWhenThatOneIsAdded() throws {
-        let victim = try Self.victimWithBFiledUnderTheKeyOfA()
+    @Test func row_indexedUnderAnothersKey_isQuarantinedWhenThatOneIsAdded() throws {
+        let victim = try Self.victimWithBIndexedUnderTheKeyOfA()
         try victim.test.engine.add(.genericPassword("s", "a", value: "new"))
         #expect(victim.outcome("a") == "new")
         #expect(try victim.test.vault.status().quarantinedCount == 1)
     }
 
-    private static func victimWithBFiledUnderTheKeyOfA() throws -> Victim {
+    private static func victimWithBIndexedUnderTheKeyOfA() throws -> Victim {
         let victim = try Victim()
         let columns = ["minor", "scope"]
         let digests = try columns.map { try victim.blob($0, of: "a") }

@@ -111,7 +111,7 @@ struct DoctorTests {
         try spoil("INSERT INTO lookup VALUES (zeroblob(16), 1); UPDATE item SET scope = zeroblob(16)")
         #expect(try tool.run("doctor").status == 1)
         #expect(try tool.status()["indexForeign"] as? Int == 1)
-        #expect(try tool.status()["misfiled"] as? Int == 1)
+        #expect(try tool.status()["wronglyIndexed"] as? Int == 1)
         let run = try tool.run("doctor", "--repair")
         #expect(run.status == 0, "\(run.text)")
         #expect(run.text.contains("1 wrong entries removed; 1 items indexed under their own key again."))
@@ -127,7 +127,7 @@ struct DoctorTests {
         #expect(run.status == 1)
         let object = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
         let repair = try #require(object["repair"] as? [String: Int])
-        #expect(repair == ["added": 0, "removed": 1, "refiled": 0, "blocked": 0, "closed": 0])
+        #expect(repair == ["added": 0, "removed": 1, "reindexed": 0, "blocked": 0, "closed": 0])
     }
 
     @Test func repair_withoutAVault_fails() throws {

@@ -37,10 +37,10 @@ struct StatusTests {
             try tool.status().keys.sorted() == [
                 "damaged", "deviceKeyFile", "deviceKeyFits", "differences", "exists", "formatVersion",
                 "indexForeign", "indexMissing", "items", "keyMemoryLocked", "keybagCopyDamaged", "lockState", "locked",
-                "memoryProtection", "misfiled", "notRotated", "ofAnotherDevice", "openedBy", "opensByItself",
+                "memoryProtection", "notRotated", "ofAnotherDevice", "openedBy", "opensByItself",
                 "protectors", "quarantined", "readOnly", "rollbackWatched", "rotationPending", "strength",
                 "unlockCache", "vaultFolder",
-                "walHoldsRemovedData", "wrongCredential",
+                "walHoldsRemovedData", "wrongCredential", "wronglyIndexed",
             ])
     }
 

@@ -11,7 +11,7 @@ extension ItemTable {
     }
 
     /// A row that is indexed under another key than its own.
-    struct Misfiling {
+    struct WronglyIndexedRow {
         let rowID: Int64
         let from: KeyDigests
         let to: KeyDigests

@@ -86,7 +86,7 @@ struct ItemTable {
         static let versions = of("id, uuid, version")
         static let traces = of(RowTrace.columns)
         static let lookups = SQL.kept("SELECT digest, item FROM lookup")
-        static let isFiled = SQL.kept("SELECT count(*) FROM lookup WHERE digest = ? AND item = ?")
+        static let isIndexed = SQL.kept("SELECT count(*) FROM lookup WHERE digest = ? AND item = ?")
         static let shortCountOfMajor = SQL.kept("SELECT count(*) FROM (SELECT 1 FROM item WHERE major = ? LIMIT 256)")
         static let shortCountOfLookup = SQL.kept(
             "SELECT count(*) FROM (SELECT 1 FROM lookup WHERE digest = ? LIMIT 256)")
@@ -169,8 +169,8 @@ struct ItemTable {
         return found
     }
 
-    func isFiled(_ rowID: Int64, under digest: Data) throws -> Bool {
-        try connection.number(Statements.isFiled, [.blob(digest), .number(rowID)]) ?? 0 > 0
+    func isIndexed(_ rowID: Int64, under digest: Data) throws -> Bool {
+        try connection.number(Statements.isIndexed, [.blob(digest), .number(rowID)]) ?? 0 > 0
     }
 
     /// Up to `limit` whole rows, starting at a row number, that are sealed under another generation of their class than

@@ -12,19 +12,19 @@ extension ItemWriter {
     /// Indexes rows under other keys; values, metadata and lookup entries stay. Rows may exchange their keys.
     ///
     /// - Throws: SQLite's constraint error if a key is taken by a row that is not among these.
-    func refile(_ rows: [ItemTable.Misfiling]) throws {
+    func reindex(_ rows: [ItemTable.WronglyIndexedRow]) throws {
         let old = try rows.flatMap { try traces(.row($0.rowID)) }
         // First move all rows to unused keys, since a new key may still be held by another of these rows.
         for row in rows {
             let unused = Data((0..<16).map { _ in UInt8.random(in: 0...255) })
-            try file(row.rowID, under: KeyDigests(major: row.to.major, minor: row.to.minor, scope: unused))
+            try setKey(of: row.rowID, to: KeyDigests(major: row.to.major, minor: row.to.minor, scope: unused))
         }
-        for row in rows { try file(row.rowID, under: row.to) }
+        for row in rows { try setKey(of: row.rowID, to: row.to) }
         old.forEach { changes.removed(item: $0) }
         for row in rows { try traces(.row(row.rowID)).forEach { changes.added(item: $0) } }
     }
 
-    private func file(_ rowID: Int64, under key: KeyDigests) throws {
+    private func setKey(of rowID: Int64, to key: KeyDigests) throws {
         try connection.execute(
             "UPDATE item SET (major, minor, scope) = (?, ?, ?) WHERE id = ?",
             [.blob(key.major), .blob(key.minor), .blob(key.scope), .number(rowID)])

@@ -218,7 +218,7 @@ struct ContentExamination {
         let faults = [
             (index.missing.count, "entries are missing, so searches do not find all items"),
             (index.wrong.count, "entries are wrong: they refer to no item or to another item"),
-            (index.misfiled.count, "items are indexed under the wrong key"),
+            (index.wronglyIndexed.count, "items are indexed under the wrong key"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         guard !faults.isEmpty else {
             return note(

@@ -8,7 +8,7 @@ import KeychainEngine
 /// cannot be checked, and count as right.
 struct IndexExamination {
     /// Items that are indexed under another key than their own.
-    private(set) var misfiled: [ItemTable.Misfiling] = []
+    private(set) var wronglyIndexed: [ItemTable.WronglyIndexedRow] = []
     /// Entries that items should have but do not.
     private(set) var missing: [ItemTable.LookupEntry] = []
     /// Entries that lead to no item, or to one with another digest.
@@ -30,7 +30,7 @@ struct IndexExamination {
     mutating func add(_ item: Item, _ row: SealedRow) throws -> Bool {
         var count = 0
         for digest in sealer.digests.lookups(item) {
-            if try table.isFiled(row.rowID, under: digest) {
+            if try table.isIndexed(row.rowID, under: digest) {
                 count += 1
             } else {
                 missing.append(ItemTable.LookupEntry(digest: digest, rowID: row.rowID))
@@ -38,8 +38,8 @@ struct IndexExamination {
         }
         if count > 0 { right[row.rowID] = count }
         let key = sealer.digests.key(item)
-        guard let filed = row.key, filed != key else { return true }
-        misfiled.append(ItemTable.Misfiling(rowID: row.rowID, from: filed, to: key))
+        guard let stored = row.key, stored != key else { return true }
+        wronglyIndexed.append(ItemTable.WronglyIndexedRow(rowID: row.rowID, from: stored, to: key))
         return false
     }
 

@@ -42,9 +42,9 @@ struct ItemExamination {
         _ row: SealedRow, _ sealer: RowSealer, _ depth: Depth, _ index: inout IndexExamination
     ) throws {
         guard let item = open(row, sealer) else { return index.addClosed(row.rowID) }
-        let isFiledRight = try index.add(item, row)
+        let isIndexedCorrectly = try index.add(item, row)
         guard depth == .metadata || valueOpens(row, item, sealer) else { return }
-        if isFiledRight { byClass[item.itemClass, default: 0] += 1 }
+        if isIndexedCorrectly { byClass[item.itemClass, default: 0] += 1 }
     }
 
     private mutating func open(_ row: SealedRow, _ sealer: RowSealer) -> Item? {

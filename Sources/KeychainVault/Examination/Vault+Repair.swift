@@ -11,7 +11,7 @@ public struct IndexRepair: Equatable, Sendable {
     /// Entries that led to no item or to another one, and were removed.
     public let removedCount: Int
     /// Items that were indexed under another key and are now indexed under their own.
-    public let refiledCount: Int
+    public let reindexedCount: Int
     /// Items that stay under another key, since another row holds theirs.
     public let blockedCount: Int
     /// Items that do not open now; their entries were not changed.
@@ -53,21 +53,21 @@ extension Vault {
     }
 
     private static func apply(_ index: IndexExamination, _ transaction: WriteTransaction) throws -> IndexRepair {
-        let (movable, items) = (try movable(index.misfiled, transaction.table), transaction.items)
-        try items.refile(movable)
+        let (movable, items) = (try movable(index.wronglyIndexed, transaction.table), transaction.items)
+        try items.reindex(movable)
         for entry in index.wrong { try items.removeLookup(entry) }
         for entry in index.missing { try items.addLookup(entry) }
         return IndexRepair(
-            addedCount: index.missing.count, removedCount: index.wrong.count, refiledCount: movable.count,
-            blockedCount: index.misfiled.count - movable.count, closedCount: index.closedCount)
+            addedCount: index.missing.count, removedCount: index.wrong.count, reindexedCount: movable.count,
+            blockedCount: index.wronglyIndexed.count - movable.count, closedCount: index.closedCount)
     }
 
     /// The items whose own key is free, or is held by another item that also moves.
     private static func movable(
-        _ misfiled: [ItemTable.Misfiling], _ table: ItemTable
-    ) throws -> [ItemTable.Misfiling] {
+        _ wronglyIndexed: [ItemTable.WronglyIndexedRow], _ table: ItemTable
+    ) throws -> [ItemTable.WronglyIndexedRow] {
         var claimed: Set<KeyDigests> = []
-        var movable = misfiled.filter { claimed.insert($0.to).inserted }
+        var movable = wronglyIndexed.filter { claimed.insert($0.to).inserted }
         while true {
             let moving = Set(movable.map(\.rowID))
             let free = try movable.filter { row in

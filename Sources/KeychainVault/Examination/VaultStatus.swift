@@ -49,7 +49,7 @@ public struct VaultStatus: Sendable {
     /// checked: ``Vault/examine(_:_:)`` opens them.
     public let damagedCount: Int
     /// Of those, the ones that open but are indexed under another key: ``Vault/repairIndex()`` repairs that.
-    public let misfiledCount: Int
+    public let wronglyIndexedCount: Int
     /// Missing index entries: searches do not find the items by them.
     public let missingIndexCount: Int
     /// Index entries that lead to no item, or to one that they do not match.
@@ -138,7 +138,7 @@ extension VaultStatus {
             location: location, exists: false, formatVersion: Int(VaultSchema.version), isReadOnly: false, slots: [],
             lockState: .unlocked, isAlwaysUnlocked: true, openedBy: .deviceKey, wrongCredential: nil,
             unlockCache: unlockCache, isOfThisDevice: true, isRotating: false, unrotatedCount: 0, itemCounts: [:],
-            lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, misfiledCount: 0, missingIndexCount: 0,
+            lockedCount: 0, ofAnotherDeviceCount: 0, damagedCount: 0, wronglyIndexedCount: 0, missingIndexCount: 0,
             foreignIndexCount: 0, quarantinedCount: 0, isKeybagCopyDamaged: false, walHoldsRemovedData: false,
             headFindings: [], isRollbackWatched: nil, rollbackRecordFailure: nil, isKeyMemoryLocked: true)
     }
@@ -150,7 +150,7 @@ extension VaultStatus {
     ) throws(KeychainError) {
         let (keybag, keyState) = (session.keybag, session.keyState)
         let slots = keybag.slots.map { Slot($0, settings) }
-        let misfiled = items.index?.misfiled.count ?? 0
+        let wronglyIndexed = items.index?.wronglyIndexed.count ?? 0
         self.init(
             location: session.location, exists: true, formatVersion: Int(session.formatVersion),
             isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
@@ -159,8 +159,8 @@ extension VaultStatus {
             unlockCache: settings.cacheInUse,
             isOfThisDevice: keybag.isBound(to: deviceKey), isRotating: !rotation.isEmpty,
             unrotatedCount: rotation.values.reduce(0, +), itemCounts: items.byClass, lockedCount: items.locked,
-            ofAnotherDeviceCount: items.ofAnotherDevice, damagedCount: items.damaged + misfiled,
-            misfiledCount: misfiled, missingIndexCount: items.index?.missing.count ?? 0,
+            ofAnotherDeviceCount: items.ofAnotherDevice, damagedCount: items.damaged + wronglyIndexed,
+            wronglyIndexedCount: wronglyIndexed, missingIndexCount: items.index?.missing.count ?? 0,
             foreignIndexCount: items.index?.wrong.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,

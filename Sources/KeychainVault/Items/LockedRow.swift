@@ -31,8 +31,8 @@ struct LockedRow {
             isOfClass = true
             open[attribute] = nil
         }
-        if selection.groups == nil, filedUnder(schema, key, [AccessGroups.internalGroup]) != nil { return .notMeant }
-        guard let filed = filedUnder(schema, key, selection.groups ?? [AccessGroups.unrestricted.defaultGroup]) else {
+        if selection.groups == nil, synchronizability(schema, key, [AccessGroups.internalGroup]) != nil { return .notMeant }
+        guard let flag = synchronizability(schema, key, selection.groups ?? [AccessGroups.unrestricted.defaultGroup]) else {
             guard isOfClass else { return .unknown }
             if selection.groups != nil, isScopeKnown(schema) { return .notMeant }
             return open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown
@@ -40,7 +40,7 @@ struct LockedRow {
         // The scope digest confirms the attributes that were tried.
         for rule in schema.scope { open[rule.attribute] = nil }
         guard open.isEmpty, selection.host == nil else { return .unknown }
-        if case .number(let wanted) = selection.conditions[.synchronizable], wanted != filed { return .notMeant }
+        if case .number(let wanted) = selection.conditions[.synchronizable], wanted != flag { return .notMeant }
         return .meant
     }
 
@@ -56,7 +56,7 @@ struct LockedRow {
             return digests.value(schema.itemClass, schema.minor, in: selection.conditions) == key.minor
         }
         guard let digest = digests.lookups(schema.itemClass, [attribute: value]).first else { return nil }
-        return try table.isFiled(row.rowID, under: digest)
+        return try table.isIndexed(row.rowID, under: digest)
     }
 
     /// Whether the scope contains only the group and the values that are tried for the rest. Attributes that only
@@ -69,7 +69,7 @@ struct LockedRow {
     /// Tries groups, with the rest of the scope as given in the selection or at its defaults.
     ///
     /// - Returns: Whether the item is synchronizable, 0 or 1; `nil` if no tried scope matches.
-    private func filedUnder(_ schema: Schema, _ key: KeyDigests, _ groups: [String]) -> Int64? {
+    private func synchronizability(_ schema: Schema, _ key: KeyDigests, _ groups: [String]) -> Int64? {
         var attributes = Attributes()
         for rule in schema.scope {
             attributes[rule.attribute] = selection.conditions[rule.attribute] ?? rule.defaultValue

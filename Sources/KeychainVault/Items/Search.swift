@@ -129,7 +129,7 @@ struct Search {
     ) -> StoredItem? {
         switch opened {
         case .item(let stored) where selection.matches(stored): return stored
-        case .item(let stored): if !isFiledRight(stored, candidates) { note(.damaged, row, candidates) }
+        case .item(let stored): if !isIndexedCorrectly(stored, candidates) { note(.damaged, row, candidates) }
         case .unreadable(let failure): note(failure, row, candidates)
         }
         return nil
@@ -185,7 +185,7 @@ struct Search {
 
     /// An item under a key that is not its own was put there by an attacker. An entry of the lookup table that does not
     /// match its item is only stale: the item itself is intact and correctly indexed.
-    private func isFiledRight(_ stored: StoredItem, _ candidates: ItemTable.Candidates) -> Bool {
+    private func isIndexedCorrectly(_ stored: StoredItem, _ candidates: ItemTable.Candidates) -> Bool {
         func key() -> KeyDigests { sealer.digests.key(stored.item) }
         return switch candidates {
         case .all, .row, .lookup, .keyClass: true

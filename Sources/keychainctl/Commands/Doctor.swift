@@ -31,7 +31,7 @@ extension Keychainctl {
 
                 With --json: an object with the keys problems and warnings (counts) and findings, an \
                 array of objects with the keys check, severity (ok, warning, problem) and message; with \
-                --repair also repair, null if it failed, with the counts added, removed, refiled, \
+                --repair also repair, null if it failed, with the counts added, removed, reindexed, \
                 blocked and closed.
 
                 EXAMPLES
@@ -116,7 +116,7 @@ private struct RepairReport {
         self.repair = repair
         let done = [
             (repair.addedCount, "entries added"), (repair.removedCount, "wrong entries removed"),
-            (repair.refiledCount, "items indexed under their own key again"),
+            (repair.reindexedCount, "items indexed under their own key again"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         let left = [
             (repair.blockedCount, "items stay indexed under another key, because another item has theirs"),
@@ -133,10 +133,10 @@ private struct RepairReport {
 }
 
 private struct RepairJSON: Encodable {
-    let added, removed, refiled, blocked, closed: Int
+    let added, removed, reindexed, blocked, closed: Int
 
     init(_ repair: IndexRepair) {
-        (added, removed, refiled) = (repair.addedCount, repair.removedCount, repair.refiledCount)
+        (added, removed, reindexed) = (repair.addedCount, repair.removedCount, repair.reindexedCount)
         (blocked, closed) = (repair.blockedCount, repair.closedCount)
     }
 }

@@ -16,7 +16,7 @@ extension Keychainctl {
             discussion: """
                 With --json: an object with the keys vaultFolder, deviceKeyFile, exists, formatVersion, \
                 readOnly, protectors (word, kind, id, created, protectsFrom, doesNotProtectFrom), items \
-                (a count for each class), damaged, misfiled, indexMissing, indexForeign, quarantined (counts), \
+                (a count for each class), damaged, wronglyIndexed, indexMissing, indexForeign, quarantined (counts), \
                 keybagCopyDamaged, walHoldsRemovedData, keyMemoryLocked, \
                 lockState (beforeFirstUnlock, locked, unlocked), opensByItself, openedBy (the word of a \
                 protector), wrongCredential (the file of a credential that does not open the vault, or null), strength (a sentence), unlockCache (kernel, process), deviceKeyFits, \
@@ -99,7 +99,7 @@ extension VaultStatus {
 
     private var indexText: String {
         let faults = [
-            (misfiledCount, "items indexed under another key"), (missingIndexCount, "entries missing"),
+            (wronglyIndexedCount, "items indexed under another key"), (missingIndexCount, "entries missing"),
             (foreignIndexCount, "wrong entries"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return faults.isEmpty ? "consistent" : faults.joined(separator: ", ") + ". Run: keychainctl doctor --repair"

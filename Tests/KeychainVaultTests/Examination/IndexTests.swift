@@ -13,7 +13,7 @@ struct IndexTests {
         let statement: String
         var missing = 0
         var foreign = 0
-        var misfiled = 0
+        var wronglyIndexed = 0
 
         var testDescription: String { statement }
     }
@@ -24,7 +24,7 @@ struct IndexTests {
         Spoiling(statement: "INSERT INTO lookup VALUES (zeroblob(16), 2)", foreign: 1),
         Spoiling(statement: "INSERT INTO lookup VALUES (zeroblob(16), 99)", foreign: 1),
         Spoiling(statement: "UPDATE OR IGNORE lookup SET item = 2 WHERE item = 1", missing: 1, foreign: 1),
-        Spoiling(statement: "UPDATE item SET scope = zeroblob(16) WHERE id = 3", misfiled: 1),
+        Spoiling(statement: "UPDATE item SET scope = zeroblob(16) WHERE id = 3", wronglyIndexed: 1),
         // The keys of two items swapped.
         Spoiling(
             statement: """
@@ -32,7 +32,7 @@ struct IndexTests {
                 UPDATE item SET scope = randomblob(16);
                 UPDATE item SET (minor, scope) = (SELECT minor, scope FROM k WHERE k.id = 3 - item.id) WHERE id < 3;
                 UPDATE item SET scope = (SELECT scope FROM k WHERE k.id = 3) WHERE id = 3
-                """, misfiled: 2),
+                """, wronglyIndexed: 2),
     ]
 
     private func vault() throws -> TestVault {
@@ -59,7 +59,7 @@ struct IndexTests {
         let test = try vault()
         #expect(try problems(test) == [])
         let status = try test.vault.status()
-        #expect(status.missingIndexCount + status.foreignIndexCount + status.misfiledCount == 0)
+        #expect(status.missingIndexCount + status.foreignIndexCount + status.wronglyIndexedCount == 0)
     }
 
     @Test(arguments: spoilings)
@@ -70,7 +70,7 @@ struct IndexTests {
         let status = try test.vault.status()
         #expect(status.missingIndexCount == spoiling.missing)
         #expect(status.foreignIndexCount == spoiling.foreign)
-        #expect(status.misfiledCount == spoiling.misfiled)
+        #expect(status.wronglyIndexedCount == spoiling.wronglyIndexed)
     }
 
     @Test(arguments: spoilings)
@@ -81,7 +81,8 @@ struct IndexTests {
         #expect(
             repair
                 == IndexRepair(
-                    addedCount: spoiling.missing, removedCount: spoiling.foreign, refiledCount: spoiling.misfiled,
+                    addedCount: spoiling.missing, removedCount: spoiling.foreign,
+                    reindexedCount: spoiling.wronglyIndexed,
                     blockedCount: 0, closedCount: 0))
         #expect(try problems(test) == [])
         for account in ["a", "b", "c"] {
@@ -141,7 +142,7 @@ struct IndexTests {
             UPDATE item SET (minor, scope) = (SELECT minor, scope FROM k) WHERE id = 1
             """)
         let repair = try test.vault.repairIndex()
-        #expect(repair.blockedCount == 1 && repair.refiledCount == 1)
+        #expect(repair.blockedCount == 1 && repair.reindexedCount == 1)
         #expect(try problems(test).sorted() == ["head", "index", "items"])
     }
 

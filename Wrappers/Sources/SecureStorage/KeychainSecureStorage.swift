@@ -26,7 +26,7 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
     private let values: StoredValues
 
     /// - Parameters:
-    ///   - service: What the items are filed under; `nil`: the bundle identifier, and where there is none, as on Linux, the
+    ///   - service: The service of the items; `nil`: the bundle identifier, and where there is none, as on Linux, the
     ///     name of the executable's file.
     ///   - accessGroup: `nil`: the program's default group.
     public convenience init(service: String? = nil, accessGroup: String? = nil) {
