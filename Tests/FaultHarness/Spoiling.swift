@@ -36,7 +36,7 @@ struct Spoiling {
     private func run(_ statements: SQL) throws {
         try database { connection in
             try connection.execute(statements)
-            try connection.truncateLog()
+            try connection.truncateWAL()
         }
     }
 

@@ -15,7 +15,7 @@ struct BusyVaultTests {
         return settings
     }
 
-    /// A closed vault, in which the index of the log is about to be made by somebody who has the lock for that.
+    /// A closed vault, in which the index of the WAL is about to be made by somebody who has the lock for that.
     private static func vaultWithAStoppedOpener(_ settings: VaultSettings) throws -> (TestVault, RangeLock) {
         let test = try TestVault(settings)
         try test.engine.add(.genericPassword("s", "a", value: "v"))
@@ -24,7 +24,7 @@ struct BusyVaultTests {
     }
 
     /// SQLite asks nobody there whether to go on, and gives up after ten seconds with an error of its own.
-    @Test func reader_besideAProcessThatMakesTheIndexOfTheLog_isToldThatTheVaultIsBusy() throws {
+    @Test func reader_besideAProcessThatMakesTheIndexOfTheWAL_isToldThatTheVaultIsBusy() throws {
         let (test, lock) = try Self.vaultWithAStoppedOpener(Self.hasty)
         let reader = test.another(Self.hasty)
         #expect(reason { _ = try reader.engine.text(.genericPassword("s", "a")) } == .busy)
@@ -32,7 +32,7 @@ struct BusyVaultTests {
         #expect(try reader.engine.text(.genericPassword("s", "a")) == "v")
     }
 
-    @Test func writer_besideAProcessThatMakesTheIndexOfTheLog_isToldThatTheVaultIsBusy() throws {
+    @Test func writer_besideAProcessThatMakesTheIndexOfTheWAL_isToldThatTheVaultIsBusy() throws {
         let (test, lock) = try Self.vaultWithAStoppedOpener(Self.hasty)
         let writer = test.another(Self.hasty)
         #expect(reason { try writer.engine.add(.genericPassword("s", "b", value: "v")) } == .busy)
@@ -134,7 +134,7 @@ struct BusyVaultTests {
 
 /// One byte of a file, locked as another process would.
 private final class RangeLock {
-    /// The byte that stands for SQLite's right to write the log.
+    /// The byte that stands for SQLite's right to write the WAL.
     static let writing: off_t = 120
     /// F_OFD_SETLK, which this platform's module leaves out: a lock of the open file, that the same process meets as well.
     private static let setLock: Int32 = 37

@@ -41,13 +41,13 @@ struct CompanionFileTests {
         #expect(Vault.examine(test.location).contains { $0.check == "vault-files" && $0.severity == .problem })
     }
 
-    /// SQLite would write the log into that file, or remove it.
+    /// SQLite would write the WAL into that file, or remove it.
     @Test(arguments: [0, 64, 8192])
-    func otherFileInPlaceOfTheDatabase_whoseLogIsThere_isRefusedAndTheLogKept(_ size: Int) throws {
+    func otherFileInPlaceOfTheDatabase_whoseWALIsThere_isRefusedAndTheWALKept(_ size: Int) throws {
         let test = try TestVault()
-        _ = try test.exercise("add", "alice", "in the log")
-        let (aside, log) = (test.root + "/aside", URL(fileURLWithPath: test.databaseFile + "-wal"))
-        let before = try Data(contentsOf: log)
+        _ = try test.exercise("add", "alice", "in the WAL")
+        let (aside, wal) = (test.root + "/aside", URL(fileURLWithPath: test.databaseFile + "-wal"))
+        let before = try Data(contentsOf: wal)
         #expect(!before.isEmpty)
         try FileManager.default.moveItem(atPath: test.databaseFile, toPath: aside)
         try test.place(Data(repeating: 0x55, count: size), at: test.databaseFile)
@@ -55,9 +55,9 @@ struct CompanionFileTests {
         #expect(reason { try test.reopened().add(.genericPassword("s", "b", value: "v")) } == .corrupt)
         #expect(reason { _ = try Vault(test.location).status() } == .corrupt)
         #expect(Vault.examine(test.location).contains { $0.check == "database" && $0.severity == .problem })
-        #expect(try Data(contentsOf: log) == before)
+        #expect(try Data(contentsOf: wal) == before)
         #expect(rename(aside, test.databaseFile) == 0)
-        #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "in the log")
+        #expect(try test.reopened().text(.genericPassword("exerciser", "alice")) == "in the WAL")
     }
 
     @Test func rollbackJournal_besideTheVault_isRefusedAndNotRolledBack() throws {
@@ -91,15 +91,15 @@ struct CompanionFileTests {
         #expect(result == (thing == .folder ? .unavailable : nil))
     }
 
-    @Test func log_withoutItsDatabase_isNotTakenIntoANewVault() throws {
+    @Test func wal_withoutItsDatabase_isNotTakenIntoANewVault() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
-        let log = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
-        #expect(!log.isEmpty)
+        let wal = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
+        #expect(!wal.isEmpty)
         let other = try TestVault()
         try FileManager.default.createDirectory(
             atPath: other.location.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try other.place(log, at: other.databaseFile + "-wal")
+        try other.place(wal, at: other.databaseFile + "-wal")
         #expect(reason { try other.engine.add(.genericPassword("s", "a", value: "v")) } == .corrupt)
     }
 
@@ -107,7 +107,7 @@ struct CompanionFileTests {
     /// another thread makes one on a full disk.
     @Test func indexInTheMemoryOfAnotherConnection_onceThatIsClosed_hindersNoWriter() throws {
         let test = try TestVault()
-        _ = try test.exercise("add", "alice", "in the log")
+        _ = try test.exercise("add", "alice", "in the WAL")
         let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemory)
         #expect(try KeybagTable(reader).copies().count == 2)
         let engine = test.reopened()
@@ -117,9 +117,9 @@ struct CompanionFileTests {
         #expect(try engine.text(.genericPassword("s", "a")) == "v")
     }
 
-    @Test func log_withoutItsIndex_isExaminedWithoutMakingOne() throws {
+    @Test func wal_withoutItsIndex_isExaminedWithoutMakingOne() throws {
         let test = try Self.closed()
-        _ = try test.exercise("add", "alice", "in the log")
+        _ = try test.exercise("add", "alice", "in the WAL")
         let index = test.databaseFile + "-shm"
         try FileManager.default.removeItem(atPath: index)
         let findings = Vault.examine(test.location)
@@ -140,9 +140,9 @@ struct CompanionFileTests {
     }
 
     /// It can neither lock the database alone nor checkpoint, so it leaves both files although nobody else has them open.
-    @Test func readerWithoutTheFileOfTheIndex_closedAsTheLast_leavesDatabaseAndLog() throws {
+    @Test func readerWithoutTheFileOfTheIndex_closedAsTheLast_leavesDatabaseAndWAL() throws {
         let test = try Self.closed()
-        _ = try test.exercise("add", "alice", "in the log")
+        _ = try test.exercise("add", "alice", "in the WAL")
         try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
         let before = try test.files()
         let reader = try Connection.openForReading(test.databaseFile, .seconds(1), index: .inMemoryWithoutFile)
@@ -152,7 +152,7 @@ struct CompanionFileTests {
     }
 
     /// To say that there is no vault yet would be to say that nothing was lost.
-    @Test func log_withoutItsDatabaseAndLockFile_isToldToReadersAsWell() throws {
+    @Test func wal_withoutItsDatabaseAndLockFile_isToldToReadersAsWell() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         for path in [test.databaseFile, test.location.lockFile] { try FileManager.default.removeItem(atPath: path) }

@@ -33,7 +33,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "value-1", "done", "failed itemNotFound", "value-1"])
     }
 
-    @Test func vault_whoseLogWasOnlyBegunWhenTheDiskGotFull_isRead() throws {
+    @Test func vault_whoseWALWasOnlyBegunWhenTheDiskGotFull_isRead() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; head -c 32 $disk/vault/vault.db-wal >$1/header
@@ -43,7 +43,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "value-1", "32"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoSpaceForTheIndex_isRead() throws {
+    @Test func vault_withChangesInItsWALAndNoSpaceForTheIndex_isRead() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; vault add last value-2
@@ -52,7 +52,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "value-1", "value-2"])
     }
 
-    @Test func vault_withChangesInItsLog_isExaminedOnAFullDisk() throws {
+    @Test func vault_withChangesInItsWAL_isExaminedOnAFullDisk() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; vault add last value-2; vault examine; fill; vault examine
@@ -61,7 +61,7 @@ struct FullDiskTests {
     }
 
     /// The index is empty, as after a process was ended that had no space for it.
-    @Test func vault_withChangesInItsLogAndNoSpaceForTheIndex_isExamined() throws {
+    @Test func vault_withChangesInItsWALAndNoSpaceForTheIndex_isExamined() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; vault add last value-2
@@ -70,7 +70,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "no problem"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoIndex_isExaminedOnAFullDisk() throws {
+    @Test func vault_withChangesInItsWALAndNoIndex_isExaminedOnAFullDisk() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; vault add last value-2
@@ -79,7 +79,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "no problem", "value-2", "no problem"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoIndex_isDeletedFromOnAFullDisk() throws {
+    @Test func vault_withChangesInItsWALAndNoIndex_isDeletedFromOnAFullDisk() throws {
         let lines = try FullDisk().run(
             """
             vault add kept value-1; vault add gone value-2
@@ -99,18 +99,18 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "failed diskFull", "value-1"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isRead() throws {
+    @Test func vault_withChangesInItsWALAndNoFileForTheIndex_isRead() throws {
         let lines = try FullDisk().run(Self.withoutIndex + "vault read kept; vault read last")
         #expect(lines.steps == ["done", "done", "value-1", "value-2"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isExamined() throws {
+    @Test func vault_withChangesInItsWALAndNoFileForTheIndex_isExamined() throws {
         let lines = try FullDisk().run(
             Self.withoutIndex + "vault examine; test -e $disk/vault/vault.db-shm || echo 'no index'")
         #expect(lines.steps == ["done", "done", "no problem", "no index"])
     }
 
-    @Test func vault_withChangesInItsLogAndNoFileForTheIndex_isDeletedFromAndNotSavedTo() throws {
+    @Test func vault_withChangesInItsWALAndNoFileForTheIndex_isDeletedFromAndNotSavedTo() throws {
         let lines = try FullDisk().run(
             Self.withoutIndex + "vault add more value-3; vault delete kept; vault read kept; vault read last")
         #expect(
@@ -133,7 +133,7 @@ struct FullDiskTests {
         }
     #endif
 
-    /// Two items in the log, no index, and no space for one more file.
+    /// Two items in the WAL, no index, and no space for one more file.
     private static let withoutIndex = """
         vault add kept value-1; vault add last value-2
         rm $disk/vault/vault.db-shm

@@ -78,7 +78,7 @@ struct LocationTests {
     func vault_spoiled_isRefusedForReadingAndWritingAndLeftUntouched(_ spoiling: Spoiling) throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
-        try test.closeKeepingLogFiles()
+        try test.closeKeepingWALFiles()
         let path = test.location.folder + (spoiling.name.isEmpty ? "" : "/" + spoiling.name)
         try spoiling.apply(path)
         let before = try Self.databaseBytes(test)

@@ -40,16 +40,16 @@ struct ReadOnlyTests {
         #expect(try exerciseReadOnly(test, "read", "alice").lines.first == "v")
     }
 
-    @Test func vault_withLogAndReadOnly_isReadWithItsLastChanges() throws {
+    @Test func vault_withWALAndReadOnly_isReadWithItsLastChanges() throws {
         let test = try TestVault()
-        _ = try test.exercise("add", "alice", "in the log")
+        _ = try test.exercise("add", "alice", "in the WAL")
         #expect(FileManager.default.fileExists(atPath: test.databaseFile + "-wal"))
-        #expect(try exerciseReadOnly(test, "read", "alice").lines.first == "in the log")
+        #expect(try exerciseReadOnly(test, "read", "alice").lines.first == "in the WAL")
     }
 
-    @Test func vault_withLogAndNoIndex_saysWhatToDo() throws {
+    @Test func vault_withWALAndNoIndex_saysWhatToDo() throws {
         let test = try TestVault()
-        _ = try test.exercise("add", "alice", "in the log")
+        _ = try test.exercise("add", "alice", "in the WAL")
         try FileManager.default.removeItem(atPath: test.databaseFile + "-shm")
         let child = try exerciseReadOnly(test, "read", "alice")
         #expect(child.output.hasPrefix("failed unavailable"))

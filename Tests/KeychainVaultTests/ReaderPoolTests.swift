@@ -35,7 +35,7 @@ struct ReaderPoolTests {
 
     @Test func readers_inTwoThreads_overlap() throws {
         let path = path
-        let pool = ReaderPool(first, first.logIndex) { try Connection(path) }
+        let pool = ReaderPool(first, first.walIndex) { try Connection(path) }
         try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             #expect(reader.reason() == nil)
@@ -44,7 +44,7 @@ struct ReaderPoolTests {
 
     @Test func reader_withinAnother_readsTheSameFile() throws {
         let path = path
-        let pool = ReaderPool(first, first.logIndex) { try Connection(path) }
+        let pool = ReaderPool(first, first.walIndex) { try Connection(path) }
         let name = try pool.use { outer in
             try pool.use { inner in
                 #expect(inner !== outer)
@@ -58,7 +58,7 @@ struct ReaderPoolTests {
     @Test func connection_toAnotherFile_isNotUsed() throws {
         let other = folder.path + "/other.db"
         _ = try Self.database(other, "other")
-        let pool = ReaderPool(first, first.logIndex) { try Connection(other) }
+        let pool = ReaderPool(first, first.walIndex) { try Connection(other) }
         let reader = try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             try waitUntil("A reader that waits") { pool.waitingCount == 1 }
@@ -68,7 +68,7 @@ struct ReaderPoolTests {
     }
 
     @Test func connection_thatCannotBeOpened_isWaitedFor() throws {
-        let pool = ReaderPool(first, first.logIndex) { throw Refused() }
+        let pool = ReaderPool(first, first.walIndex) { throw Refused() }
         let reader = try pool.use { _ in
             let reader = Background { try Self.check(pool) }
             try waitUntil("A reader that waits") { pool.waitingCount == 1 }
@@ -80,7 +80,7 @@ struct ReaderPoolTests {
     @Test func connection_thatCouldNotBeOpenedOnce_isTriedAgain() throws {
         let path = path
         let attempts = Mutex(0)
-        let pool = ReaderPool(first, first.logIndex) {
+        let pool = ReaderPool(first, first.walIndex) {
             if attempts.withLock({ attempts in
                 attempts += 1
                 return attempts == 1
@@ -98,7 +98,7 @@ struct ReaderPoolTests {
 
     @Test func reader_forWhichNoConnectionBecomesFree_isToldThatTheDatabaseIsBusy() throws {
         let path = path
-        let pool = ReaderPool(first, first.logIndex, limit: 1, timeout: .zero) { try Connection(path) }
+        let pool = ReaderPool(first, first.walIndex, limit: 1, timeout: .zero) { try Connection(path) }
         try pool.use { _ in
             let failure = #expect(throws: SQLiteFailure.self) { try Self.check(pool) }
             #expect(failure?.group == SQLITE_BUSY)
@@ -117,7 +117,7 @@ struct ReaderPoolTests {
 
     @Test func readers_moreThanConnections_allRead() throws {
         let path = path
-        let pool = ReaderPool(first, first.logIndex, limit: 2) { try Connection(path) }
+        let pool = ReaderPool(first, first.walIndex, limit: 2) { try Connection(path) }
         let readers = (1...16).map { _ in
             Background { for _ in 1...200 { try Self.check(pool) } }
         }

@@ -192,7 +192,7 @@ struct RepeatedReadTests {
             page.storeBytes(of: 3_007_000, toByteOffset: start, as: UInt32.self)
             page[start + 12] = 1
         }
-        let end = try #require(page.baseAddress.flatMap { LogHeader($0) })
+        let end = try #require(page.baseAddress.flatMap { WALHeader($0) })
         let row = SealedRow(
             rowID: 1, id: UUID(), version: 1, keyClass: 6, generation: 1,
             key: KeyDigests(major: Data(count: 16), minor: Data(count: 16), scope: Data(count: 16)),

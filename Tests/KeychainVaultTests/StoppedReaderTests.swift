@@ -46,7 +46,7 @@ struct StoppedReaderTests {
         #expect(try test.state().isEmpty)
     }
 
-    @Test func removedData_thatAStoppedReaderKeepsInTheLog_isSaidAndRemovedByTheNextWrite() throws {
+    @Test func removedData_thatAStoppedReaderKeepsInTheWAL_isSaidAndRemovedByTheNextWrite() throws {
         let (test, reader) = try Self.stopped()
         #expect(try !test.vault.status().walHoldsRemovedData)
         #expect(try test.exercise("delete", "0-0").lines == ["done"])
@@ -63,7 +63,7 @@ struct StoppedReaderTests {
         #expect(!Vault.examine(test.location).contains { $0.check == "removed-data" })
     }
 
-    @Test func removedData_withoutAReader_isGoneFromTheLogAtOnce() throws {
+    @Test func removedData_withoutAReader_isGoneFromTheWALAtOnce() throws {
         let test = try TestVault()
         try test.engine.add(.genericPassword("s", "a", value: "v"))
         try test.engine.delete(.genericPassword("s", "a"))

@@ -204,7 +204,7 @@ struct TamperTests {
     /// Every byte with `KEYCHAIN_FAULTS=all`, otherwise a sample.
     @Test func databaseFile_withAnyByteFlipped_neverShowsAnotherValue() throws {
         let victim = try Victim()
-        try victim.database.truncateLog()
+        try victim.database.truncateWAL()
         try victim.database.close()
         let original = try Data(contentsOf: URL(fileURLWithPath: victim.test.databaseFile))
         let step = ProcessInfo.processInfo.environment["KEYCHAIN_FAULTS"] == "all" ? 1 : 37

@@ -52,7 +52,7 @@ struct WriteQueueTests {
         return threads
     }
 
-    private func end() throws -> LogHeader { try #require(try test.vault.openSession()?.logHeader) }
+    private func end() throws -> WALHeader { try #require(try test.vault.openSession()?.walHeader) }
 
     // MARK: - What they share
 
@@ -117,7 +117,7 @@ struct WriteQueueTests {
     }
 
     /// What was removed must leave the WAL, which only a transaction of its own does.
-    @Test func writeThatRemoves_amongOthers_leavesNothingInTheLog() throws {
+    @Test func writeThatRemoves_amongOthers_leavesNothingInTheWAL() throws {
         let threads = try together([
             { try $0.add(Self.item("1")) },
             { engine in

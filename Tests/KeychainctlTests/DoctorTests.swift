@@ -180,7 +180,7 @@ struct DoctorTests {
         #expect(try vault.tool.status()["ofAnotherDevice"] as? Int == 1)
     }
 
-    /// With a log, whose index readers share and keep, and with a log alone: what a copy, or a crash of the system, leaves.
+    /// With a WAL whose index readers share and keep, and with a WAL alone: what a copy, or a crash of the system, leaves.
     @Test(arguments: ["", "cp -a $V copy; rm -f copy/vault.db-shm; KEYCHAIN_VAULT=~/copy; export KEYCHAIN_VAULT;"])
     func doctor_changesNothing(preparing: String) throws {
         try tool.store()
@@ -192,7 +192,7 @@ struct DoctorTests {
             python3 -c 'import os, sqlite3, sys
             database = sqlite3.connect(sys.argv[1]); database.execute("PRAGMA user_version = 4"); database.commit()
             os.kill(os.getpid(), 9)' $V/vault.db
-            test -s $V/vault.db-wal || echo 'there is no log' >&2
+            test -s $V/vault.db-wal || echo 'there is no WAL' >&2
             \(preparing)
             all > before
             "$CTL" doctor >&2
@@ -200,7 +200,7 @@ struct DoctorTests {
             diff before after
             """)
         #expect(run.status == 0, "\(run.everything)")
-        #expect(!run.errors.contains("there is no log"))
+        #expect(!run.errors.contains("there is no WAL"))
         #expect(run.errors.contains("problems: 0"))
     }
 

@@ -53,7 +53,7 @@ struct FailedStepTests {
     }
 
     @Test(arguments: 1...8)
-    func removal_afterWhichTheIndexOfTheLogFails_saysThatItWasDone(_ cut: Int) throws {
+    func removal_afterWhichTheIndexOfTheWALFails_saysThatItWasDone(_ cut: Int) throws {
         let made = try tool.run("protect", "add", "recovery-key")
         try made.output.write(to: tool.home.appendingPathComponent("paper"))
         let run = try run(
@@ -102,8 +102,8 @@ struct FailedStepTests {
         for path in named { #expect(FileManager.default.fileExists(atPath: String(path)), "\(run.errors)") }
     }
 
-    /// Takes the database away and leaves something in its log.
-    private func leaveTheLogAlone() throws -> (path: String, changes: Data) {
+    /// Takes the database away and leaves something in its WAL.
+    private func leaveTheWALAlone() throws -> (path: String, changes: Data) {
         unlink(tool.database.path)
         let (path, changes) = (tool.database.path + "-wal", Data("changes that are nowhere else".utf8))
         try changes.write(to: URL(fileURLWithPath: path))
@@ -112,25 +112,25 @@ struct FailedStepTests {
     }
 
     @Test(arguments: restorations)
-    func restorationBesideTheLogOfADatabaseThatIsGone_thatFails_namesTheLog(_ call: String, _ number: Int) throws {
+    func restorationBesideTheWALOfADatabaseThatIsGone_thatFails_namesTheWAL(_ call: String, _ number: Int) throws {
         try #require(try tool.run("backup", "copy").status == 0)
-        let (log, changes) = try leaveTheLogAlone()
+        let (wal, changes) = try leaveTheWALAlone()
         let run = try run("restore copy --yes", "\(call):error=EIO:when=\(number)")
         let kept = try replacedFiles()
         for name in kept { #expect(run.errors.contains("/\(name)'"), "\(run.errors)") }
-        let places = [log] + kept.map { tool.vaultFolder.appendingPathComponent($0).path }
+        let places = [wal] + kept.map { tool.vaultFolder.appendingPathComponent($0).path }
         #expect(places.contains { FileManager.default.contents(atPath: $0) == changes }, "\(run.errors)")
     }
 
     /// Else the others would show nothing.
-    @Test func restorationBesideTheLogOfADatabaseThatIsGone_underOneOfTheSyncs_hasMovedTheLog() throws {
+    @Test func restorationBesideTheWALOfADatabaseThatIsGone_underOneOfTheSyncs_hasMovedTheWAL() throws {
         try #require(try tool.run("backup", "copy").status == 0)
         for sync in 1...8 {
-            _ = try leaveTheLogAlone()
+            _ = try leaveTheWALAlone()
             let run = try run("restore copy --yes", "fsync:error=EIO:when=\(sync)")
             if run.status != 0, run.errors.contains("is kept in '") { return }
         }
-        Issue.record("none of the syncs fails after the log was moved")
+        Issue.record("none of the syncs fails after the WAL was moved")
     }
 
     @Test(arguments: 1...8)

@@ -59,7 +59,7 @@ struct FailedSyncTests {
 
     /// Else the next write would make a new vault, and nothing would say that there was one.
     @Test(arguments: syncs)
-    func restorationOverALog_whoseSyncFails_leavesNoFolderThatLooksNew(_ sync: Int) throws {
+    func restorationOverAWAL_whoseSyncFails_leavesNoFolderThatLooksNew(_ sync: Int) throws {
         let run = try tool.shell(
             """
             cd "\(tool.vaultFolder.path)"; rm vault.*; umask 077; echo changes > vault.db-wal; cd "$HOME"

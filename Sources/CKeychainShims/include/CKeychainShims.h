@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "LogHeader.h"
+#include "WALHeader.h"
 #include "LoginSessions.h"
 #include "TerminalGuard.h"
 

@@ -11,7 +11,7 @@ struct ReplacedVault {
     let timeout: Duration
     let path: String
     /// The WAL of a file that could not be read as a vault, or the only remaining file of one.
-    var log: String { path + "-wal" }
+    var wal: String { path + "-wal" }
 
     init(location: VaultLocation, timeout: Duration) {
         (self.location, self.timeout) = (location, timeout)
@@ -95,22 +95,22 @@ struct ReplacedVault {
     ///
     /// - Parameter lock: Gets the marker first. Without the WAL a folder that has lost its lock file too would look new.
     /// - Returns: `false` if there is none, or an empty one.
-    func keepLog(_ lock: FileLock) throws(KeychainError) -> Bool {
+    func keepWAL(_ lock: FileLock) throws(KeychainError) -> Bool {
         let present = location.folder + "/" + VaultLocation.companionNames[0]
         guard (try FileSafety.checkFile(present)?.st_size ?? 0) > 0 else { return false }
         try VaultMarker.write(lock, location)
-        guard rename(present, log) == 0 else { throw SystemFailure.failure("rename", present) }
+        guard rename(present, wal) == 0 else { throw SystemFailure.failure("rename", present) }
         do throws(KeychainError) {
             try PrivateFile.syncFolder(location.folder)
         } catch {
-            throw namingLog(error)
+            throw namingWAL(error)
         }
         return true
     }
 
     /// The error after the WAL was moved.
-    func namingLog(_ error: KeychainError) -> KeychainError {
-        error.after("The WAL of a missing database is kept in '\(log)'.")
+    func namingWAL(_ error: KeychainError) -> KeychainError {
+        error.after("The WAL of a missing database is kept in '\(wal)'.")
     }
 
     /// The error if it is unknown whether the vault was replaced.

@@ -49,7 +49,7 @@ extension Vault {
         let kept = try putInPlace(copy, lock)
         let failure = acceptRestored(lock, replacing: kept.vault)
         return VaultRestoration(
-            backup: VaultBackup(file.path, state, contents, settings), replaced: kept.vault, replacedLog: kept.log,
+            backup: VaultBackup(file.path, state, contents, settings), replaced: kept.vault, replacedWAL: kept.wal,
             acceptanceFailure: failure, isClosedHere: failure.map { contents.isRefused(with: $0) } ?? false)
     }
 
@@ -129,7 +129,7 @@ extension Vault {
     /// - Returns: The files in which the replaced vault is kept.
     private func putInPlace(
         _ copy: UnfinishedFile, _ lock: FileLock
-    ) throws(KeychainError) -> (vault: String?, log: String?) {
+    ) throws(KeychainError) -> (vault: String?, wal: String?) {
         try FileSafety.checkCompanions(location)
         let kept = ReplacedVault(location: location, timeout: settings.writerTimeout)
         guard try FileSafety.checkFile(location.databaseFile) != nil else {
@@ -174,16 +174,16 @@ extension Vault {
     private func putWhereNoneIs(
         _ copy: UnfinishedFile, _ lock: FileLock, _ kept: ReplacedVault
     ) throws(KeychainError) -> String? {
-        let hasLog = try kept.keepLog(lock)
+        let hasWAL = try kept.keepWAL(lock)
         do throws(KeychainError) {
             try removeCompanions()
             try put(copy, lock)
         } catch {
-            throw hasLog ? kept.namingLog(error) : error
+            throw hasWAL ? kept.namingWAL(error) : error
         }
         // Not all names that lead to it are durable yet; the next writer makes them so if this process is killed.
-        if hasLog { VaultMarker.withdraw(lock) }
-        return hasLog ? kept.log : nil
+        if hasWAL { VaultMarker.withdraw(lock) }
+        return hasWAL ? kept.wal : nil
     }
 
     /// Gives the copy the name of the database.

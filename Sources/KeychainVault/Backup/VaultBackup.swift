@@ -63,7 +63,7 @@ public struct VaultRestoration: Sendable {
     public let replaced: String?
     /// The file that contains the WAL of a missing database, with changes that may exist nowhere else; `nil` if there
     /// was none.
-    public let replacedLog: String?
+    public let replacedWAL: String?
     /// Why the restored vault could not be accepted, such as `locked`. It can then be read, but written only after
     /// ``Vault/accept()``. `nil` if it was accepted and can be written at once.
     public let acceptanceFailure: KeychainError?

@@ -24,7 +24,7 @@ struct VaultContents {
     let differences: [HeadFinding]
 
     /// - Parameters:
-    ///   - path: Of a checked file without a log; the keys are those of the location.
+    ///   - path: Of a checked file without a WAL; the keys are those of the location.
     /// - Throws: `corrupt`, `newerFormat`.
     init(at path: String, _ location: VaultLocation, _ settings: VaultSettings) throws(KeychainError) {
         // The check opens every value, and the caller may then wait for a lock while the last key is still on the stack.

@@ -47,11 +47,11 @@ extension Connection {
     /// Moves all of the WAL into the database and truncates it. Does not wait: a reader may have been stopped.
     ///
     /// - Returns: `false` if a reader needs the WAL, or the disk failed.
-    func truncateLogNow() -> Bool {
+    func truncateWALNow() -> Bool {
         PausePoint.beforeTruncation.reached()
         defer { PausePoint.truncated.reached() }
         do {
-            try BusyWait.$isOff.withValue(true) { try truncateLog() }
+            try BusyWait.$isOff.withValue(true) { try truncateWAL() }
             return true
         } catch {
             return false

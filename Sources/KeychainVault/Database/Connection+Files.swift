@@ -24,7 +24,7 @@ extension Connection {
     /// Moves all of the WAL into the database and truncates it.
     ///
     /// - Throws: `SQLITE_BUSY` if another connection needs the WAL.
-    package func truncateLog() throws {
+    package func truncateWAL() throws {
         try SQLiteFailure.check(sqlite3_wal_checkpoint_v2(try opened, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
     }
 

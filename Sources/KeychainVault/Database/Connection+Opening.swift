@@ -7,7 +7,7 @@ import KeychainEngine
 /// Each setting that durability or safety depends on is set and then read back, since a build of SQLite may override it.
 extension Connection {
     /// Where the index of the WAL is, with which connections coordinate.
-    enum LogIndex {
+    enum WALIndex {
         /// In its file, which is created if it is missing.
         case onDisk
         /// In memory for one connection only, if SQLite cannot write the file and no other connection has it open.
@@ -27,7 +27,7 @@ extension Connection {
     /// - Parameter timeout: How long a call waits for another connection before it fails as `busy`: a process may have
     ///   been stopped while it held one of SQLite's locks.
     static func openForReading(
-        _ path: String, _ timeout: Duration, index: LogIndex = .onDisk
+        _ path: String, _ timeout: Duration, index: WALIndex = .onDisk
     ) throws(KeychainError) -> Connection {
         try open(path, as: uri(path, timeout) + index.setting, .reading, BusyWait(timeout), hardening)
     }
@@ -45,7 +45,7 @@ extension Connection {
 
     /// For a file that is used only after the caller has made it complete and durable: SQLite makes no WAL for it.
     static func openForCopying(_ path: String) throws(KeychainError) -> Connection {
-        try open(path, as: path, .writing, nil, hardening + withoutLog)
+        try open(path, as: path, .writing, nil, hardening + withoutWAL)
     }
 
     /// - Parameter name: The name passed to SQLite; messages show the path.
@@ -104,7 +104,7 @@ extension Connection {
         Setting(name: "secure_delete", value: "ON", expected: "1"),
     ]
 
-    private static let withoutLog = [
+    private static let withoutWAL = [
         Setting(name: "journal_mode", value: "OFF", expected: "off"),
         Setting(name: "synchronous", value: "OFF", expected: "0"),
     ]

@@ -10,9 +10,9 @@ final class ClosingRule: Sendable {
     private let isKept = Atomic(false)
 
     /// Whether the WAL stays: the one at the path may be another one by now.
-    var keepsLog: Bool { isKept.load(ordering: .relaxed) }
+    var keepsWAL: Bool { isKept.load(ordering: .relaxed) }
 
-    func keepLog() { isKept.store(true, ordering: .relaxed) }
+    func keepWAL() { isKept.store(true, ordering: .relaxed) }
 }
 
 /// An open database. Only one thread at a time may use a connection (``SharedConnection``).
@@ -40,8 +40,8 @@ package final class Connection {
     /// The kept statements, by their place; `nil` while one is in use.
     private var prepared: [OpaquePointer?] = []
     private let wait: BusyWait?
-    /// See ``findLogIndex()``.
-    private(set) lazy var logIndex = findLogIndex()
+    /// See ``findWALIndex()``.
+    private(set) lazy var walIndex = findWALIndex()
     /// What happens when the connection ends; `nil`: as SQLite does it.
     var closing: ClosingRule?
 
@@ -85,7 +85,7 @@ package final class Connection {
     package func close() throws {
         for statement in prepared { sqlite3_finalize(statement) }
         prepared = []
-        if let closing, closing.keepsLog, let database { keychain_keep_log(database) }
+        if let closing, closing.keepsWAL, let database { keychain_keep_wal(database) }
         try SQLiteFailure.check(sqlite3_close(database))
         database = nil
     }

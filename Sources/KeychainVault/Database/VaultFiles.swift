@@ -77,7 +77,7 @@ struct VaultFiles {
         let isWithoutIndex = flags & SQLITE_OPEN_MAIN_DB != 0 && sqlite3_uri_boolean(path, withoutIndex, 0) != 0
         file.pointee.pMethods = file.pointee.pMethods.map { methods($0, isWithoutIndex) }
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else { return SQLITE_OK }
-        let failure = hasLog(path) ? failure(of: file) : SQLITE_OK
+        let failure = hasWAL(path) ? failure(of: file) : SQLITE_OK
         guard failure != SQLITE_OK else { return SQLITE_OK }
         _ = file.pointee.pMethods?.pointee.xClose?(file)
         // SQLite would close it a second time.
@@ -144,7 +144,7 @@ struct VaultFiles {
         return result == SQLiteFailure.fileSystemFailed ? failed : result
     }
 
-    private static func hasLog(_ path: sqlite3_filename) -> Bool {
+    private static func hasWAL(_ path: sqlite3_filename) -> Bool {
         var status = stat()
         return lstat(String(cString: path) + "-wal", &status) == 0 && status.st_size > 0
     }

@@ -7,7 +7,7 @@ import KeychainEngine
 extension ContentExamination {
     /// Opens it without creating files: SQLite would create those for coordinating readers and writers.
     mutating func open() throws(KeychainError) -> Connection {
-        guard try Session.Opened.hasLog(location) else { return try Connection.openImmutable(location.databaseFile) }
+        guard try Session.Opened.hasWAL(location) else { return try Connection.openImmutable(location.databaseFile) }
         if access(location.folder + "/" + VaultLocation.companionNames[1], R_OK) == 0 {
             // Like readers: the WAL's index may be too small, and a full disk may have no space for it.
             let isReadOnly = FilesState.isReadOnly(location)
@@ -21,20 +21,20 @@ extension ContentExamination {
     private mutating func noteMissingIndex() {
         let isStuck = access(location.folder, W_OK) != 0
         let isFull = !isStuck && Reserve.refusesFiles(in: location.folder)
-        let log = location.folder + "/" + VaultLocation.companionNames[0]
-        let text = "The last changes are in the WAL '\(log)', but the index of the WAL is missing. "
+        let wal = location.folder + "/" + VaultLocation.companionNames[0]
+        let text = "The last changes are in the WAL '\(wal)', but the index of the WAL is missing. "
         if isStuck {
             note(
-                "log", .problem,
+                "wal", .problem,
                 text + "The vault cannot be read while '\(location.folder)' cannot be written. Make it writable, or "
                     + "copy the folder to a writable place and set KEYCHAIN_VAULT to that place.")
         } else if isFull {
             note(
-                "log", .warning,
+                "wal", .warning,
                 text + "There is no space for a new index. The vault can be read, but nothing can be saved. "
                     + "Free some space.")
         } else {
-            note("log", .ok, text + "The next call creates a new index.")
+            note("wal", .ok, text + "The next call creates a new index.")
         }
     }
 }

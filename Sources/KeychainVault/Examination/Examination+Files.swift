@@ -52,7 +52,7 @@ extension Examination {
 
     mutating func checkRemovedData() {
         let location = location
-        let found = check("removed-data") { () throws(KeychainError) in try VaultMarker.logHoldsRemovedData(location) }
+        let found = check("removed-data") { () throws(KeychainError) in try VaultMarker.walHoldsRemovedData(location) }
         guard found == true else { return }
         note(
             "removed-data", .warning,

@@ -164,7 +164,7 @@ extension VaultStatus {
             foreignIndexCount: items.index?.wrong.count ?? 0,
             quarantinedCount: quarantined,
             isKeybagCopyDamaged: !session.hasTwoKeybags,
-            walHoldsRemovedData: try VaultMarker.logHoldsRemovedData(session.location), headFindings: head?.findings,
+            walHoldsRemovedData: try VaultMarker.walHoldsRemovedData(session.location), headFindings: head?.findings,
             isRollbackWatched: head?.isWatched,
             rollbackRecordFailure: head?.isWatched == false ? session.anchors.writeFailure : nil,
             isKeyMemoryLocked: SecretBytes.random(count: 32).isLocked)

@@ -20,7 +20,7 @@ final class KnownHead: Sendable {
         /// Its stored bytes.
         let sealed: Data
         /// Where the WAL ended after the commit that wrote it; `nil` if that is not known.
-        let end: LogHeader?
+        let end: WALHeader?
     }
 
     private let content = Guarded(Content())

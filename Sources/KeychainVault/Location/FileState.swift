@@ -23,12 +23,12 @@ struct FileIdentity: Equatable, Sendable {
 
 /// The WAL and its index. SQLite keeps both open and does not look at their paths again.
 struct CompanionFiles: Equatable, Sendable {
-    private let log: FileIdentity?
+    private let wal: FileIdentity?
     private let index: FileIdentity?
 
     init(_ location: VaultLocation) {
         let paths = VaultLocation.companionNames.map { location.folder + "/" + $0 }
-        (log, index) = (FileIdentity(paths[0]), FileIdentity(paths[1]))
+        (wal, index) = (FileIdentity(paths[0]), FileIdentity(paths[1]))
     }
 }
 
@@ -36,7 +36,7 @@ struct CompanionFiles: Equatable, Sendable {
 /// it: on a medium that is read-only only for us, once it is writable again, or once a full disk has space.
 struct FilesState: Equatable, Sendable {
     private let database: FileState?
-    private let log: FileState?
+    private let wal: FileState?
 
     /// Whether this user cannot write the vault.
     static func isReadOnly(_ location: VaultLocation) -> Bool {
@@ -45,7 +45,7 @@ struct FilesState: Equatable, Sendable {
 
     init(_ location: VaultLocation) {
         database = FileState(location.databaseFile)
-        log = FileState(location.folder + "/" + VaultLocation.companionNames[0])?.ofContent
+        wal = FileState(location.folder + "/" + VaultLocation.companionNames[0])?.ofContent
     }
 }
 

@@ -34,7 +34,7 @@ enum VaultMarker {
     }
 
     static func checkAbsent(_ location: VaultLocation) throws(KeychainError) {
-        guard try isPresent(location) else { return try checkNoStrayLog(location) }
+        guard try isPresent(location) else { return try checkNoStrayWAL(location) }
         throw KeychainError(
             .corrupt,
             "'\(location.databaseFile)' is missing, but there was a vault in the folder. "
@@ -43,7 +43,7 @@ enum VaultMarker {
     }
 
     /// SQLite would write the contents of a stray WAL into the new database.
-    static func checkNoStrayLog(_ location: VaultLocation) throws(KeychainError) {
+    static func checkNoStrayWAL(_ location: VaultLocation) throws(KeychainError) {
         let path = location.folder + "/" + VaultLocation.companionNames[0]
         guard (try FileSafety.checkFile(path)?.st_size ?? 0) > 0 else { return }
         throw KeychainError(
@@ -68,12 +68,12 @@ enum VaultMarker {
 
     /// The byte after the line: whether the WAL may still contain removed data, because a reader prevented its
     /// truncation.
-    private static let (isInLog, isNotInLog) = (UInt8(ascii: "R"), UInt8(ascii: "-"))
+    private static let (isInWAL, isNotInWAL) = (UInt8(ascii: "R"), UInt8(ascii: "-"))
 
     /// Whether removed data may be in the WAL, for a writer that holds the lock.
     static func notesRemovedData(_ lock: FileLock) -> Bool {
         var byte: UInt8 = 0
-        return pread(lock.descriptor, &byte, 1, off_t(line.count)) == 1 && byte == isInLog
+        return pread(lock.descriptor, &byte, 1, off_t(line.count)) == 1 && byte == isInWAL
     }
 
     /// Records it for all later writers. A record that cannot be written must not prevent a removal.
@@ -81,16 +81,16 @@ enum VaultMarker {
     /// - Parameter durably: Whether it must survive a power cut too.
     static func noteRemovedData(_ isThere: Bool, _ lock: FileLock, durably: Bool = false) {
         guard !lock.isEmpty else { return }
-        let note = [isThere ? isInLog : isNotInLog, UInt8(ascii: "\n")]
+        let note = [isThere ? isInWAL : isNotInWAL, UInt8(ascii: "\n")]
         pwrite(lock.descriptor, note, note.count, off_t(line.count))
         if durably { fsync(lock.descriptor) }
     }
 
     /// Whether removed data is in the WAL, for callers that only read.
-    static func logHoldsRemovedData(_ location: VaultLocation) throws(KeychainError) -> Bool {
-        let log = location.folder + "/" + VaultLocation.companionNames[0]
-        guard (try FileSafety.checkFile(log)?.st_size ?? 0) > 0 else { return false }
+    static func walHoldsRemovedData(_ location: VaultLocation) throws(KeychainError) -> Bool {
+        let wal = location.folder + "/" + VaultLocation.companionNames[0]
+        guard (try FileSafety.checkFile(wal)?.st_size ?? 0) > 0 else { return false }
         let content = try PrivateFile.read(location.lockFile, limit: 4096) ?? Data()
-        return content.dropFirst(line.count).first == isInLog
+        return content.dropFirst(line.count).first == isInWAL
     }
 }

@@ -24,7 +24,7 @@ final class HeadKeeper {
     private var next: (sealed: Data, head: Head)?
     private var keys: HeadKeys?
     /// The end of the WAL when the transaction began.
-    private var start: LogHeader?
+    private var start: WALHeader?
     /// Whether the transaction makes or removes tables.
     var changesFormat = false
 
@@ -35,7 +35,7 @@ final class HeadKeeper {
     }
 
     /// Call it when the transaction has begun: nobody else can commit any more.
-    func began() { start = connection.logHeader }
+    func began() { start = connection.walHeader }
 
     /// Whether nobody has committed since the last commit of this session, which left the keybag and the format as they were.
     var isUnchanged: Bool { start != nil && start == session.knownHead.good?.end }
@@ -183,7 +183,7 @@ final class HeadKeeper {
 
     /// Call it when the WAL may have been truncated after the commit.
     func truncated() {
-        guard let known = session.knownHead.good, let former = known.end, let end = connection.logHeader,
+        guard let known = session.knownHead.good, let former = known.end, let end = connection.walHeader,
             end.hasSameCommits(as: former)
         else { return }
         session.knownHead.good = KnownHead.Good(head: known.head, sealed: known.sealed, end: end)
@@ -191,9 +191,9 @@ final class HeadKeeper {
 
     /// The end of the WAL after the commit, unless the session's view of the vault is outdated by it, or another process has
     /// committed since, without the writer lock.
-    private var end: LogHeader? {
+    private var end: WALHeader? {
         guard changes.total.keybag == nil, !session.isOfFormerFormat, !changesFormat, let start,
-            let end = connection.logHeader, end.directlyFollows(start)
+            let end = connection.walHeader, end.directlyFollows(start)
         else { return nil }
         return end
     }

@@ -20,7 +20,7 @@ final class ReadCache: Sendable {
 
     private struct Contents {
         /// Of all entries: the end of the WAL, and the number of the keys (``RowSealer/serial``).
-        var end: LogHeader?
+        var end: WALHeader?
         var keys: UInt64 = 0
         var entries: [Entry] = []
         /// The entry that is replaced next, once there are as many as may be.
@@ -54,7 +54,7 @@ final class ReadCache: Sendable {
     /// - Parameters:
     ///   - end: The end of the WAL, read after the call began.
     ///   - keys: The number of the sealer that will open the row.
-    func row(_ read: UnsafeRawBufferPointer, _ end: LogHeader, keys: UInt64) -> SealedRow? {
+    func row(_ read: UnsafeRawBufferPointer, _ end: WALHeader, keys: UInt64) -> SealedRow? {
         let hash = Self.hash(read)
         let found: SealedRow?? = shard(hash).tryWithContents { contents in
             guard contents.end == end,
@@ -69,7 +69,7 @@ final class ReadCache: Sendable {
     }
 
     /// - Parameter end: The end of the WAL before the search and after it.
-    func store(_ row: SealedRow, _ read: [UInt8], _ end: LogHeader, keys: UInt64) {
+    func store(_ row: SealedRow, _ read: [UInt8], _ end: WALHeader, keys: UInt64) {
         guard read.count <= Self.longestRead, row.value?.count ?? 0 <= Self.longestValue else { return }
         let entry = Entry(hash: read.withUnsafeBytes(Self.hash), read: read, row: row.withValueOnly)
         shard(entry.hash).tryWithContents { contents in

@@ -18,8 +18,8 @@ final class ReaderPool: @unchecked Sendable {
     /// Whether a thread was woken and does not run yet. To wake others would cost time: who runs takes what is free.
     private var isWaking = false
     private let turn = Turn()
-    /// See ``Connection/findLogIndex()``.
-    private let logIndex: UnsafeRawPointer?
+    /// See ``Connection/findWALIndex()``.
+    private let walIndex: UnsafeRawPointer?
     private let limit: Int
     private let timeout: Duration
     private let another: () throws -> Connection
@@ -28,14 +28,14 @@ final class ReaderPool: @unchecked Sendable {
     static let most = 8
 
     /// - Parameters:
-    ///   - logIndex: The first connection's; `nil` if SQLite does not coordinate it with others. Then it stays the only one.
+    ///   - walIndex: The first connection's; `nil` if SQLite does not coordinate it with others. Then it stays the only one.
     ///   - timeout: How long a thread waits for a connection.
     ///   - another: Opens the same database.
     init(
-        _ first: Connection, _ logIndex: UnsafeRawPointer?, limit: Int = most, timeout: Duration = .seconds(30),
+        _ first: Connection, _ walIndex: UnsafeRawPointer?, limit: Int = most, timeout: Duration = .seconds(30),
         another: @escaping @Sendable () throws -> Connection
     ) {
-        (self.logIndex, self.limit) = (logIndex, logIndex == nil ? 1 : limit)
+        (self.walIndex, self.limit) = (walIndex, walIndex == nil ? 1 : limit)
         (self.timeout, self.another) = (timeout, another)
         free = [first]
     }
@@ -121,7 +121,7 @@ final class ReaderPool: @unchecked Sendable {
             let connection = try another()
             _ = try connection.number(Self.anything)
             // Another file may have come to the path. The index lies at one address for all connections to a file.
-            return connection.logIndex != nil && connection.logIndex == logIndex ? connection : nil
+            return connection.walIndex != nil && connection.walIndex == walIndex ? connection : nil
         } catch {
             return nil  // No descriptor is left, or the files are in change.
         }

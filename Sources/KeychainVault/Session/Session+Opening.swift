@@ -15,9 +15,9 @@ extension Session {
         /// Why the WAL's index could not be written, so that the reader has its own in memory; `nil` if it is on disk.
         let indexFailure: KeychainError?
         /// The first page of the WAL's index, if it is in shared memory.
-        let logIndex: UnsafeRawPointer?
+        let walIndex: UnsafeRawPointer?
         /// The end of the WAL before the rest was read.
-        let end: LogHeader?
+        let end: WALHeader?
         let version: Int32
         let copies: [Data?]
 
@@ -44,10 +44,10 @@ extension Session {
             _ location: VaultLocation, _ timeout: Duration, _ error: KeychainError
         ) throws(KeychainError) -> Opened {
             let (path, state) = (location.databaseFile, FilesState(location))
-            guard try hasLog(location) else {
+            guard try hasWAL(location) else {
                 return try Self(Connection.openImmutable(path), location, frozenState: state)
             }
-            let index: Connection.LogIndex = try hasIndex(location) ? .inMemory : .inMemoryWithoutFile
+            let index: Connection.WALIndex = try hasIndex(location) ? .inMemory : .inMemoryWithoutFile
             // Without the file others do not see this reader, so each call checks the files.
             return try Self(
                 Connection.openForReading(path, timeout, index: index), location,
@@ -59,11 +59,11 @@ extension Session {
             indexFailure: KeychainError? = nil
         ) throws(KeychainError) {
             let isShared = frozenState == nil && indexFailure == nil
-            (logIndex, end, version, copies) = try DatabaseFailure.translating(location.databaseFile) {
+            (walIndex, end, version, copies) = try DatabaseFailure.translating(location.databaseFile) {
                 do {
-                    let isLogged = try reader.text("PRAGMA journal_mode") == "wal"
-                    let index = isShared && isLogged ? reader.logIndex : nil
-                    let end = index.flatMap { LogHeader($0) }
+                    let isInWALMode = try reader.text("PRAGMA journal_mode") == "wal"
+                    let index = isShared && isInWALMode ? reader.walIndex : nil
+                    let end = index.flatMap { WALHeader($0) }
                     return try reader.reading { connection in
                         (
                             index, end, try VaultSchema.check(connection, path: location.databaseFile),
@@ -81,7 +81,7 @@ extension Session {
         private static func readOnly(_ location: VaultLocation, _ timeout: Duration) throws(KeychainError) -> Opened {
             let state = FilesState(location)
             // With an empty WAL the file alone is the complete vault; `isCurrent` notices changes by other processes.
-            guard try hasLog(location) else {
+            guard try hasWAL(location) else {
                 return try Self(Connection.openImmutable(location.databaseFile), location, frozenState: state)
             }
             guard try hasIndex(location) else {
@@ -99,12 +99,12 @@ extension Session {
         }
 
         /// Whether the WAL may contain changes. A WAL without commits contains only its header.
-        static func hasLog(_ location: VaultLocation) throws(KeychainError) -> Bool {
+        static func hasWAL(_ location: VaultLocation) throws(KeychainError) -> Bool {
             (try FileSafety.checkFile(location.folder + "/" + VaultLocation.companionNames[0])?.st_size ?? 0)
-                > logHeaderSize
+                > walHeaderSize
         }
 
         /// In bytes ("WAL File Format" in SQLite's documentation).
-        private static let logHeaderSize = 32
+        private static let walHeaderSize = 32
     }
 }

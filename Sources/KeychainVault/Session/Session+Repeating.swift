@@ -8,7 +8,7 @@ extension Session {
     /// - Returns: `nil` if the search has to be made: nothing is remembered, or something has changed, or the row does not open.
     func repeated(_ read: UnsafeRawBufferPointer) -> RepeatedValue? {
         do throws(KeychainError) {
-            guard let end = logHeader else { return nil }
+            guard let end = walHeader else { return nil }
             let sealer = try keyState.sealer()
             guard let row = reads.row(read, end, keys: sealer.serial) else { return nil }
             do throws(UnreadableRow) {
@@ -28,7 +28,7 @@ extension Session {
     /// - Parameters:
     ///   - end: The end of the WAL before the item was searched.
     ///   - keys: The number of the sealer before the search.
-    func remember(_ found: StoredItem, _ read: [UInt8], since end: LogHeader, keys: UInt64) throws {
+    func remember(_ found: StoredItem, _ read: [UInt8], since end: WALHeader, keys: UInt64) throws {
         // A stored value is larger than what is sealed in it.
         guard found.item.accessControl.needs.isEmpty, found.item.value?.count ?? 0 <= ReadCache.longestValue else {
             return
@@ -36,7 +36,7 @@ extension Session {
         let sealer = try keyState.sealer(.looking)
         let row = try reader.use { try ItemTable($0).wholeRow(sealer.rowID(of: found.id)) }
         guard let row, row.id == found.id, UInt64(bitPattern: row.version) == found.version, sealer.serial == keys,
-            logHeader == end
+            walHeader == end
         else { return }
         reads.store(row, read, end, keys: keys)
     }

@@ -47,13 +47,13 @@ final class Session: Sendable {
     let reads = ReadCache()
     private let lastLook: Guarded<Look>
     /// The index of the WAL, valid as long as the reader is open; `nil` if it is not in shared memory.
-    nonisolated(unsafe) private let logIndex: UnsafeRawPointer?
+    nonisolated(unsafe) private let walIndex: UnsafeRawPointer?
 
     /// The last check of the files.
     private struct Look {
         var moment: ContinuousClock.Instant
         /// The end of the WAL when the keybag was compared, or before.
-        var end: LogHeader?
+        var end: WALHeader?
         /// The database when the WAL was last found without a beginning.
         var database: FileState?
     }
@@ -72,10 +72,10 @@ final class Session: Sendable {
         let closing = ClosingRule()
         self.closing = closing
         opened.reader.closing = closing
-        companions = opened.logIndex == nil ? nil : CompanionFiles(location)
+        companions = opened.walIndex == nil ? nil : CompanionFiles(location)
         // Other threads of this process hold a connection as long as they search, however short the wait for other processes is.
         let timeout = max(settings.writerTimeout, .seconds(10))
-        reader = ReaderPool(opened.reader, opened.logIndex, timeout: timeout) {
+        reader = ReaderPool(opened.reader, opened.walIndex, timeout: timeout) {
             // SQLite would treat the index of a file that was put in its place as this process's own.
             try FileSafety.checkCompanions(location)
             guard identity == FileIdentity(location.databaseFile) else {
@@ -87,7 +87,7 @@ final class Session: Sendable {
             connection.closing = closing
             return connection
         }
-        logIndex = opened.logIndex
+        walIndex = opened.walIndex
         indexFailure = opened.indexFailure
         frozenState = opened.frozenState ?? (isReadOnly ? stateBefore : nil)
         isCoordinated = opened.frozenState == nil
@@ -106,7 +106,7 @@ final class Session: Sendable {
 
     /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be
     /// told.
-    var logHeader: LogHeader? { logIndex.flatMap { LogHeader($0) } }
+    var walHeader: WALHeader? { walIndex.flatMap { WALHeader($0) } }
 
     /// When the files were last checked; `nil` if each call has to check them.
     var lookMoment: ContinuousClock.Instant? { frozenState == nil ? lastLook.withLock { $0.moment } : nil }
@@ -130,7 +130,7 @@ final class Session: Sendable {
             if now - lastLook.moment < age { return true }
             guard identity == FileIdentity(location.databaseFile), hasItsCompanions else { return false }
             // Read before the keybag, which may change at any time.
-            let end = logHeader
+            let end = walHeader
             // If the keybag has changed, protectors may have changed too: open keys must not outlast them.
             let isUnchanged = end != nil && (end == lastLook.end || end == knownHead.good?.end)
             if !isUnchanged, try !hasCurrentKeybag() { return false }
@@ -141,8 +141,8 @@ final class Session: Sendable {
 
     /// A WAL without a beginning is not named by its end, and a process that was killed while it published a commit may bring such
     /// an end back. Commits that went into the database meanwhile have changed its file.
-    private func forgetReadsIfReplaced(_ look: Look, _ end: LogHeader?) -> FileState? {
-        guard let end, !end.namesLog else { return nil }
+    private func forgetReadsIfReplaced(_ look: Look, _ end: WALHeader?) -> FileState? {
+        guard let end, !end.namesWAL else { return nil }
         let database = FileState(location.databaseFile)
         if database != look.database { reads.removeAll() }
         return database
@@ -152,13 +152,13 @@ final class Session: Sendable {
     /// use the new one: this session would never see their changes, and they would not see its own.
     private var hasItsCompanions: Bool {
         guard let companions, companions != CompanionFiles(location) else { return true }
-        closing.keepLog()
+        closing.keepWAL()
         return false
     }
 
     /// Whether ``isCurrent(age:)`` has found that the WAL or its index were replaced. As long as a connection to the former ones
     /// is open in this process, SQLite gives them to new connections too.
-    var hasLostCompanions: Bool { closing.keepsLog }
+    var hasLostCompanions: Bool { closing.keepsWAL }
 
     /// Whether another process has written since the session was opened, and may have done so during a read that SQLite
     /// does not coordinate with it (``Vault/ifUndisturbed(_:_:)``).

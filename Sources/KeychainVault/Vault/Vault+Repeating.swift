@@ -18,7 +18,7 @@ extension Vault: RepeatingStore {
     package func remembering(
         _ read: [UInt8], _ search: () throws(KeychainError) -> FoundOnce
     ) throws(KeychainError) -> StoredItem? {
-        guard read.count <= ReadCache.longestRead, let session = try renewSession(), let end = session.logHeader,
+        guard read.count <= ReadCache.longestRead, let session = try renewSession(), let end = session.walHeader,
             let keys = Self.serial(session)
         else { return try search().item }
         let search = try search()

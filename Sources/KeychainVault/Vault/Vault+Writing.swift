@@ -178,7 +178,7 @@ extension Vault {
         do {
             return try session.writingConnection().use { connection in
                 let keeper = HeadKeeper(session, connection)
-                var truncation: LogTruncation?
+                var truncation: WALTruncation?
                 PausePoint.beforeBegin.reached()
                 try connection.begin()
                 keeper.began()
@@ -201,7 +201,7 @@ extension Vault {
                     if !transaction.hasRemoved, !session.isOfFormerFormat, !session.isFrozen {
                         try group?.run(session, keeper)
                     }
-                    truncation = LogTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
+                    truncation = WALTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
                     // The head covers the whole change, so it is written last.
                     try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
                     PausePoint.beforeCommit.reached()

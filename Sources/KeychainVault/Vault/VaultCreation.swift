@@ -28,7 +28,7 @@ struct VaultCreation {
         try location.checkSeparation()
         let deviceKey = try DeviceKey.loadOrCreate(location.deviceKeyFile, timeout: timeout)
         let keybag = try Keybag.make(DeviceKeyProtector(deviceKey: deviceKey), deviceKey: deviceKey, at: Date())
-        try VaultMarker.checkNoStrayLog(location)
+        try VaultMarker.checkNoStrayWAL(location)
         try removeResidue()
         // Created with private permissions before SQLite opens it: SQLite would use the current umask.
         try PrivateFile.createEmpty(unfinishedFile)
@@ -97,7 +97,7 @@ struct VaultCreation {
                 try KeybagTable(connection).write(keybag.bytes)
                 try HeadTable(connection).write(keys.seal(Head(keybag: keybag.bytes).bytes))
             }
-            try connection.truncateLog()
+            try connection.truncateWAL()
             try connection.close()
         }
     }

@@ -64,7 +64,7 @@ extension Keychainctl {
                 keychainctl accept --help.
 
                 With --json: the object that `backup` prints, and the keys replaced (the file that \
-                contains the previous vault, or null), replacedLog (the file that contains the WAL of a \
+                contains the previous vault, or null), replacedWAL (the file that contains the WAL of a \
                 database that was missing, or null) and accepted (whether the vault can be changed now).
 
                 EXAMPLES
@@ -95,9 +95,9 @@ extension Keychainctl {
             if let replaced = done.replaced {
                 Output.note("The previous vault is kept in '\(replaced)'. Remove it when you no longer need it.")
             }
-            if let log = done.replacedLog {
+            if let wal = done.replacedWAL {
                 Output.note(
-                    "The WAL of a missing database is kept in '\(log)'. Remove that file when you no longer need it.")
+                    "The WAL of a missing database is kept in '\(wal)'. Remove that file when you no longer need it.")
             }
             let failure = acceptUnlocked(vault, secret, done.acceptanceFailure)
             if json {
@@ -227,7 +227,7 @@ private struct BackupJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
-        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, replacedLog, accepted
+        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, replacedWAL, accepted
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -246,7 +246,7 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.protectors.map(ProtectorJSON.init), forKey: .protectors)
         if let restoration {
             try object.encode(restoration.replaced, forKey: .replaced)
-            try object.encode(restoration.replacedLog, forKey: .replacedLog)
+            try object.encode(restoration.replacedWAL, forKey: .replacedWAL)
             try object.encode(isAccepted, forKey: .accepted)
         }
     }

@@ -52,9 +52,9 @@ extension RestoreTests {
         try expectRefusal(.unavailable, test, file)
     }
 
-    @Test func copy_ofALiveDatabaseWithItsLog_isRefused() throws {
+    @Test func copy_ofALiveDatabaseWithItsWAL_isRefused() throws {
         let (test, file) = try vaultWithBackup()
-        try test.place(Data("log".utf8), at: file + "-wal")
+        try test.place(Data("WAL".utf8), at: file + "-wal")
         try expectRefusal(.unavailable, test, file)
     }
 

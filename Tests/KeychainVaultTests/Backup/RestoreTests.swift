@@ -74,30 +74,30 @@ struct RestoreTests {
         #expect(problems(test) == [])
     }
 
-    @Test func database_thatWasLost_isRestoredWithoutTheLogOfTheOldOne() throws {
+    @Test func database_thatWasLost_isRestoredWithoutTheWALOfTheOldOne() throws {
         let (test, file) = try vaultWithBackup()
-        let log = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
-        #expect(!log.isEmpty)
+        let wal = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
+        #expect(!wal.isEmpty)
         try test.vault.close()
         try FileManager.default.removeItem(atPath: test.databaseFile)
-        try test.place(log, at: test.databaseFile + "-wal")
+        try test.place(wal, at: test.databaseFile + "-wal")
         try test.another().restore(from: file)
         #expect(try test.state().count == BackupTests.items)
         #expect(problems(test) == [])
     }
 
     /// It may hold changes that are nowhere else.
-    @Test func log_ofADatabaseThatIsGone_isKept() throws {
+    @Test func wal_ofADatabaseThatIsGone_isKept() throws {
         let (test, file) = try vaultWithBackup()
-        let log = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
+        let wal = try Data(contentsOf: URL(fileURLWithPath: test.databaseFile + "-wal"))
         try test.vault.close()
         try FileManager.default.removeItem(atPath: test.databaseFile)
-        try test.place(log, at: test.databaseFile + "-wal")
+        try test.place(wal, at: test.databaseFile + "-wal")
         let done = try test.another().restore(from: file)
         #expect(done.replaced == nil)
-        let kept = try #require(done.replacedLog)
+        let kept = try #require(done.replacedWAL)
         #expect(kept.hasPrefix(test.location.replacedPrefix))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == log)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == wal)
         #expect(try test.state().count == BackupTests.items)
     }
 
@@ -108,22 +108,22 @@ struct RestoreTests {
         var kept: [String: Data] = [:]
         for number in 1...4 {
             try FileManager.default.removeItem(atPath: test.databaseFile)
-            let log = Data("log \(number)".utf8)
-            try test.place(log, at: test.databaseFile + "-wal")
+            let wal = Data("WAL \(number)".utf8)
+            try test.place(wal, at: test.databaseFile + "-wal")
             let vault = test.another()
-            let name = try #require(try vault.restore(from: file).replacedLog)
-            #expect(kept.updateValue(log, forKey: name) == nil)
+            let name = try #require(try vault.restore(from: file).replacedWAL)
+            #expect(kept.updateValue(wal, forKey: name) == nil)
             try vault.close()
         }
-        for (name, log) in kept { #expect(try Data(contentsOf: URL(fileURLWithPath: name)) == log) }
+        for (name, wal) in kept { #expect(try Data(contentsOf: URL(fileURLWithPath: name)) == wal) }
     }
 
-    /// Else a log would seem to belong to it.
-    @Test func vault_replacedInTheSameSecondAsALogWasKept_isKeptUnderAnotherName() throws {
+    /// Else a WAL would seem to belong to it.
+    @Test func vault_replacedInTheSameSecondAsAWALWasKept_isKeptUnderAnotherName() throws {
         let test = try TestVault()
         try test.vault.create()
         let first = ReplacedVault(location: test.location, timeout: .seconds(30))
-        try test.place(Data("log".utf8), at: first.log)
+        try test.place(Data("WAL".utf8), at: first.wal)
         #expect(ReplacedVault(location: test.location, timeout: .seconds(30)).path != first.path)
     }
 

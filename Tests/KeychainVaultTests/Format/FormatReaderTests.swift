@@ -61,7 +61,7 @@ struct FormatReaderTests {
     @Test func vault_whoseFilesWereClosed_isRead() throws {
         let (test, copy) = (try TestVault(), try TestVault())
         let stored = try test.vault.insert(FormatSample.all[0].item)
-        // A copy of the database and its log, as a crash leaves them.
+        // A copy of the database and its WAL, as a crash leaves them.
         for (path, bytes) in try test.files() where !path.hasSuffix("-shm") {
             try copy.place(bytes, at: path.replacingOccurrences(of: test.root, with: copy.root))
         }

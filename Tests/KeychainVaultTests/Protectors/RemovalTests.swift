@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A reader keeps the WAL from being emptied. So all that the removal wrote is in it, and can be cut off from the end.
-    @Test func deviceKey_removedBesideAReader_opensNothingThatIsStoredLaterWhereverTheLogIsCut() throws {
+    @Test func deviceKey_removedBesideAReader_opensNothingThatIsStoredLaterWhereverTheWALIsCut() throws {
         let test = try Self.vault()
         let key = try Self.deviceKey(test)
         let reader = try Connection(test.databaseFile)
@@ -66,7 +66,7 @@ import Testing
         let vault = test.another()
         try vault.removeProtector(vault.slot(DeviceKeyProtector.kind), authority: .old)
         try Self.storeLater(test)
-        let cuts = try LogCuts(test.location, in: test.root + "/cuts")
+        let cuts = try WALCuts(test.location, in: test.root + "/cuts")
         let keybags = try cuts.keybags()
         #expect(cuts.lengths.count > 5)
         let protector = DeviceKeyProtector(deviceKey: key)
@@ -104,7 +104,7 @@ import Testing
             let slot = try test.another().slot(KeyFileProtector.kind)
             _ = try test.exercise(
                 ["change", "remove"], injecting: "fdatasync:signal=KILL:when=\(occurrence)", strace: strace)
-            let keybags = try LogCuts(test.location, in: test.root + "/cuts").keybags()
+            let keybags = try WALCuts(test.location, in: test.root + "/cuts").keybags()
             guard try !test.another().status().slots.contains(where: { $0.id == slot }) else { continue }
             points += 1
             try Self.storeLater(test)

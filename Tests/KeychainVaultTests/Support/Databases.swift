@@ -14,14 +14,14 @@ struct PlainDatabase {
 
     func run(_ statements: String) throws {
         try connection.execute(SQL(stringLiteral: statements))
-        try connection.truncateLog()
+        try connection.truncateWAL()
         try connection.close()
     }
 }
 
 extension TestVault {
     /// Closes the vault and leaves SQLite's companion files in place, as a process that was killed would.
-    func closeKeepingLogFiles() throws {
+    func closeKeepingWALFiles() throws {
         try vault.close()
         for name in ["vault.db-wal", "vault.db-shm"]
         where !FileManager.default.fileExists(atPath: location.folder + "/" + name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of the index of SQLite's WAL, in memory that processes share.
 
-#include "LogHeader.h"
+#include "WALHeader.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 // whether the index is in use.
 enum { word_count = 6, known_version = 3007000, change_offset = 8, is_used_offset = 12 };
 
-int keychain_read_log_header(const void *page, keychain_log_header_t *header) {
+int keychain_read_wal_header(const void *page, keychain_wal_header_t *header) {
     const uint64_t *first = page;
     const uint64_t *second = first + word_count;
     uint64_t other[word_count];

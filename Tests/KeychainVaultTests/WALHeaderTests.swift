@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-struct LogHeaderTests {
+struct WALHeaderTests {
     /// A database in WAL mode with a table of one row, and two connections.
     private struct Sample {
         let folder: TemporaryFolder
@@ -15,20 +15,20 @@ struct LogHeaderTests {
         let other: Connection
 
         init() throws {
-            folder = try TemporaryFolder("log-header")
+            folder = try TemporaryFolder("wal-header")
             connection = try Connection(folder.path + "/sample.db")
             try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1)")
             other = try Connection(folder.path + "/sample.db")
             _ = try other.number("SELECT n FROM t")
         }
 
-        func header() throws -> LogHeader { try #require(connection.logHeader) }
+        func header() throws -> WALHeader { try #require(connection.walHeader) }
     }
 
     @Test func header_throughAnyConnection_isTheSame() throws {
         let sample = try Sample()
-        #expect(try sample.other.logHeader == sample.header())
-        #expect(sample.other.logIndex == sample.connection.logIndex)
+        #expect(try sample.other.walHeader == sample.header())
+        #expect(sample.other.walIndex == sample.connection.walIndex)
     }
 
     @Test func header_afterACommitOfAnotherConnection_differs() throws {
@@ -67,18 +67,18 @@ struct LogHeaderTests {
         #expect(try sample.header() == before)
     }
 
-    @Test func header_afterTheLogWasTruncated_differsWithTheSameCommits() throws {
+    @Test func header_afterTheWALWasTruncated_differsWithTheSameCommits() throws {
         let sample = try Sample()
         let before = try sample.header()
-        try sample.other.truncateLog()
+        try sample.other.truncateWAL()
         let after = try sample.header()
         #expect(after != before)
         #expect(after.hasSameCommits(as: before))
     }
 
-    @Test func header_afterTheLogBeganAnew_directlyFollows() throws {
+    @Test func header_afterTheWALBeganAnew_directlyFollows() throws {
         let sample = try Sample()
-        try sample.other.truncateLog()
+        try sample.other.truncateWAL()
         let before = try sample.header()
         try sample.other.execute("UPDATE t SET n = 2")
         #expect(try sample.header().directlyFollows(before))
@@ -88,15 +88,15 @@ struct LogHeaderTests {
     @Test(arguments: [0, 8, 16, 24, 32, 40])
     func header_whoseCopiesDiffer_isNone(_ offset: Int) throws {
         let sample = try Sample()
-        let page = try #require(sample.connection.logIndex)
+        let page = try #require(sample.connection.walIndex)
         var bytes = [UInt8](UnsafeRawBufferPointer(start: page, count: 96))
-        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { LogHeader($0) } } != nil)
+        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { WALHeader($0) } } != nil)
         bytes[48 + offset] ^= 1
-        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { LogHeader($0) } } == nil)
+        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { WALHeader($0) } } == nil)
     }
 
     @Test func header_thatWasNeverWritten_isNone() {
         let bytes = [UInt64](repeating: 0, count: 12)
-        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { LogHeader($0) } } == nil)
+        #expect(bytes.withUnsafeBytes { $0.baseAddress.flatMap { WALHeader($0) } } == nil)
     }
 }

@@ -2,7 +2,7 @@
 // Removing what was deleted from the WAL too.
 
 /// Removes deleted data from the WAL after a commit, as soon as no reader needs it.
-struct LogTruncation {
+struct WALTruncation {
     private let lock: FileLock
     private let isNeeded: Bool
     /// Whether an earlier truncation is still due.
@@ -27,7 +27,7 @@ struct LogTruncation {
     /// - Returns: Whether it has truncated the WAL.
     func run(_ connection: Connection) -> Bool {
         guard isNeeded || isOverdue else { return false }
-        let isDone = connection.truncateLogNow()
+        let isDone = connection.truncateWALNow()
         if isDone {
             VaultMarker.noteRemovedData(false, lock)
         } else if !isOverdue {

@@ -7,30 +7,30 @@ import KeychainEngine
 @testable import KeychainVault
 
 /// Copies of a vault's files, with the WAL cut behind each of its commits.
-struct LogCuts {
+struct WALCuts {
     private let folder: String
     private let database: Data
-    private let log: Data
+    private let wal: Data
 
     /// - Parameter folder: Where the copies are to be; it must not exist yet.
     init(_ vault: VaultLocation, in folder: String) throws {
         self.folder = folder
         database = try Data(contentsOf: URL(fileURLWithPath: vault.databaseFile))
         let path = vault.databaseFile + "-wal"
-        log = FileManager.default.fileExists(atPath: path) ? try Data(contentsOf: URL(fileURLWithPath: path)) : Data()
+        wal = FileManager.default.fileExists(atPath: path) ? try Data(contentsOf: URL(fileURLWithPath: path)) : Data()
     }
 
     /// The lengths of the WAL at which a transaction ends, the empty one included. The format is SQLite's: a header of 32
     /// bytes, and frames of 24 bytes and a page; the second word of a frame is zero unless it is the last of a transaction.
     var lengths: [Int] {
-        guard log.count > 32 else { return [0] }
+        guard wal.count > 32 else { return [0] }
         let frame = 24 + Int(word(8))
-        let ends = stride(from: 32, through: log.count - frame, by: frame).filter { word($0 + 4) != 0 }
+        let ends = stride(from: 32, through: wal.count - frame, by: frame).filter { word($0 + 4) != 0 }
         return [0] + ends.map { $0 + frame }
     }
 
     private func word(_ offset: Int) -> UInt32 {
-        log[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+        wal[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Hands the path of the database of each copy to `body`.
@@ -39,7 +39,7 @@ struct LogCuts {
             let copy = folder + "/\(length)"
             try FileManager.default.createDirectory(
                 atPath: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            for (name, bytes) in [("vault.db", database), ("vault.db-wal", log.prefix(length))] {
+            for (name, bytes) in [("vault.db", database), ("vault.db-wal", wal.prefix(length))] {
                 try bytes.write(to: URL(fileURLWithPath: copy + "/" + name))
                 chmod(copy + "/" + name, 0o600)
             }

@@ -9,28 +9,28 @@ internal import CKeychainShims
 /// Two equal headers are of the same contents: the header names the WAL by random numbers, and its last commit by a checksum
 /// over everything before. The header is compared only with one under which SQLite itself has read or written, so it needs no
 /// checks of its own.
-struct LogHeader: Equatable, Sendable {
+struct WALHeader: Equatable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
     private let change: UInt32
 
     /// - Parameter page: The first page of the index.
     /// - Returns: `nil` while a commit is being published; SQLite then has to be asked.
     init?(_ page: UnsafeRawPointer) {
-        var header = keychain_log_header_t()
-        guard keychain_read_log_header(page, &header) != 0 else { return nil }
+        var header = keychain_wal_header_t()
+        guard keychain_read_wal_header(page, &header) != 0 else { return nil }
         (words, change) = (header.words, header.change)
     }
 
     /// Whether the WAL has a beginning, whose random numbers (salts) name it.
-    var namesLog: Bool { words.4 != 0 }
+    var namesWAL: Bool { words.4 != 0 }
 
     /// Whether exactly one commit lies between.
-    func directlyFollows(_ other: LogHeader) -> Bool { change == other.change &+ 1 }
+    func directlyFollows(_ other: WALHeader) -> Bool { change == other.change &+ 1 }
 
     /// Whether no commit lies between: the WAL may have been moved into the database.
-    func hasSameCommits(as other: LogHeader) -> Bool { change == other.change }
+    func hasSameCommits(as other: WALHeader) -> Bool { change == other.change }
 
-    static func == (lhs: LogHeader, rhs: LogHeader) -> Bool { lhs.words == rhs.words }
+    static func == (lhs: WALHeader, rhs: WALHeader) -> Bool { lhs.words == rhs.words }
 }
 
 extension Connection {
@@ -41,19 +41,19 @@ extension Connection {
     ///
     /// - Precondition: The database is in WAL mode, its index is on disk, and the connection has read from it. Otherwise SQLite
     ///   would create the index.
-    func findLogIndex() -> UnsafeRawPointer? {
+    func findWALIndex() -> UnsafeRawPointer? {
         guard let file = databaseFile, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
             let map = methods.pointee.xShmMap
         else { return nil }
         var page: UnsafeMutableRawPointer?
-        guard map(file, 0, Self.logIndexPageLength, 0, &page) == SQLITE_OK else { return nil }
+        guard map(file, 0, Self.walIndexPageLength, 0, &page) == SQLITE_OK else { return nil }
         return page.map { UnsafeRawPointer($0) }
     }
 
     /// The end of the WAL. While two of them are equal, nothing was committed in between by any process; `nil` if this cannot be
     /// told.
-    var logHeader: LogHeader? { logIndex.flatMap { LogHeader($0) } }
+    var walHeader: WALHeader? { walIndex.flatMap { WALHeader($0) } }
 
     /// SQLite maps the index in pieces of so many bytes.
-    private static let logIndexPageLength: Int32 = 32 << 10
+    private static let walIndexPageLength: Int32 = 32 << 10
 }
