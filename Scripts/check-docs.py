@@ -40,7 +40,7 @@ FOLDERS_OF_TESTS = ["Tests", "Wrappers/Tests"]
 READMES = ["README.md", "Wrappers/README.md"]
 VERSION_FILE = "Sources/keychainctl/Version.swift"
 # The brackets prevent the pattern from matching this line.
-LEFTOVER = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
+FORBIDDEN = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
 PACKAGE_CODE = re.compile(r"\.(?:package|product)\(")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -54,7 +54,7 @@ def main():
         *other_versions(texts, documents),
         *code_that_is_no_example(texts),
         *examples_that_do_not_run(texts),
-        *leftovers(texts),
+        *forbidden_text(texts),
     ]
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -150,10 +150,10 @@ def outline(code):
     return "\n" + "".join(line.strip() + "\n" for line in code.splitlines())
 
 
-def leftovers(texts):
+def forbidden_text(texts):
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), start=1):
-            if found := LEFTOVER.search(line):
+            if found := FORBIDDEN.search(line):
                 yield f"{path}:{number}: {found.group()!r} must not be in the project"
 
 

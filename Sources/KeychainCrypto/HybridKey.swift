@@ -20,13 +20,13 @@ public enum HybridKey {
     public static func make() -> SecretBytes { .random(count: 32) }
 
     public static func publicKey(of seed: SecretBytes) throws(CipherFailure) -> Data {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         return try privateKey(seed).publicKey.rawRepresentation
     }
 
     /// - Parameter context: What the result is bound to; the same is needed to open it.
     public static func seal(_ secret: SecretBytes, to publicKey: Data, context: [UInt8]) throws(CipherFailure) -> Data {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             let recipient = try XWingMLKEM768X25519.PublicKey(rawRepresentation: publicKey)
             var sender = try HPKE.Sender(recipientKey: recipient, ciphersuite: suite, info: info)
@@ -43,7 +43,7 @@ public enum HybridKey {
         guard sealed.count > sealedLength(0) else { throw CipherFailure() }
         let encapsulated = Data(sealed.prefix(encapsulatedKeyLength))
         let ciphertext = Data(sealed.dropFirst(encapsulatedKeyLength))
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             var recipient = try HPKE.Recipient(
                 privateKey: privateKey(seed), ciphersuite: suite, info: info, encapsulatedKey: encapsulated)

@@ -68,7 +68,7 @@ public enum InvitationCode {
     /// The first 20 bits of a digest.
     private static func check(_ code: UnsafeRawBufferPointer) -> UInt32 {
         // The digest's state holds the code as it is.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var digest = SHA256()
         digest.update(data: Array("swift-keychain/1 invitation code".utf8))
         digest.update(bufferPointer: code)

@@ -25,7 +25,7 @@ public enum PassphraseFailure: Error, Equatable, Sendable {
 /// let keys = try PassphraseDerivation.keys(from: passphrase, salt: salt, .floor)
 /// ```
 ///
-/// The residue of swift-crypto in memory is scrubbed as far as `scrubLeftovers()` covers it.
+/// The residue of swift-crypto in memory is scrubbed as far as `scrubResidue()` covers it.
 ///
 /// Does not protect against guessing a weak passphrase: it makes each guess cost time and memory.
 public enum PassphraseDerivation {
@@ -66,7 +66,7 @@ public enum PassphraseDerivation {
         throws(PassphraseFailure) -> Keys
     {
         // The library leaves the derived bytes in a block that it frees without wiping, and parts of them on the stack.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         return try halves(of: scrypt(secret, salt, parameters))
     }
 

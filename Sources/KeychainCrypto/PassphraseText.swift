@@ -15,7 +15,7 @@ extension PassphraseDerivation {
     static func composed(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
         guard passphrase.count <= longestUncomposed else { throw .tooLong }
         // Composition works on copies, which small blocks of the heap and the stack may keep.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var text = try text(passphrase)
         defer { text.wipe() }
         return try joined(text)

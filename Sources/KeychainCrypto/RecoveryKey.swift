@@ -53,7 +53,7 @@ public enum RecoveryKey {
     /// Four zero bits, which fill up the last symbol of the key, and the first 20 bits of a digest.
     private static func check(_ key: SecretBytes) -> SecretBytes {
         // The digest's state holds the key as it is, and a copy of the state lies on the stack.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var digest = SHA256()
         digest.update(data: Array("swift-keychain/1 recovery key".utf8))
         key.withUnsafeBytes { digest.update(bufferPointer: $0) }

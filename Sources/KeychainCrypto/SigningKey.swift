@@ -14,13 +14,13 @@ public enum SigningKey {
     public static func make() -> SecretBytes { .random(count: 32) }
 
     public static func publicKey(of seed: SecretBytes) throws(CipherFailure) -> Data {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         return try privateKey(seed).publicKey.rawRepresentation
     }
 
     public static func signature(of message: [UInt8], with seed: SecretBytes) throws(CipherFailure) -> Data {
         // The library expands the seed on the stack and in blocks that it gives back as they are.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             return try privateKey(seed).signature(for: message)
         } catch {

@@ -23,7 +23,7 @@ public enum UserKey {
     public static func make() -> SecretBytes { .random(count: 32) }
 
     public static func publicKey(of key: SecretBytes) throws(CipherFailure) -> Data {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         return try privateKey(key).publicKey.rawRepresentation
     }
 
@@ -34,7 +34,7 @@ public enum UserKey {
     ///   - context: What the result is bound to; the same is needed to open it.
     public static func seal(_ secret: SecretBytes, to publicKey: Data, context: [UInt8]) throws(CipherFailure) -> Data {
         guard secret.count == 32 else { throw CipherFailure() }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             let recipient = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
             _ = try sharedSecret(of: Curve25519.KeyAgreement.PrivateKey(), with: recipient)
@@ -59,7 +59,7 @@ public enum UserKey {
         _ ciphertext: Data, encapsulatedBy encapsulated: Data, with key: SecretBytes, info: Data, context: [UInt8]
     ) throws(CipherFailure) -> SecretBytes {
         // The library leaves the shared secret in freed blocks, and the private key on the stack.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             let key = try privateKey(key)
             _ = try sharedSecret(of: key, with: Curve25519.KeyAgreement.PublicKey(rawRepresentation: encapsulated))

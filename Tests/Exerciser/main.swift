@@ -91,8 +91,8 @@ case "hold-open":
 case "needles": try await Needles(VaultVerb(rest)).run()
 
 // The same without a vault: ARGUMENT
-case "leftovers": Leftovers.wait(after: rest[0])
-case "derive": Leftovers.report(rounds: UInt64(rest[0]) ?? 0)
+case "residue": Residue.wait(after: rest[0])
+case "derive": Residue.report(rounds: UInt64(rest[0]) ?? 0)
 
 // KeychainKit over a vault: FOLDER DEVICE-KEY [ARGUMENT …]
 case "save": try KitVerb(rest).save()

@@ -173,7 +173,7 @@ struct FolderCarrierTests {
     }
 
     /// As a process leaves it that was killed while it wrote.
-    @Test func leftover_isRemovedWhenItIsOld() async throws {
+    @Test func residue_isRemovedWhenItIsOld() async throws {
         _ = try await carrier.publish(Self.name, Self.bytes)
         let (old, young) = (writerFolder + "/.tmp-1", writerFolder + "/.tmp-2")
         for path in [old, young] { try Data("half".utf8).write(to: URL(fileURLWithPath: path)) }

@@ -10,7 +10,7 @@ extension PublicKey {
     /// - Throws: `KeyFailure.algorithmNotSupported`, or `KeyFailure.invalidLength` for a plaintext that is too long for RSA.
     public func encrypt(_ plaintext: Data, _ algorithm: KeyAlgorithm) throws(KeyFailure) -> Data {
         guard supports(algorithm, for: .encrypt) else { throw .algorithmNotSupported }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         switch algorithm {
         case .ecies(_, let hash, let iv): return try encryptECIES(plaintext, hash, iv)
         case .rsaEncryptionOAEPAESGCM(let hash): return try encryptHybrid(plaintext, hash)
@@ -23,7 +23,7 @@ extension PrivateKey {
     /// - Throws: `KeyFailure.algorithmNotSupported`, or `KeyFailure.decryptionFailed` without a reason.
     public func decrypt(_ ciphertext: Data, _ algorithm: KeyAlgorithm) throws(KeyFailure) -> SecretBytes {
         guard supports(algorithm, for: .decrypt) else { throw .algorithmNotSupported }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         // Without an index that begins elsewhere.
         let ciphertext = Data(ciphertext)
         switch algorithm {

@@ -18,7 +18,7 @@ extension PrivateKey {
         with peer: PublicKey, _ algorithm: KeyAlgorithm, size: Int? = nil, sharedInfo: Data = Data()
     ) throws(KeyFailure) -> SecretBytes {
         guard supports(algorithm, for: .keyExchange) else { throw .algorithmNotSupported }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         let secret = try sharedSecret(with: peer)
         guard case .keyExchangeX963(_, let hash) = algorithm else {
             return secret.withUnsafeBytes { SecretBytes(copying: $0) }

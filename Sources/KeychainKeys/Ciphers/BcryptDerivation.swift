@@ -21,7 +21,7 @@ struct BcryptDerivation {
 
     /// Blocks of 32 bytes, of which each contributes every so many bytes of the key.
     func key(_ passphrase: SecretBytes, count: Int) -> SecretBytes {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var passphrase = passphrase.withUnsafeBytes { Array(SHA512.hash(bufferPointer: $0)) }
         defer { passphrase.withUnsafeMutableBytes { wipeMemory($0) } }
         let blocks = (count + 31) / 32

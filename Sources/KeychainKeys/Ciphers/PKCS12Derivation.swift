@@ -54,7 +54,7 @@ struct PKCS12Derivation {
     let rounds: Int
 
     func bytes(_ purpose: Purpose, _ passphrase: PKCS12Passphrase, count: Int) -> SecretBytes {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var result = hash.function.pkcs12(self, purpose, passphrase.utf16, count)
         return SecretBytes(moving: &result)
     }

@@ -116,7 +116,7 @@ extension PasswordEncryption {
         guard case .pbes2(let derivation, .aes256, let iv) = self else {
             throw .unsupportedAlgorithm("encryption with a legacy cipher")
         }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         let key = try derivation.key(passphrase, length: BlockCipher.aes256.keyLength)
         var bytes = plaintext.withUnsafeBytes { [UInt8]($0) }
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
@@ -130,7 +130,7 @@ extension PasswordEncryption {
     /// - Throws: `KeyFailure.wrongPassphrase` if the padding is wrong: nothing else tells, so what is right must be seen by
     ///   what was decrypted.
     func decrypt(_ ciphertext: some ByteSlice, _ passphrase: PKCS12Passphrase) throws(KeyFailure) -> SecretBytes {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         switch self {
         case .pbes2(let derivation, let cipher, let iv):
             let key = try derivation.key(passphrase.utf8, length: cipher.keyLength)

@@ -142,7 +142,7 @@ extension SSHReader {
     private func pkcs1(
         _ modulus: [UInt8], _ exponent: [UInt8], _ private: SecretSlice, _ first: SecretSlice, _ second: SecretSlice
     ) throws(KeyFailure) -> SecretBytes {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         do {
             return try `private`.withUnsafeBytes { d in
                 try first.withUnsafeBytes { p in
@@ -190,7 +190,7 @@ private struct SSHCipher {
         _ section: SecretSlice, _ passphrase: SecretBytes, _ derivation: BcryptDerivation
     ) throws(KeyFailure) -> SecretBytes {
         guard !section.isEmpty, section.count % 16 == 0 else { throw .malformed(SSHReader.format) }
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         let derived = SecretSlice(derivation.key(passphrase, count: keyLength + 16))
         let key = derived.prefix(keyLength).withUnsafeBytes { SymmetricKey(data: $0) }
         let (ciphertext, iv) = ([UInt8](section), [UInt8](derived.suffix(16)))

@@ -26,7 +26,7 @@ public struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// - Throws: `KeyFailure.malformed` also where the public half in the bytes does not belong to the private one.
     public init(_ kind: KeyKind, externalRepresentation bytes: SecretBytes) throws(KeyFailure) {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         switch kind {
         case .rsa: try self.init(pkcs1: bytes)
         case .p256, .p384, .p521: try self.init(kind, x963: bytes)
@@ -68,7 +68,7 @@ public struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
 extension PrivateKey {
     /// - Parameter sizeInBits: Only read for RSA: from 1024 to 8192, a multiple of 128.
     public static func generate(_ kind: KeyKind, sizeInBits: Int = 2048) throws(KeyFailure) -> PrivateKey {
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         switch kind {
         case .ed25519, .x25519: return try PrivateKey(kind, curve25519: .random(count: 32))
         case .rsa: return try PrivateKey(pkcs1: generateRSA(sizeInBits))

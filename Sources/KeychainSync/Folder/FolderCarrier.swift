@@ -97,7 +97,7 @@ package final class FolderCarrier: Carrier {
         } else {
             isThere = try !folder.make(name, bytes, replacing: false)
         }
-        try folder.removeLeftovers(beside: name)
+        try folder.removeResidue(beside: name)
         var budget = mostFiles
         let others = try folder.names(&budget).contains {
             $0 != name && FileName(parts.joined(separator: "/"), $0)?.object == file.object

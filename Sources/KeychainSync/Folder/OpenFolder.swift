@@ -140,16 +140,16 @@ final class OpenFolder {
         return true
     }
 
-    /// Removes what processes have left that ended while they wrote a file. A file that another one writes now is younger.
-    func removeLeftovers(beside name: String) throws(CarrierFailure) {
+    /// Removes the residue of processes that ended while they wrote a file. A file that another process is writing is younger.
+    func removeResidue(beside name: String) throws(CarrierFailure) {
         var (budget, own, other) = (Int.max, stat(), stat())
         // The folder's clock, which may be that of another machine.
         guard fstatat(descriptor, name, &own, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-        for leftover in try allNames(&budget) where leftover.hasPrefix(Self.temporary) {
-            guard fstatat(descriptor, leftover, &other, AT_SYMLINK_NOFOLLOW) == 0,
+        for unfinished in try allNames(&budget) where unfinished.hasPrefix(Self.temporary) {
+            guard fstatat(descriptor, unfinished, &other, AT_SYMLINK_NOFOLLOW) == 0,
                 own.st_mtim.tv_sec - other.st_mtim.tv_sec > 3600
             else { continue }
-            try remove(leftover)
+            try remove(unfinished)
         }
     }
 

@@ -28,7 +28,7 @@ struct VaultContents {
     /// - Throws: `corrupt`, `newerFormat`.
     init(at path: String, _ location: VaultLocation, _ settings: VaultSettings) throws(KeychainError) {
         // The check opens every value, and the caller may then wait for a lock while the last key is still on the stack.
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         let connection = try Connection.openImmutable(path)
         self = try DatabaseFailure.translating(path) {
             let contents = try connection.reading { try VaultContents($0, path, location, settings) }

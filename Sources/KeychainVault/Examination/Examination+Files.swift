@@ -123,7 +123,7 @@ extension Examination {
         let left = (names + unfinished).filter { FileIdentity($0) != nil && LockHolder.find($0) == nil }
         guard !left.isEmpty else { return }
         note(
-            "leftovers", .warning,
+            "residue", .warning,
             "An interrupted operation left files that are not needed. Remove them: \(left.joined(separator: ", "))"
         )
     }

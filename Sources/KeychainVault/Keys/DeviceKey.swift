@@ -50,7 +50,7 @@ struct DeviceKey: Sendable {
             return present
         }
         let key = DeviceKey(id: UUID(), secret: .random(count: 32))
-        defer { scrubLeftovers() }
+        defer { scrubResidue() }
         var bytes = key.bytes
         defer { bytes.wipe() }
         try PrivateFile.write(bytes, to: path)

@@ -89,7 +89,7 @@ extension RestoreTests {
         @Test func copy_ofALiveRestoration_isNoResidueToTheExamination() throws {
             let (test, file) = try vaultWithBackup()
             let look: @Sendable () throws -> Void = {
-                #expect(!Vault.examine(test.location).contains { $0.check == "leftovers" })
+                #expect(!Vault.examine(test.location).contains { $0.check == "residue" })
             }
             try Mishap.at(.vaultKept, look) { try test.vault.restore(from: file) }
         }

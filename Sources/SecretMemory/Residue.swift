@@ -13,7 +13,7 @@ internal import CKeychainShims
 /// (which needs more than seven freed blocks of the same size in glibc), nor with an allocator that gives freed blocks out
 /// in another order.
 @inline(never)
-public func scrubLeftovers() {
+public func scrubResidue() {
     keychain_scrub_registers()
     for size in stride(from: 16, through: 1024, by: 16) { scrubFreedBlocks(of: size, count: 16) }
     keychain_scrub_stack(32 << 10)
@@ -24,7 +24,7 @@ public func scrubLeftovers() {
 /// For after a short call that had a secret only there, such as a digest with a secret result. Call it in the function that
 /// made the call. 16 KiB of stack, in less than a microsecond.
 ///
-/// Does not protect against copies on the heap: see ``scrubLeftovers()``.
+/// Does not protect against copies on the heap: see ``scrubResidue()``.
 @inline(never)
 public func scrubStack() {
     keychain_scrub_registers()
@@ -34,7 +34,7 @@ public func scrubStack() {
 /// Overwrites blocks of one size that the calling thread has just given back: for after a call that left a secret in one whose
 /// size is known, on the same thread. glibc keeps up to seven of a size for each thread, and hands out first what came last.
 ///
-/// Does not protect against copies elsewhere; `scrubLeftovers()` covers more memory and takes longer.
+/// Does not protect against copies elsewhere; `scrubResidue()` covers more memory and takes longer.
 ///
 /// - Parameter count: How many to take: above seven, some of those that threads share are among them.
 public func scrubFreedBlocks(of size: Int, count: Int) {

@@ -8,7 +8,7 @@ import SecretMemory
 import Testing
 
 @Suite(.enabled(if: ProcessMemory.isAvailable, "\(ProcessMemory.requirement)"), .serialized)
-struct LeftoverTests {
+struct ResidueTests {
     /// The rule of `Planted` in the exerciser.
     private static func byte(_ index: Int, _ seed: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: (index &* 73 &+ seed) ^ (index &* index &* 5))
@@ -32,7 +32,7 @@ struct LeftoverTests {
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
         process.executableURL = URL(fileURLWithPath: Exerciser.path)
-        process.arguments = ["leftovers", work]
+        process.arguments = ["residue", work]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
         try process.run(limitedTo: .testLimit)

@@ -36,7 +36,7 @@ enum Planted {
     static let cost = ScryptParameters(rounds: 1 << 15, blockSize: 8, parallelism: 1)
 }
 
-enum Leftovers {
+enum Residue {
     /// Runs `command`, says "ready" and waits until its input ends.
     ///
     /// The work has a thread of its own, which does nothing afterwards that could overwrite what is left there.
