@@ -9,7 +9,7 @@ package final class HeldVault: TransactionalStore {
     private let base: TemporaryVault
     private let changes = Changes()
 
-    /// On a loaded machine a call's own deadline may be noticed late, and still before the lock's.
+    /// On a loaded machine a call's own timeout may be noticed late, and still before the lock's.
     package init() throws { base = try TemporaryVault(writerTimeout: .seconds(600)) }
 
     // MARK: - The lock

@@ -57,7 +57,7 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
             return nil
         }
         if let ending { return deliver(ending) }
-        time.alarm.set(for: self)
+        time.timer.set(for: self)
         workerQueue.add(self)
     }
 
@@ -82,7 +82,7 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
 
     private func setAsking(_ isAsking: Bool) {
         state.withLock { $0.budget.setAsking(isAsking, at: time.elapsed()) }
-        setAlarm()
+        setTimer()
     }
 
     // MARK: - Ending
@@ -104,13 +104,13 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
         guard !gate.close(error) else { return end(.failure(error)) }
         state.withLock { $0.ending = (error, time.elapsed() + Self.lookInterval) }
         cancellation.cancel()
-        setAlarm()
+        setTimer()
     }
 
-    private func setAlarm() {
-        time.alarm.set(for: self)
+    private func setTimer() {
+        time.timer.set(for: self)
         // The call may have ended just now. Then nothing else would clear the timer.
-        if state.withLock({ $0.phase.isEnded }) { time.alarm.clear(for: self) }
+        if state.withLock({ $0.phase.isEnded }) { time.timer.clear(for: self) }
     }
 
     /// Only the first result counts.
@@ -123,7 +123,7 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
             return state
         }
         guard !before.phase.isEnded else { return }
-        time.alarm.clear(for: self)
+        time.timer.clear(for: self)
         if case .waiting = before.phase { workerQueue.remove(self) }
         cancellation.cancel()
         before.deliver?(ending)

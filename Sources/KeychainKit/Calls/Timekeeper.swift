@@ -9,13 +9,13 @@ struct Timekeeper: Sendable {
     let clock: any Clock<Duration>
     /// The time since some fixed moment.
     let elapsed: @Sendable () -> Duration
-    let alarm: Alarm
+    let timer: CallTimer
 
     init(_ clock: some Clock<Duration>) {
         let start = clock.now
         let elapsed: @Sendable () -> Duration = { start.duration(to: clock.now) }
         self.clock = clock
         self.elapsed = elapsed
-        alarm = Alarm(elapsed: elapsed) { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        timer = CallTimer(elapsed: elapsed) { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 }

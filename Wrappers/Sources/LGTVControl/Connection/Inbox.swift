@@ -65,7 +65,7 @@
             }
             let left = max(Duration.zero, ContinuousClock.now.duration(to: deadline))
             return try await withTaskCancellationHandler {
-                // Told of the waiter before the alarm is set: one that rings for nobody would never ring again.
+                // The waiter is stored before the timer is set: a timer that fires without a waiter would not fire again.
                 try await withCheckedThrowingContinuation { continuation in
                     guard wait(Waiter(ticket: ticket, continuation: continuation)) else { return }
                     loop.scheduleTask(in: TimeAmount(left)) { [weak self] in

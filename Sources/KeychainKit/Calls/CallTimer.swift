@@ -5,12 +5,12 @@ import SecretMemory
 
 /// Something that must end at a given time.
 protocol Expiring: AnyObject, Sendable {
-    /// Measured by the clock of the timer it is given to.
+    /// A time of the timer's clock, as `elapsed` measures it; not a length of time.
     var deadline: Duration { get }
     func expire()
 }
 
-final class Alarm: Sendable {
+final class CallTimer: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: any Expiring] = [:]
         var sleeper: Task<Void, Never>?
@@ -64,7 +64,7 @@ final class Alarm: Sendable {
             // Cancelled: another sleeper has taken over.
             guard !Task.isCancelled, await pauses() else { return }
         }
-        ring()
+        expireDue()
     }
 
     /// Waits a second of the system's: a clock that fails must neither leave calls waiting for ever nor be asked without pause.
@@ -73,7 +73,7 @@ final class Alarm: Sendable {
         return true
     }
 
-    private func ring() {
+    private func expireDue() {
         let now = elapsed()
         let due = state.withLock { state in
             let due = state.waiting.filter { $0.value.deadline <= now }

@@ -7,19 +7,19 @@ import Testing
 
 @testable import KeychainKit
 
-@Suite("Alarm", .timeLimit(.minutes(15)))
-struct AlarmTests {
+@Suite("Call timer", .timeLimit(.minutes(15)))
+struct CallTimerTests {
     @Test func sleeper_whileTheClockGoesOn_sleepsUntilTheDeadline() async throws {
         let clock = RestlessClock()
         let deadline = Duration.seconds(60)
-        Timekeeper(clock).alarm.set(for: Waiting(deadline: deadline))
+        Timekeeper(clock).timer.set(for: Waiting(deadline: deadline))
         try await yieldUntil("A sleeper") { clock.sleepsUntil != nil }
         #expect(clock.sleepsUntil == RestlessClock.start.advanced(by: deadline))
     }
 
     @Test func call_onAClockThatLetsNobodySleep_ends() async throws {
         let call = Waiting(deadline: .seconds(2))
-        Timekeeper(RestlessClock()).alarm.set(for: call)
+        Timekeeper(RestlessClock()).timer.set(for: call)
         try await yieldUntil("The end of the call") { call.isExpired }
     }
 }
