@@ -71,7 +71,7 @@ struct AttackTests {
         world.look(1, hiding: { $0 == hidden })
         #expect(try world.shown(1, "a") == "1")
         #expect(world.machines[1].overdue(at: world.now).isEmpty)
-        let later = world.now + Sightings.grace
+        let later = world.now + Observations.grace
         #expect(
             world.machines[1].overdue(at: later) == [.found(.withheld(world.machines[0].writer, counter: 3))])
         world.look(1)
@@ -91,7 +91,7 @@ struct AttackTests {
         #expect(try world.shown(1, "a") == "1" && world.shown(1, "b") == nil)
         try world.head(0)
         world.look(1, hiding: { $0 == deletion })
-        let found = world.machines[1].overdue(at: world.now + Sightings.grace)
+        let found = world.machines[1].overdue(at: world.now + Observations.grace)
         #expect(found.contains { if case .found(.withheld(world.machines[0].writer, _)) = $0 { true } else { false } })
         world.look(1)
         #expect(try world.shown(1, "a") == nil && world.shown(1, "b") == "2")
@@ -139,10 +139,10 @@ struct AttackTests {
     }
 
     @Test func revisionThatGoesBack_isNoticed() {
-        var sightings = Sightings()
-        #expect(sightings.observed(7).isEmpty)
-        #expect(sightings.observed(7).isEmpty)
-        #expect(sightings.observed(6) == [.revisionWentBack(known: 7, shown: 6)])
+        var observations = Observations()
+        #expect(observations.observed(7).isEmpty)
+        #expect(observations.observed(7).isEmpty)
+        #expect(observations.observed(6) == [.revisionWentBack(known: 7, shown: 6)])
     }
 
     @Test func oldSnapshotAfterANewerOne_bringsNothingBack() throws {
@@ -308,7 +308,9 @@ struct AttackTests {
         world.give(1, .segment(machine.writer, 2), try body.sealed(header, keys: epoch, signer: machine.keys))
         #expect(world.machines[1].items.vector[WriterID(99)] == 0)
         #expect(
-            world.machines[1].overdue(at: world.now + Sightings.grace) == [.found(.withheld(WriterID(99), counter: 5))])
+            world.machines[1].overdue(at: world.now + Observations.grace) == [
+                .found(.withheld(WriterID(99), counter: 5))
+            ])
     }
 
     @Test func headRepeatedFromEarlier_orTwoWithOneNumber_isNoticed() throws {
@@ -328,9 +330,9 @@ struct AttackTests {
         var world = try World(3)
         for index in [0, 1] { try world.head(index) }
         world.look(2)
-        let later = world.now + Sightings.longSilence
+        let later = world.now + Observations.longSilence
         #expect(
-            world.machines[2].overdue(at: world.now + Sightings.betweenHeads + Sightings.grace)
+            world.machines[2].overdue(at: world.now + Observations.betweenHeads + Observations.grace)
                 == [.found(.viewIsOld(since: world.now))])
         #expect(world.machines[2].overdue(at: later).count == 3)
     }
@@ -347,7 +349,7 @@ struct AttackTests {
     @Test func equalVectorsWithOtherItems_areNoticed() throws {
         let world = try synced()
         let machine = world.machines[1]
-        var liar = Sightings()
+        var liar = Observations()
         let header = HeadHeader(
             ring: machine.log.id, epoch: machine.ring.current, member: world.machines[0].member, number: 9)
         let head = Head(

@@ -249,7 +249,7 @@ extension RingState {
     /// At most one a minute after changes, and one every six hours.
     fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
         let age = now < lastHead ? UInt64.max : now - lastHead
-        guard hasMoved && age >= 60_000 || age >= Sightings.betweenHeads else { return [] }
+        guard hasMoved && age >= 60_000 || age >= Observations.betweenHeads else { return [] }
         let effects = try replica.head(at: now)
         if !effects.isEmpty { lastHead = now }
         return effects

@@ -63,7 +63,7 @@ extension RingStatus {
         members = replica.ring.active.map { card in
             Member(
                 id: card.id, name: card.name, role: card.role, isThisMachine: card.id == replica.member,
-                lastSeen: card.id == replica.member ? now : replica.sightings.heads[card.id]?.seen)
+                lastSeen: card.id == replica.member ? now : replica.observations.heads[card.id]?.seen)
         }
         isMember = replica.ring.isActive(replica.member)
         items = replica.items.items.count

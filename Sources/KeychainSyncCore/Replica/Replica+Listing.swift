@@ -7,7 +7,7 @@ extension Replica {
     /// Compares what a carrier holds with what is known here.
     package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
         let covered = covered(by: listing)
-        let findings = sightings.compare(
+        let findings = observations.compare(
             listing, logs: knownNumbers, covered: covered, entries: Set(entries.keys))
         var effects = findings.map { Effect.found($0) }
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
@@ -24,7 +24,7 @@ extension Replica {
     /// What has taken too long.
     package func overdue(at now: UInt64) -> [Effect] {
         let others = ring.active.map(\.id).filter { $0 != member }
-        return sightings.overdue(at: now, here: items.vector, members: others).map { .found($0) }
+        return observations.overdue(at: now, here: items.vector, members: others).map { .found($0) }
     }
 
     /// The last segment of each log that a complete snapshot of the listing stands for.
@@ -136,7 +136,7 @@ extension Replica {
             case .segment(let id, let number): isWanted(id, number)
             case .snapshot(let id, let part): isWanted(id, part)
             case .head(let member, let number):
-                member != self.member && number > sightings.heads[member]?.number ?? 0
+                member != self.member && number > observations.heads[member]?.number ?? 0
             case .invitation, .request: false
             }
         }.sorted()

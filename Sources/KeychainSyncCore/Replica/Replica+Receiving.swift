@@ -93,8 +93,8 @@ extension Replica {
             guard ring.isActive(member), let author = log.publicKeys(of: member) else { throw Refusal.notAMember }
             try head.check(header, by: author)
             claims.join(head.vector)
-            sightings.note(head.vector, here: items.vector, at: now)
-            effects += sightings.received(
+            observations.note(head.vector, here: items.vector, at: now)
+            effects += observations.received(
                 header, head, .hash(of: bytes), at: now, vector: items.vector, digest: items.digest
             ).map { .found($0) }
         } catch {
@@ -148,7 +148,7 @@ extension Replica {
     private mutating func note(_ reason: NotApplied, _ name: ObjectName, at now: UInt64, _ effects: inout [Effect]) {
         switch reason {
         case .waits: break
-        case .lacks(let vector): sightings.note(vector, here: items.vector, at: now)
+        case .lacks(let vector): observations.note(vector, here: items.vector, at: now)
         case .afterRemoval: effects.append(.found(.refused(name, .afterRemoval)))
         case .refused(let refusal):
             effects.append(.found(.refused(name, refusal)))

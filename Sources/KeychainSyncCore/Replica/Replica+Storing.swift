@@ -24,7 +24,7 @@ extension Replica {
         }
         changes.compare(old?.outbox.byDot ?? [:], outbox.byDot, PartName.outgoing, \.bytes)
         changes.compare(old?.snapshots ?? [:], snapshots, PartName.snapshot, \.storedBytes)
-        changes.compare(old?.sightings.heads ?? [:], sightings.heads, PartName.head, \.bytes)
+        changes.compare(old?.observations.heads ?? [:], observations.heads, PartName.head, \.bytes)
         return changes
     }
 
@@ -42,7 +42,7 @@ extension Replica {
         claims.write(to: &bytes)
         items.vector.write(to: &bytes)
         bytes.append(bigEndian: outbox.lastTransaction)
-        sightings.write(to: &bytes)
+        observations.write(to: &bytes)
         return bytes.data
     }
 
@@ -77,7 +77,7 @@ extension Replica {
                 records.append(record)
             case .outgoing(let dot): outgoing.append(try Outbox.Entry(from: &reader, dot))
             case .snapshot(let id): snapshots[id] = try KnownSnapshot(from: &reader, id, log.id)
-            case .head(let id): sightings.heads[id] = try Sightings.SeenHead(from: &reader)
+            case .head(let id): observations.heads[id] = try Observations.SeenHead(from: &reader)
             }
             try reader.end()
         }
@@ -104,7 +104,7 @@ extension Replica {
         claims = try VersionVector(from: &reader)
         let vector = try VersionVector(from: &reader)
         let lastTransaction = try reader.counter()
-        sightings = try Sightings(from: &reader)
+        observations = try Observations(from: &reader)
         try reader.end()
         return (vector, lastTransaction)
     }

@@ -98,7 +98,7 @@ package struct Replica: Sendable {
     /// What active members are known to have seen: so much of a removed member's log is accepted from others.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
-    package internal(set) var sightings = Sightings()
+    package internal(set) var observations = Observations()
     var lastHead: (number: UInt64, hash: ObjectHash) = (0, .zero)
     /// Only a snapshot can give other members, or new ones, everything that is here: the carrier lacks a part of a log, or holds
     /// one under the keys of an earlier epoch. It is decided anew with each listing.

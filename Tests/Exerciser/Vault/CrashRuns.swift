@@ -15,7 +15,7 @@ struct CrashRuns {
     /// or a head that has not gone on by the changes that were acknowledged, and at most one more.
     func run(count: Int, seed: UInt64) {
         var generator = SplitMix(state: seed)
-        var (killed, alarms, changes) = (0, 0, 0)
+        var (killed, violations, changes) = (0, 0, 0)
         var sequence: UInt64 = 0
         for _ in 0..<count {
             var ends: [Int32] = [0, 0]
@@ -38,12 +38,12 @@ struct CrashRuns {
             // One more for the look itself, which changes something too.
             let isRight = next.map { (1...2).contains($0 &- sequence &- acknowledged) } ?? false
             if !isRight {
-                print("alarm: sequence \(sequence), then \(next ?? 0) after \(acknowledged) changes")
-                alarms += 1
+                print("violation: sequence \(sequence), then \(next ?? 0) after \(acknowledged) changes")
+                violations += 1
             }
             sequence = next ?? sequence
         }
-        print("killed \(killed) changes \(changes) alarms \(alarms)")
+        print("killed \(killed) changes \(changes) violations \(violations)")
     }
 
     /// Changes items until it is killed.
@@ -110,7 +110,7 @@ struct CrashRuns {
     }
 
     private func complain(_ message: String) -> Never {
-        print("alarm: \(message)")
+        print("violation: \(message)")
         fflush(nil)
         _exit(1)
     }

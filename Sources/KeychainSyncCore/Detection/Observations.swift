@@ -30,8 +30,8 @@ package struct Listing: Sendable {
     }
 }
 
-/// The memory against rollbacks, forks and withholding. It is kept with what it speaks of, in one transaction.
-package struct Sightings: Sendable {
+/// What is remembered to detect rollbacks, forks and withholding. It is stored in one transaction with what it is about.
+package struct Observations: Sendable {
     package struct SeenHead: Equatable, Sendable {
         package let number: UInt64
         package let hash: ObjectHash
@@ -160,7 +160,7 @@ package struct Sightings: Sendable {
     }
 }
 
-extension Sightings.SeenHead {
+extension Observations.SeenHead {
     var bytes: Data {
         var writer = ByteWriter(capacity: 128)
         writer.append(bigEndian: number)
