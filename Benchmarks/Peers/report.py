@@ -28,7 +28,7 @@ NOTES = """- **fresh process**: a process that starts, reads one item and ends.
 """
 
 REMARKS = """
-"Seen of an addition" is what `strace` saw of the client and its daemon. GNOME Keyring, KeePassXC and KWallet write their whole store anew for each
+"Seen of an addition" is what `strace` saw of the client and its daemon. GNOME Keyring, KeePassXC and KWallet rewrite their whole store for each
 change; KeePassXC and KWallet answer before the secret is on the disk. `pass` and `gopass` sync nothing: after a power cut the file may be empty.
 KeePassXC 2.7 asks a person before libsecret may replace an item, so its update finds the item and sets its secret. The `gopass` of Debian 12 is a program
 of that name that uses the folder of `pass`, not the one of gopass.pw; it takes secrets only from a terminal or an editor, which here is `cat`. The keys of

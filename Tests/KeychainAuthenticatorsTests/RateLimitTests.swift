@@ -48,7 +48,7 @@ struct RateLimitTests {
         #expect(refusal() == nil)
     }
 
-    @Test func rightAnswer_afterWrongOnes_beginsAnew() {
+    @Test func rightAnswer_afterWrongOnes_beginsAgain() {
         fail(times: 5)
         limit.succeeded()
         #expect(refusal() == nil)

@@ -272,7 +272,7 @@ struct RingMemberTests {
 
     // MARK: - Interruptions
 
-    @Test func processThatStartsAnew_goesOn() async throws {
+    @Test func processThatStartsAgain_goesOn() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")
         let again = RingMember(Vault(laptop.vault.location, laptop.vault.settings))

@@ -22,7 +22,7 @@ struct DeviceKeyTests {
         #expect(reading?.message.contains(test.location.deviceKeyFile) == true)
     }
 
-    @Test func deviceKey_missing_isUnavailableAndNotMadeAnew() throws {
+    @Test func deviceKey_missing_isUnavailableAndNotReplaced() throws {
         let test = try vaultWithItem()
         try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
         check(test, .unavailable)

@@ -195,7 +195,7 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "full", "done", "done", "done", "\(Reserve.size)"])
     }
 
-    @Test func protector_removedOnAFullDisk_isGoneAndTheItemsAreSealedAnew() throws {
+    @Test func protector_removedOnAFullDisk_isGoneAndTheItemsAreSealedAgain() throws {
         let names = (1...20).map(String.init).joined(separator: " ")
         let lines = try FullDisk().run(
             """

@@ -76,7 +76,7 @@ struct WALHeaderTests {
         #expect(after.hasSameCommits(as: before))
     }
 
-    @Test func header_afterTheWALBeganAnew_directlyFollows() throws {
+    @Test func header_afterTheWALBeganAgain_directlyFollows() throws {
         let sample = try Sample()
         try sample.other.truncateWAL()
         let before = try sample.header()

@@ -33,7 +33,7 @@ struct OtherDeviceTests {
     }
 
     /// What was unlocked without the device key has none of what is bound to it.
-    @Test func deviceKey_thatIsBack_takesUnlockingAnew() throws {
+    @Test func deviceKey_thatIsBack_requiresUnlockingAgain() throws {
         try vault.unlock()
         try FileManager.default.moveItem(at: kept, to: vault.tool.deviceKey)
         let run = try vault.get()

@@ -101,7 +101,7 @@ package struct Replica: Sendable {
     package internal(set) var observations = Observations()
     var lastHead: (number: UInt64, hash: ObjectHash) = (0, .zero)
     /// Only a snapshot can give other members, or new ones, everything that is here: the carrier lacks a part of a log, or holds
-    /// one under the keys of an earlier epoch. It is decided anew with each listing.
+    /// one under the keys of an earlier epoch. It is decided again with each listing.
     package internal(set) var needsSnapshot = false
 
     package init(keys: DeviceKeys, log: RingLog, keyring: Keyring, _ random: Randomness = Randomness())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writers that are killed at random moments, many in a second: a forked child each, so that no program is loaded anew.
+// Writers that are killed at random moments, many in a second: a forked child each, so that no program is loaded again.
 
 import CTestShims
 import Foundation

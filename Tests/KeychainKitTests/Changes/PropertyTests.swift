@@ -52,7 +52,7 @@ struct PropertyTests {
         clock.advance(by: .seconds(1))
     }
 
-    /// Until it is so, as a view would be drawn anew.
+    /// Until it is so, as a view would be drawn again.
     @MainActor
     private static func see(_ isSo: @MainActor () -> Bool) async {
         while !Task.isCancelled {

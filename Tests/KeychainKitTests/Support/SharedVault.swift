@@ -23,7 +23,7 @@ final class SharedVault: Sendable {
     /// The items of the exerciser.
     var store: SecretStore { SecretStore(service: "exerciser", store: vault) }
 
-    /// The same as another process would see it: nothing cached, opened anew.
+    /// The same as another process would see it: nothing cached, opened again.
     func reopened() -> SecretStore { SecretStore(service: "exerciser", store: Vault(location)) }
 
     // MARK: - Other processes

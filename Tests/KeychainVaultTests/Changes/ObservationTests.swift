@@ -83,7 +83,7 @@ import Testing
         #expect(going.sees { $0 == "new" })
     }
 
-    @Test func observer_thatBeginsAnewAfterTheLast_isTold() throws {
+    @Test func observer_thatBeginsAgainAfterTheLast_isTold() throws {
         let test = try Self.vaultWithItem()
         try test.watcher(of: "alice").end()
         let watcher = try test.watcher(of: "alice")

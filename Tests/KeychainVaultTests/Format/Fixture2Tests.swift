@@ -61,7 +61,7 @@ struct FormatFixture2Tests {
         if hasDeviceKey { try test.place(file("device.key"), at: test.location.deviceKeyFile) }
         var settings = settings ?? VaultSettings()
         settings.unlockCache = .process
-        // The slot of the fixture is cheap, and unlocking would make it anew.
+        // The slot of the fixture is cheap, and unlocking would replace it.
         settings.scryptCost = .cheap
         return Copy(test: test, vault: Vault(test.location, settings))
     }

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// An answer that was right for one item is not a wrong one for the next.
-    @Test func twoItemsWithPasswords_readInTurnWithOneContext_areEachAskedForAnew() throws {
+    @Test func twoItemsWithPasswords_readInTurnWithOneContext_areEachAskedForAgain() throws {
         let engine = Engine(store: MemoryStore())
         for account in ["a", "b"] {
             var item = try Self.item(account, .applicationPassword)

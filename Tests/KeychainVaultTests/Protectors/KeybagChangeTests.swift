@@ -60,7 +60,7 @@ import Testing
         try test.forget()
     }
 
-    /// Both have opened the slot before one of them makes it anew.
+    /// Both have opened the slot before one of them replaces it.
     @Test func weakSlot_unlockedByTwoAtOnce_unlocksForBoth() throws {
         let test = try TestVault.locked()
         var settings = VaultSettings.cheap
@@ -72,7 +72,7 @@ import Testing
         try test.forget()
     }
 
-    /// It is changed by another process between opening the slot and making it anew.
+    /// It is changed by another process between opening the slot and replacing it.
     @Test func weakSlot_whosePassphraseHasChanged_keepsTheNewOne() throws {
         let test = try TestVault.locked()
         var settings = VaultSettings.cheap

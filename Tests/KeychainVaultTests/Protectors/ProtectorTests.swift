@@ -216,7 +216,7 @@ import Testing
         #expect(reason { try vault.engine.delete(.genericPassword("exerciser", "nobody")) } == .itemNotFound)
     }
 
-    @Test func vault_adoptedByAnotherDevice_keepsItemsForItAnew() throws {
+    @Test func vault_adoptedByAnotherDevice_storesItemsForThatDevice() throws {
         let test = try TestVault.locked()
         try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
         let vault = test.another()

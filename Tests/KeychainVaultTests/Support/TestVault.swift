@@ -26,7 +26,7 @@ final class TestVault: Sendable {
     var root: String { folder.path }
     var engine: Engine { Engine(store: vault) }
 
-    /// The same vault as another process would see it: nothing cached, opened anew.
+    /// The same vault as another process would see it: nothing cached, opened again.
     func reopened() -> Engine { Engine(store: Vault(location)) }
 
     var databaseFile: String { location.folder + "/vault.db" }

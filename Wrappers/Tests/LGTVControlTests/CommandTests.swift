@@ -132,7 +132,7 @@
         }
 
         /// One that is switched off at the wall says no goodbye, and its connection looks open for a quarter of an hour.
-        @Test func tv_thatLeftTheLastCommandUnanswered_isConnectedToAnew() async throws {
+        @Test func tv_thatLeftTheLastCommandUnanswered_isConnectedToAgain() async throws {
             let (tv, household) = try await connected { $0.requestTimeout = .seconds(3) }
             tv.answer("ssap://silence", with: [])
             #expect(await reason { try await household.manager.sendCommand("ssap://silence") } == .timedOut)

@@ -160,7 +160,7 @@ struct Snippets {
         return nil
     }
 
-    @Test func migrationPattern_ofOldCredentials_savesThemAnew() async throws {
+    @Test func migrationPattern_ofOldCredentials_savesThemAgain() async throws {
         let storage = MockSecureStorage()
         #expect(try await migrated(storage) == nil)
 

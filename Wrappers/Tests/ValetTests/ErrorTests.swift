@@ -101,7 +101,7 @@ struct ErrorTests {
 
     /// Values can be written and read although this one cannot.
     @Test(arguments: [Data([0xFF, 0xFE]), Data("another value".utf8)])
-    func canary_thatIsNoLongerWhatItWas_isWrittenAnew(bytes: Data) throws {
+    func canary_thatIsNoLongerWhatItWas_isWrittenAgain(bytes: Data) throws {
         let memory = MemoryStore()
         let valet = try valet(memory)
         try valet.setObject(bytes, forKey: Compartment.canaryKey)

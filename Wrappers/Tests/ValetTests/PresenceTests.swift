@@ -205,7 +205,7 @@ struct PresenceTests {
         #expect(person.reasons.count == 1)
     }
 
-    @Test func context_withoutProofs_asksTheSamePersonAnew() throws {
+    @Test func context_withoutProofs_asksTheSamePersonAgain() throws {
         let person = Person(passphrase)
         let memory = MemoryStore(passphrase: passphrase)
         var secrets = SecretStore(service: "app", accessControl: .userPresence, store: memory)

@@ -107,7 +107,7 @@ struct ValueTests {
     }
 
     /// What is stored outlives the program: another one opens the same files.
-    @Test func valet_overAVaultOpenedAnew_hasItsValues() throws {
+    @Test func valet_overAVaultOpenedAgain_hasItsValues() throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "valet-" + UUID().uuidString).path()
         try FileManager.default.createDirectory(
             atPath: root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -106,7 +106,7 @@ struct Compartment: Sendable {
         }
     }
 
-    /// One that is damaged says nothing of other values, and is written anew.
+    /// One that is damaged says nothing of other values, and is written again.
     private func canReadCanary() throws(KeychainKit.KeychainError) -> Bool {
         do throws(KeychainKit.KeychainError) {
             return try secrets.read(String.self, for: Self.canaryKey) == Self.canaryValue

@@ -22,7 +22,7 @@
             case wantsCode(String, tellsIt: Bool)
             /// Says no.
             case refuses(String)
-            /// Does not know old keys, and says so instead of asking anew.
+            /// Does not know old keys, and says so instead of asking again.
             case refusesKeys
             /// Sends these frames, whatever it hears.
             case misbehaves([SimulatedFrame])
