@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way to change a vault. The steps in order: prompt, lock, open, begin, check, run, check the gate, commit.
+// The only way to change a vault. The steps in order: prompt, lock, open, and the transaction of ``LockedWrite``.
 
 import Foundation
 import KeychainEngine
@@ -106,31 +106,46 @@ extension Vault {
                 }
                 try close()
             } catch {
-                // A change that may have happened is neither reported as undone nor tried again.
-                guard error != .unknownOutcome(location.databaseFile) else { throw error }
-                // Another connection of this process has, or had, the index of the WAL in memory (``Session/indexFailure``), and
-                // the session shares it for as long as it is open.
-                if error.reason == .readOnly { dropSession() }
-                // By itself the leader may succeed.
-                if let lost = group, lost.isLost {
-                    group = nil
+                guard let requirement = try prepareRetry(after: error, of: transaction, reserve, &plan, &group) else {
                     continue
                 }
-                // The body may have caught the refusal and thrown another error.
-                if error == .interactionNotAllowed, let requirement = transaction?.requirement {
-                    return requirement.attempt()
-                }
-                let error = reserve.named(error)
-                // Without the index the change may have enough space.
-                if error.reason == .diskFull, plan.addsIndex, transaction?.session.isOfFormerFormat ?? false {
-                    plan.addsIndex = false
-                    continue
-                }
-                let isRemoval = plan.isRemoval || transaction?.hasOnlyRemoved ?? false
-                guard reserve.isWanted(after: error), isRemoval, reserve.giveUp() else { throw error }
+                return requirement.attempt()
             }
         }
         throw KeychainError(.busy, "The keybag of '\(location.folder)' keeps changing. Try again.")
+    }
+
+    /// Makes the next attempt differ from the one that failed.
+    ///
+    /// - Parameter transaction: The last one that ran, if any has.
+    /// - Returns: `nil` for another attempt; the requirement that the user has to meet first, if the attempt failed because
+    ///   of one.
+    /// - Throws: The error, if another attempt would fail as well.
+    private func prepareRetry(
+        after error: KeychainError, of transaction: VaultTransaction?, _ reserve: Reserve, _ plan: inout WritePlan,
+        _ group: inout WriteQueue.Group?
+    ) throws(KeychainError) -> UnmetRequirement? {
+        // A change that may have happened is neither reported as undone nor tried again.
+        guard error != .unknownOutcome(location.databaseFile) else { throw error }
+        // Another connection of this process has, or had, the index of the WAL in memory (``Session/indexFailure``), and
+        // the session shares it for as long as it is open.
+        if error.reason == .readOnly { dropSession() }
+        // By itself the leader may succeed.
+        if let lost = group, lost.isLost {
+            group = nil
+            return nil
+        }
+        // The body may have caught the refusal and thrown another error.
+        if error == .interactionNotAllowed, let requirement = transaction?.requirement { return requirement }
+        let error = reserve.named(error)
+        // Without the index the change may have enough space.
+        if error.reason == .diskFull, plan.addsIndex, transaction?.session.isOfFormerFormat ?? false {
+            plan.addsIndex = false
+            return nil
+        }
+        let isRemoval = plan.isRemoval || transaction?.hasOnlyRemoved ?? false
+        guard reserve.isWanted(after: error), isRemoval, reserve.giveUp() else { throw error }
+        return nil
     }
 
     /// Another process would have to change the keybag without the lock on each attempt.
@@ -175,67 +190,17 @@ extension Vault {
         // A vault that was copied without its lock file, or lost it, has lost the marker too; a vault whose creation
         // failed has none yet.
         if lock.isEmpty { try VaultCreation.finish(lock, location) }
+        let write = LockedWrite(vault: self, plan: plan, session: session, lock: lock, group: group)
         do {
-            return try session.writingConnection().use { connection in
-                let keeper = HeadKeeper(session, connection)
-                var truncation: WALTruncation?
-                PausePoint.beforeBegin.reached()
-                try connection.begin()
-                keeper.began()
-                PausePoint.begun.reached()
-                do {
-                    // Inside the transaction: if the lock file was removed, another writer could come in between.
-                    guard try session.isOf(connection, isUnchanged: keeper.isUnchanged) else {
-                        try connection.rollBack()
-                        return nil
-                    }
-                    PausePoint.keybagLooked.reached()
-                    let transaction = VaultTransaction(session, keeper, plan.proofs, plan.isUse ? .using : .looking)
-                    defer { transaction.end() }
-                    if plan.repairsKeybag { try Self.repairKeybag(session, keeper.transaction) }
-                    if plan.isOfItems { _ = try transaction.sealer() }
-                    latest = transaction
-                    let result = try body(transaction)
-                    try transaction.checkUndamaged()
-                    // Nothing that concerns the whole vault happens together with writes of others.
-                    if !transaction.hasRemoved, !session.isOfFormerFormat, !session.isFrozen {
-                        try group?.run(session, keeper)
-                    }
-                    truncation = WALTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
-                    // The head covers the whole change, so it is written last.
-                    try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
-                    PausePoint.beforeCommit.reached()
-                    try plan.gate?.enter()
-                    try connection.commit(location.databaseFile)
-                    PausePoint.committed.reached()
-                    keeper.committed()
-                    group?.committed()
-                    if truncation?.run(connection) ?? false { keeper.truncated() }
-                    // The session's view of the format, or of the files, is outdated.
-                    if session.isOfFormerFormat || session.isFrozen || keeper.changesFormat { dropSession() }
-                    return result
-                } catch {
-                    // After some errors SQLite has already rolled back.
-                    try? connection.rollBack()
-                    group?.ended(error, location.databaseFile)
-                    // It would keep the database locked.
-                    if connection.isInTransaction { session.dropWritingConnection() }
-                    if error as? KeychainError != .unknownOutcome(location.databaseFile) { truncation?.withdraw() }
-                    throw error
-                }
-            }
+            return try session.writingConnection().use { try write.run($0, &latest, body) }
         } catch {
+            // Two places translate errors of SQLite. `VaultTransaction` translates those of its calls, because the body of
+            // the write catches `KeychainError`s, and because it must know at once whether the transaction is still usable.
+            // This place translates all others: opening the connection, the begin, the keybag, the head and the commit.
             let error = DatabaseFailure.translated(error, location.databaseFile)
             if error.reason == .inputOutput || error.reason == .corrupt { session.dropWritingConnection() }
             throw error
         }
-    }
-
-    /// The repair that the first write to a damaged vault includes. Writing the head upgrades the format of an older
-    /// vault.
-    private static func repairKeybag(_ session: Session, _ transaction: WriteTransaction) throws {
-        guard !session.hasTwoKeybags, let keybag = session.keyState.authentic else { return }
-        try transaction.write(keybag: keybag.bytes)
     }
 }
 

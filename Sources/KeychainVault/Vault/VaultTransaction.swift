@@ -95,6 +95,7 @@ final class VaultTransaction: ItemOperations {
         do { return try remove(selection) } catch { throw failure(error, changesBefore: before) }
     }
 
+    /// The error of a call, as its caller sees it. ``Vault/commit(_:_:_:_:_:_:)`` translates the errors of all other steps.
     private func failure(_ error: any Error, changesBefore before: Int) -> KeychainError {
         let failure = DatabaseFailure.translated(error, session.location.databaseFile)
         // After some errors SQLite has rolled back everything.
