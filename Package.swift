@@ -164,7 +164,7 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainKeysTests",
         dependencies: [
-            "KeychainKeys", "SecretMemory", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainKeys", "SecretMemory", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "SwiftASN1", package: "swift-asn1"),
         ]),
     .testTarget(

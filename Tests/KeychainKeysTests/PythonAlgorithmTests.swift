@@ -2,6 +2,7 @@
 // Apple's constructions beside an independent program: 50 lines of Python over `cryptography`.
 
 import Foundation
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -16,8 +17,13 @@ private enum Python {
             process.executableURL = URL(fileURLWithPath: path)
             process.arguments = ["-c", "import cryptography"]
             process.standardError = FileHandle.nullDevice
-            guard FileManager.default.isExecutableFile(atPath: path), (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
+            guard FileManager.default.isExecutableFile(atPath: path) else { return false }
+            do {
+                try process.run(limitedTo: .testLimit)
+                try process.waitForEnd()
+            } catch {
+                return false
+            }
             return process.terminationStatus == 0
         }
     }()

@@ -273,8 +273,8 @@ private struct Git {
         process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": home]
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        try process.waitForEnd()
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     }
 

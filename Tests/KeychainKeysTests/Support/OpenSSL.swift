@@ -2,6 +2,7 @@
 // The `openssl` program, as the other side of every format and algorithm.
 
 import Foundation
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -46,8 +47,8 @@ struct OpenSSL: ~Copyable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try process.run()
-        process.waitUntilExit()
+        try process.run(limitedTo: .testLimit)
+        try process.waitForEnd()
         return (try read(name), process.terminationStatus == 0)
     }
 

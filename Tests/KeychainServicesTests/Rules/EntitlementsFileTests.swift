@@ -164,7 +164,7 @@ struct EntitlementsFileTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: folder.program)
         process.arguments = ["60"]
-        try process.run()
+        try process.run(limitedTo: .testLimit)
         defer {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -45,6 +45,9 @@ struct InstalledProgram: Sendable {
     let path: String
     let home: String
 
+    /// Of its own, since tests may block all threads of the shared queues.
+    private static let limits = DispatchQueue(label: "lgtv-programs.limits")
+
     /// Runs it to its end, without blocking a thread meanwhile.
     func run(_ arguments: String..., team: String? = "A1B2C3D4E5") async throws -> Result {
         try await run(arguments, team: team)
@@ -68,7 +71,7 @@ struct InstalledProgram: Sendable {
             }
             do { try process.run() } catch { return ended.resume(throwing: error) }
             let number = process.processIdentifier
-            DispatchQueue.global().asyncAfter(deadline: .now() + 600) {
+            Self.limits.asyncAfter(deadline: .now() + 600) {
                 // A program that does not end by itself must not keep the tests.
                 if hasEnded.wait(timeout: .now()) != .success { kill(number, SIGKILL) }
             }
