@@ -6,7 +6,8 @@
 #   Scripts/split-wrappers.sh ADDRESS VERSION [BRANCH]
 #
 #   ADDRESS    the URL of the repository of swift-keychain
-#   VERSION    the oldest release of swift-keychain that the wrappers work with
+#   VERSION    the oldest release of swift-keychain that the wrappers work with; they also work with later releases of the
+#              same minor version
 #   BRANCH     the branch for the result (default: wrappers)
 
 set -euo pipefail
@@ -17,7 +18,9 @@ cd -- "$(dirname -- "$0")/.."
 (($# == 2 || $# == 3)) || { echo "usage: $0 ADDRESS VERSION [BRANCH]" >&2; exit 64; }
 readonly address=$1 version=$2 branch=${3:-wrappers}
 readonly local='.package(name: "swift-keychain", path: "..",'
-readonly released=".package(url: \"$address\", from: \"$version\","
+# The wrappers import an SPI of swift-keychain (`@_spi(Wrappers)`). It stays the same in all releases of one minor version, and
+# may change with the next one.
+readonly released=".package(url: \"$address\", .upToNextMinor(from: \"$version\"),"
 
 scratch=$(mktemp -d)
 readonly scratch

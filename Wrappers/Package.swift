@@ -11,7 +11,8 @@ let passedOn: Set<Package.Dependency.Trait> = [
     .trait(name: "Configuration", condition: .when(traits: ["Configuration"]))
 ]
 
-/// The package that the wrappers stand on. `Scripts/split-wrappers.sh` puts its address in place of this folder.
+/// The package that the wrappers stand on. `Scripts/split-wrappers.sh` puts its address and a minor version in place of this
+/// folder.
 let corePackage: Package.Dependency = .package(name: "swift-keychain", path: "..", traits: passedOn)
 
 func core(_ products: String...) -> [Target.Dependency] {
