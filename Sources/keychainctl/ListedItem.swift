@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-@_spi(Wrappers) import KeychainKit
+import KeychainKit
 
 struct ListedItem {
     let item: KeychainItem
@@ -19,9 +19,9 @@ struct ListedItem {
     var protocolName: String? { item.protocol.map { ProtocolCode.name(of: $0.rawValue) } }
     var port: Int? { item.port }
     var isSynchronizable: Bool { item.synchronizable }
-    /// `nil` for an item of which the name alone is shown.
-    var created: Date? { item.datesIfSeen.created }
-    var modified: Date? { item.datesIfSeen.modified }
+    /// `nil` for an item of which only the name is shown.
+    var created: Date? { item.created }
+    var modified: Date? { item.modified }
     var requiresAuthentication: Bool { item.requiresAuthentication }
     var accessibility: String { item.accessibility.name }
 }

@@ -124,6 +124,15 @@ struct ItemIdentityTests {
         #expect([item.created, item.modified] == [calendar.now, calendar.now])
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func dates_ofAnItemThatRequiresAuthentication_areNotListed(kind: StoreKind) throws {
+        var store = SecretStore(service: "com.example.app", store: try kind.empty(passphrase: "passphrase"))
+        store.accessControl = .userPresence
+        try store.save("s3cret", for: "alice")
+        let item = try #require(try store.items().first)
+        #expect(item.account == "alice" && item.created == nil && item.modified == nil)
+    }
+
     @Test func dates_ofAStoreThatGotAnotherClock_areStillThoseOfItsNow() throws {
         let calendar = Calendar()
         var store = SecretStore(service: "com.example.app", store: MemoryStore())

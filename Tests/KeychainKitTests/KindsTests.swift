@@ -130,7 +130,7 @@ struct KindsTests {
         try await secrets.save("2", for: "bob")
         let catalog = KeychainCatalog(store: store)
         let seen = try await catalog.listingEntries(.genericPassword, matching: ItemFilter(service: "app"))
-        let dates = Dictionary(uniqueKeysWithValues: seen.map { ($0.account, $0.datesIfSeen.created != nil) })
+        let dates = Dictionary(uniqueKeysWithValues: seen.map { ($0.account, $0.created != nil) })
         #expect(dates == ["alice": true, "bob": false])
         let none = try await catalog.listingEntries(.genericPassword, matching: ItemFilter(service: "other"))
         #expect(none.isEmpty)

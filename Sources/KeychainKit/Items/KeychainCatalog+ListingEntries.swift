@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listing items without asking the user.
 
-public import Foundation
 public import KeychainEngine
 
 extension KeychainCatalog {
@@ -34,12 +33,5 @@ extension Backing {
         let seen = try engine.differences([query], from: [:], accessGroups: accessGroups)
         guard seen.closed.isEmpty else { throw .locked }
         return seen.changed.inOrder().map { KeychainItem($0) }
-    }
-}
-
-extension KeychainItem {
-    /// The dates of the item; `nil` if only its name was seen.
-    @_spi(Wrappers) public var datesIfSeen: (created: Date?, modified: Date?) {
-        (created == .distantPast ? nil : created, modified == .distantPast ? nil : modified)
     }
 }

@@ -7,7 +7,7 @@ package import KeychainEngine
 /// The name and the attributes of an item when it was found. It never contains the value.
 ///
 /// ```swift
-/// let oldest = try store.items().min { $0.modified < $1.modified }?.account
+/// let unprotected = try store.items().filter { !$0.requiresAuthentication }.map(\.account)
 /// ```
 ///
 /// The names are printed in descriptions and logs: consider what you log.
@@ -57,8 +57,10 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
     public var generic: Data? { bytes(.generic) }
     public var isInvisible: Bool { number(.isInvisible) ?? 0 != 0 }
     public var isNegative: Bool { number(.isNegative) ?? 0 != 0 }
-    public var created: Date { date(.creationDate) }
-    public var modified: Date { date(.modificationDate) }
+    /// `nil` for an item in a list that requires authentication: only its name is known. See ``requiresAuthentication``.
+    public var created: Date? { date(.creationDate) }
+    /// As ``created``.
+    public var modified: Date? { date(.modificationDate) }
     public var accessibility: Accessibility { control.accessibility }
     /// `nil`: no authentication is required.
     public var accessControl: AccessControl.Flags? { control.flags }
@@ -113,8 +115,8 @@ public struct KeychainItem: Hashable, Sendable, Identifiable {
         if case .number(let number) = attributes[attribute] { number } else { nil }
     }
 
-    private func date(_ attribute: Attribute) -> Date {
-        guard case .date(let seconds) = attributes[attribute] else { return .distantPast }
+    private func date(_ attribute: Attribute) -> Date? {
+        guard case .date(let seconds) = attributes[attribute] else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 }

@@ -56,10 +56,14 @@ struct ArticleExamples: KeychainExamples {
         var future = store
         future.now = { .distantFuture }
         try future.save("s3cret", for: "bob")
-        for item in try store.items() where item.modified < lastYear {
+        var protected = past
+        protected.accessControl = .userPresence
+        try protected.save("s3cret", for: "carol")
+        for item in try store.items() {
+            guard let modified = item.modified, modified < lastYear else { continue }
             try store.remove(for: item.account ?? "")
         }
-        #expect(try store.items().map(\.account) == ["bob"])
+        #expect(try store.items().map(\.account) == ["bob", "carol"])
     }
 
     // MARK: - Classes and groups

@@ -129,15 +129,14 @@ struct CommentExamples: KeychainExamples {
         #expect(negatives.map(\.account) == ["alice"])
     }
 
-    @Test func item_inTheExampleOfItsType_isSortedByItsTime() throws {
-        var store = store
-        for (age, name) in ["alice", "bob"].enumerated() {
-            let date = Date(timeIntervalSince1970: TimeInterval(age))
-            store.now = { date }
-            try store.save("s3cret", for: name)
-        }
-        let oldest = try store.items().min { $0.modified < $1.modified }?.account
-        #expect(oldest == "alice")
+    @Test func item_inTheExampleOfItsType_isListedIfItRequiresNoAuthentication() throws {
+        let store = KeychainKit.SecretStore(service: "com.example.app", store: MemoryStore(passphrase: "p"))
+        try store.save("s3cret", for: "alice")
+        var protected = store
+        protected.accessControl = .userPresence
+        try protected.save("s3cret", for: "bob")
+        let unprotected = try store.items().filter { !$0.requiresAuthentication }.map(\.account)
+        #expect(unprotected == ["alice"])
     }
 
     @Test func catalog_inItsExample_findsTheItemsOfAServer() throws {

@@ -2,7 +2,7 @@
 // What a listing shows of an item.
 
 public import Foundation
-@_spi(Wrappers) import KeychainKit
+import KeychainKit
 
 /// What ``JSKeychain`` lists of an item: its name and its dates, never its value.
 ///
@@ -25,7 +25,6 @@ public struct JSKeychainItem: Hashable, Sendable {
     /// - Returns: `nil` for an item without a name that is text.
     init?(_ item: KeychainItem) {
         guard let service = item.service, let account = item.account else { return nil }
-        let dates = item.datesIfSeen
-        self.init(service: service, account: account, createdAt: dates.created, modifiedAt: dates.modified)
+        self.init(service: service, account: account, createdAt: item.created, modifiedAt: item.modified)
     }
 }
