@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the user before an item opens.
+// What the user has to prove before an item opens.
 
 @_spi(Wrappers) import KeychainKit
 
-/// What is asked of the user before an item opens.
+/// What the user has to prove before an item opens.
 ///
 /// ```swift
 /// let options = JSBiometricOptions(required: true, localizedReason: "Unlock your notes")
 /// ```
 ///
-/// An item that asks stays on its device, whatever the keychain is configured for.
+/// An item that requires the user stays on its device, even in a keychain that is configured to synchronize.
 public struct JSBiometricOptions: Hashable, Sendable {
-    /// Whether the user is asked; `false` takes it off an item that does.
+    /// Whether the user is asked. `false` removes the requirement from an existing item.
     public let required: Bool
-    /// Whether the passphrase of the keychain is as good as a finger or a face. Without it there has to be a sensor; where
-    /// there is none, as on Linux, saving is `errSecNotAvailable`.
+    /// Whether the passphrase of the keychain is accepted instead of biometry. If `false`, a sensor is required; on
+    /// Linux there is none, and saving fails with `errSecNotAvailable`.
     public let fallbackToPasscode: Bool
-    /// What the user is told that they are asked for while an item is saved over.
+    /// The reason that the user is shown when an existing item is overwritten.
     public let localizedReason: String
 
     public init(

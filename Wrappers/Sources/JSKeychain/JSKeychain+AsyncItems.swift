@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving, reading and removing items, without blocking a thread.
+// Saving, reading and removing items without blocking a thread.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
-/// The forms to `await` do what the others do. They end after ten seconds, and five minutes more for a person who
-/// has to be asked; and when their task is cancelled. A change has then happened by the time of the error, or never happens.
+/// The asynchronous forms of the calls. They time out after ten seconds, plus five minutes if the user has to be asked,
+/// and end when their task is cancelled. When a change throws, it has either happened already or will never happen.
 extension JSKeychain {
-    /// Saves a value: makes an item, or changes the one that is there, in one transaction.
+    /// Saves a value in one transaction: creates an item, or changes the existing one.
     public nonisolated(nonsending) func save<T: Codable>(
         _ item: T, service: String, account: String, accessibility: JSKeychainAccessibility = .whenUnlocked,
         biometricOptions: JSBiometricOptions? = nil
@@ -27,12 +27,12 @@ extension JSKeychain {
         }
     }
 
-    /// Removes an item, also while it is locked. That there is none is no error.
+    /// Removes an item, even while it is locked. It is not an error if there is none.
     public nonisolated(nonsending) func delete(service: String, account: String) async throws {
         try await reporting { () async throws(KeychainError) in _ = try await secrets(service).remove(for: account) }
     }
 
-    /// Whether there is an item; `false` also if that cannot be told.
+    /// Whether an item exists. Also `false` if the keychain cannot be read.
     public nonisolated(nonsending) func exists(service: String, account: String) async -> Bool {
         await telling { () async throws(KeychainError) in try await secrets(service).contains(for: account) }
     }
@@ -45,15 +45,15 @@ extension JSKeychain {
         }
     }
 
-    /// Removes all items of a service, as ``deleteAll(service:)`` does, which blocks its thread in a task too; of all services,
-    /// whatever program has made them, if none is named.
+    /// Removes all items of a service, as ``deleteAll(service:)`` does, without blocking the thread. Without a service
+    /// it removes all generic passwords, including those of other programs.
     ///
     /// ```swift
     /// try await keychain.deleteAllWithoutBlocking(service: "com.example.app")
     /// ```
     ///
-    /// It has a name of its own: the original has no `deleteAll` to `await`, and with one Swift would refuse the calls without
-    /// `await` that programs make in asynchronous functions.
+    /// It has its own name because the original has no asynchronous `deleteAll`. With an asynchronous overload, Swift
+    /// would reject the calls without `await` that programs make in asynchronous functions.
     ///
     /// - Throws: ``JSKeychainError``.
     public nonisolated(nonsending) func deleteAllWithoutBlocking(service: String? = nil) async throws {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From values to the bytes of items and back, and from failures to errors.
+// Converts values to the bytes of items and back, and failures to errors.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
 extension JSKeychain {
-    /// All values are JSON, text too.
+    /// All values are stored as JSON, including strings.
     func bytes<T: Encodable>(of item: T) throws(KeychainError) -> Data {
         do {
             return try configuration.encoder.encode(item)
@@ -27,7 +27,7 @@ extension JSKeychain {
         }
     }
 
-    /// The items of a service as a value is saved among them.
+    /// The items of a service, with the attributes of a value to save.
     func secrets(
         _ service: String, _ accessibility: JSKeychainAccessibility, _ options: JSBiometricOptions?
     ) -> SecretStore {

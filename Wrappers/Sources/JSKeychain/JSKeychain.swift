@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keychain as its users see it: how it is made, and on what it works.
+// The keychain: its initializers and its settings.
 
 public import Foundation
 @_spi(Wrappers) public import KeychainKit
@@ -12,8 +12,8 @@ public import Foundation
 /// let token: String = try keychain.read(service: "com.example.app", account: "alice")
 /// ```
 ///
-/// All calls come in a form that blocks the thread, and in one to `await` that blocks none and ends when its task is cancelled.
-/// Both have one name, but for ``deleteAll(service:)`` and ``deleteAllWithoutBlocking(service:)``.
+/// Each call has a form that blocks the thread, and an asynchronous form that does not and that ends when its task is
+/// cancelled. Both have the same name, except ``deleteAll(service:)`` and ``deleteAllWithoutBlocking(service:)``.
 ///
 /// Does not protect against other programs of the same user, which can open the same keychain.
 public final class JSKeychain: Sendable {
@@ -24,7 +24,7 @@ public final class JSKeychain: Sendable {
     /// A keychain whose items stay on this device, in all access groups of the program.
     public convenience init() { self.init(configuration: JSKeychainConfiguration()) }
 
-    /// A keychain with settings of its own.
+    /// A keychain with the given settings.
     ///
     /// ```swift
     /// let keychain = JSKeychain(configuration: JSKeychainConfiguration(syncToICloud: true))
@@ -51,7 +51,7 @@ public final class JSKeychain: Sendable {
         (self.configuration, self.keychain) = (configuration, keychain)
     }
 
-    /// The same keychain over another store than the user's: for tests, and for programs that keep a vault of their own.
+    /// The same keychain over another store, for tests and for programs with a vault of their own.
     ///
     /// ```swift
     /// let keychain = JSKeychain().using(MemoryStore())
@@ -59,15 +59,15 @@ public final class JSKeychain: Sendable {
     ///
     /// - Parameters:
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
+    ///   - context: What the user has proven already, and how to ask them; `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> JSKeychain {
         JSKeychain(configuration, ChosenKeychain(store, accessGroups: accessGroups, context: context))
     }
 
-    /// Why the last call failed, with what to do about it: ``JSKeychainError`` has no room for that; `nil` if it did not fail.
-    /// It never holds the content of an item. Calls on other threads are calls as well.
+    /// Why the last call failed, and what to do about it, which ``JSKeychainError`` cannot carry; `nil` if the call
+    /// succeeded. It never contains the content of an item. Calls on other threads count too.
     ///
     /// ```swift
     /// if !keychain.exists(service: "com.example.app", account: "alice"), let failure = keychain.lastFailure {
@@ -80,7 +80,7 @@ public final class JSKeychain: Sendable {
     func secrets(_ service: String, prompt: String? = nil) -> SecretStore {
         var secrets = keychain.secrets(service: service, accessGroup: configuration.accessGroup)
         (secrets.synchronizable, secrets.options.synchronizableAny) = (configuration.syncToICloud, true)
-        // Empty text would be shown in place of the usual reason.
+        // An empty reason would be shown in place of the default.
         secrets.prompt = prompt.flatMap { $0.isEmpty ? nil : $0 }
         return secrets
     }

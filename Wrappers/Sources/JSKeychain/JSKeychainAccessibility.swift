@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When items open, and what is asked before.
+// When items open, and what they require.
 
 @_spi(Wrappers) import KeychainKit
 @_spi(Wrappers) public import KeychainServices
@@ -12,7 +12,7 @@
 public enum JSKeychainAccessibility: Hashable, Sendable, CaseIterable {
     /// While the keychain is unlocked.
     case whenUnlocked
-    /// From the first unlock after a restart to the next restart: for work in the background.
+    /// From the first unlock after a restart until the next restart; for background work.
     case afterFirstUnlock
     /// The same as ``whenPasscodeSetThisDeviceOnly``.
     case whenPasscodeSet
@@ -20,8 +20,8 @@ public enum JSKeychainAccessibility: Hashable, Sendable, CaseIterable {
     case whenUnlockedThisDeviceOnly
     /// From the first unlock after a restart; never synchronized.
     case afterFirstUnlockThisDeviceOnly
-    /// While the keychain is unlocked, and only as long as it has a passphrase; never synchronized. Taking the passphrase
-    /// away loses the item for good. Without one saving is `errSecNotAvailable`.
+    /// While the keychain is unlocked, and only as long as it has a passphrase; never synchronized. Removing the
+    /// passphrase destroys the item. Without a passphrase, saving fails with `errSecNotAvailable`.
     case whenPasscodeSetThisDeviceOnly
 
     /// The constant of Keychain Services (`kSecAttrAccessible…`).

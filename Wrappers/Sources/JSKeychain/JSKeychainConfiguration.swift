@@ -9,15 +9,16 @@ public import Foundation
 /// let configuration = JSKeychainConfiguration(accessGroup: "group.com.example.apps", syncToICloud: true)
 /// ```
 public struct JSKeychainConfiguration: Sendable {
-    /// The access group of the items; `nil`: new ones go to the program's default group, and all groups that it may use are
-    /// searched.
+    /// The access group of the items. `nil`: new items go to the program's default group, and searches cover all groups
+    /// that it may use.
     public let accessGroup: String?
-    /// Whether new items take part in synchronization, if their accessibility allows it and they ask for nobody. On Linux
-    /// the items reach the other machines of a ring, if the vault is in one; they are other items than those that are not marked.
+    /// Whether new items take part in synchronization, if their accessibility allows it and they do not require the
+    /// user. On Linux the items reach the other machines of a ring, if the vault is in one. They are distinct from
+    /// items without the mark.
     public let syncToICloud: Bool
-    /// Turns values into JSON. It is used as it is, from any thread; do not change it afterwards.
+    /// Encodes values as JSON. It is used from any thread; do not change it afterwards.
     public let encoder: JSONEncoder
-    /// Turns JSON into values. It is used as it is, from any thread; do not change it afterwards.
+    /// Decodes values from JSON. It is used from any thread; do not change it afterwards.
     public let decoder: JSONDecoder
 
     public init(

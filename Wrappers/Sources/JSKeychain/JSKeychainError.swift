@@ -6,11 +6,11 @@ public import Foundation
 @_spi(Wrappers) public import KeychainServices
 
 #if !canImport(Darwin)
-    // The type of a case below. Foundation has it on Apple's platforms, so programs there import nothing more for it.
+    // The type of a case below. On Apple platforms Foundation exports it, so programs import nothing else for it.
     @_exported public import typealias KeychainServices.OSStatus
 #endif
 
-/// Why a call failed. The reason in full is the ``JSKeychain/lastFailure`` of the keychain.
+/// Why a call failed. ``JSKeychain/lastFailure`` has the full reason.
 ///
 /// ```swift
 /// do {
@@ -22,14 +22,14 @@ public import Foundation
 public enum JSKeychainError: LocalizedError, Hashable, Sendable {
     /// The keychain could be read, and has no such item.
     case itemNotFound
-    /// Never thrown: saving changes an item that is there.
+    /// Never thrown: saving changes an existing item.
     case duplicateItem
-    /// The item is damaged, or the whole keychain is; or the value is not of this type; or a value cannot be encoded.
+    /// The item or the whole keychain is damaged, the value is of another type, or the value cannot be encoded.
     case invalidData
-    /// Everything else, with Apple's code for it.
+    /// Every other failure, with Apple's code.
     case unhandledError(status: OSStatus)
 
-    /// What is damaged is invalid data, whether it is the JSON, the item or the keychain: only `lastFailure` can say which.
+    /// Damage is always invalid data: of the JSON, the item or the keychain. Only `lastFailure` distinguishes these.
     init(_ failure: KeychainError) {
         switch failure.reason {
         case .itemNotFound: self = .itemNotFound
@@ -38,7 +38,7 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
         }
     }
 
-    /// In the words of the original, which tests and logs of programs know.
+    /// The original's texts, because tests and logs of programs contain them.
     public var errorDescription: String? {
         switch self {
         case .itemNotFound: "Item not found in keychain"
@@ -48,7 +48,7 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
         }
     }
 
-    /// What the error means, and what to do about it; `nil` where the description says all.
+    /// What the error means, and what to do about it; `nil` if the description says everything.
     public var failureReason: String? {
         switch self {
         case .itemNotFound, .duplicateItem: nil
@@ -64,13 +64,13 @@ public enum JSKeychainError: LocalizedError, Hashable, Sendable {
         `lastFailure` says which.
         """
 
-    /// The code stands for many things, among them the two that this interface leads to.
+    /// The code stands for many failures; these are the two that this interface causes.
     private static let notAvailable = """
         This is not available here: there is no biometric authenticator, so ask for the passcode as \
         well; or no passphrase is set for an item that needs one; or the keychain cannot be used now. `lastFailure` says which.
         """
 
-    /// Saving changes what is there, so nothing else has this code.
+    /// Saving changes existing items, so only ambiguity has this code.
     private static let ambiguous = """
         Items of this name are in several access groups. Use a keychain of one of these groups.
         """
@@ -89,7 +89,7 @@ extension JSKeychainError: CustomNSError {
         }
     }
 
-    /// Elsewhere the system asks for ``errorDescription`` and ``failureReason`` itself.
+    /// On other platforms the system asks for ``errorDescription`` and ``failureReason`` itself.
     public var errorUserInfo: [String: Any] {
         var texts: [String: Any] = [:]
         texts[NSLocalizedDescriptionKey] = errorDescription

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a listing shows of an item.
+// An item in a listing.
 
 public import Foundation
 import KeychainKit
 
-/// What ``JSKeychain`` lists of an item: its name and its dates, never its value.
+/// An item as ``JSKeychain`` lists it: its name and its dates, never its value.
 ///
 /// ```swift
 /// for item in try keychain.listAll() { show(item.service, item.account) }
@@ -12,7 +12,7 @@ import KeychainKit
 public struct JSKeychainItem: Hashable, Sendable {
     public let service: String
     public let account: String
-    /// `nil` for an item that asks for the user: nobody is asked, so nothing is known of it but its name.
+    /// `nil` for an item that requires the user: the user is not asked, so only the name is known.
     public let createdAt: Date?
     /// As ``createdAt``.
     public let modifiedAt: Date?
@@ -22,7 +22,7 @@ public struct JSKeychainItem: Hashable, Sendable {
         (self.createdAt, self.modifiedAt) = (createdAt, modifiedAt)
     }
 
-    /// - Returns: `nil` for an item without a name that is text.
+    /// - Returns: `nil` for an item whose name is not text.
     init?(_ item: KeychainItem) {
         guard let service = item.service, let account = item.account else { return nil }
         self.init(service: service, account: account, createdAt: item.created, modifiedAt: item.modified)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a call failed: Apple's code, and the reason in words.
+// Why a call failed: Apple's code, and the reason as text.
 
 public import Foundation
 @_spi(Wrappers) import KeychainKit
@@ -15,14 +15,14 @@ public import Foundation
 /// }
 /// ```
 public enum KeychainError: Error, Hashable, Sendable {
-    /// Apple's code, and for a person what happened and what to do next. The words never hold the value.
+    /// Apple's code, and a text that says what happened and what to do next. The text never contains the value.
     case unexpectedStatus(OSStatus, _ description: String?)
 
     init(_ failure: Failure) { self = .unexpectedStatus(failure.status, failure.message) }
 }
 
 extension KeychainError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The code and the words.
+    /// The code and the text.
     public var description: String {
         switch self {
         case .unexpectedStatus(let status, let description?): "\(status) \(description)"
@@ -53,13 +53,13 @@ extension KeychainError: LocalizedError, CustomNSError {
     public var errorUserInfo: [String: Any] { errorDescription.map { [NSLocalizedDescriptionKey: $0] } ?? [:] }
 }
 
-/// The error of the layer below, which has the name of this module's own.
+/// The error of KeychainKit, which has the same name as this module's own.
 typealias Failure = KeychainKit.KeychainError
 
 extension Failure {
     static let nothingThere = Failure(.itemNotFound, "There is no item for this account. Set or create it first.")
 
-    /// What one of the four functions of Keychain Services said, with its explanation of the code.
+    /// The status of one of the four functions of Keychain Services, with its explanation.
     init(status: OSStatus) {
         let words = SecCopyErrorMessageString(status, nil).map { "\($0)" }
         self.init(.unavailable, words ?? "The keychain failed.", status: status)

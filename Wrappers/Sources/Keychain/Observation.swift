@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One who is told of values, and the end of that.
+// An observer of values, and the handle that stops it.
 
 import Synchronization
 
-/// What an observer has in hand to stop observing.
+/// A handle that stops an observer.
 ///
 /// ```swift
 /// observation.stopObserving()
 /// ```
 ///
-/// It takes any closure, also one that other threads must not call, so it is not `Sendable`. One that comes from an
-/// ``ObservedValueStore`` may be handed over to another task.
+/// It accepts any closure, including one that other threads must not call, so it is not `Sendable`. An observation from
+/// an ``ObservedValueStore`` may be sent to another task.
 public final class Observation {
     private let unregister: () -> Void
 
     /// - Parameter unregister: Called with each ``stopObserving()``.
     public init(unregister: @escaping () -> Void) { self.unregister = unregister }
 
-    /// After this no call of the observer begins; one that runs on another thread goes on to its end. Stopping twice does
-    /// nothing more.
+    /// Stops the observer. After this no call of the observer begins; a call on another thread runs to its end.
+    /// Stopping twice has no further effect.
     public func stopObserving() { unregister() }
 }
 
-/// Gets the values of a store in the order in which they come, one at a time.
+/// Passes the values of a store to a callback in the order in which they were set, one at a time.
 ///
-/// `@unchecked`: what the callback holds belongs to `isolation`, and is called only there; without one it is never called by
-/// two threads at a time.
+/// `@unchecked`: the callback and what it captures belong to `isolation` and are used only there. Without an isolation,
+/// two threads never call it at the same time.
 final class Observer: @unchecked Sendable {
     fileprivate struct State {
         var pending: [String?] = []
@@ -33,7 +33,8 @@ final class Observer: @unchecked Sendable {
         var isStopped = false
     }
 
-    /// Not kept alive by being told: an actor that has the store would never go. Once it is gone, nobody else is there.
+    /// Weak, because an actor that owns the store would otherwise never be released. Without the actor there is no
+    /// observer.
     private weak var isolation: (any Actor)?
     private let callback: (String?) -> Void
     private let state = Mutex(State())
@@ -50,12 +51,13 @@ final class Observer: @unchecked Sendable {
         state.withLock { ($0.isStopped, $0.pending) = (true, []) }
     }
 
-    /// Calls the callback with what has been noted, unless somebody is at it: who is, perhaps this very callback, goes on.
+    /// Calls the callback with the recorded values, unless a call is in progress; that call then also delivers these
+    /// values. The callback itself may be that call.
     ///
-    /// - Parameter here: Where the caller runs.
+    /// - Parameter here: The isolation of the caller.
     func deliver(isolation here: (any Actor)?) {
         guard let isolation, isolation !== here else { return call() }
-        // At once in its queue: whoever asks the actor after setting finds it told.
+        // Enqueued at once: code that asks the actor after `set` then finds that it has received the value.
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate { await call(on: isolation) }
         } else {
@@ -77,7 +79,7 @@ extension Observer.State {
         return !isDelivering
     }
 
-    /// - Returns: `nil`: there is nothing more, and nobody delivers any longer.
+    /// - Returns: `nil`: there are no more values, and delivery has ended.
     fileprivate mutating func next() -> String?? {
         if !pending.isEmpty { return .some(pending.removeFirst()) }
         isDelivering = false

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store that tells of what is set in it.
+// A store that reports what is set in it.
 
 import Synchronization
 
-/// A value store that tells observers of each value that is set through it.
+/// A value store that passes each value that is set through it to its observers.
 ///
 /// ```swift
 /// let store = ObservedValueStore(valueStore: ValueKeychainStore(accountName: "api-key"))
 /// let observation = store.observeChanges { value in show(value ?? "none") }
 /// ```
 ///
-/// It does not tell of what other programs, or other stores of this one, set. KeychainKit's `values(for:)` does.
+/// It does not report what other programs, or other stores of this program, set. KeychainKit's `values(for:)` does.
 public final class ObservedValueStore: ValueStore, Sendable {
     private let valueStore: any ValueStore & Sendable
     private let observers = Mutex<[Observer]>([])
-    /// Values are set one after another, so that observers hear of them in that order.
+    /// Values are set one after another, so that observers receive them in that order.
     private let turn = Mutex(())
 
     /// - Parameter valueStore: Where the value is kept.
@@ -22,14 +22,14 @@ public final class ObservedValueStore: ValueStore, Sendable {
 
     // MARK: - Getting and setting
 
-    /// What the store has.
+    /// The value of the underlying store.
     ///
-    /// - Throws: What it throws.
+    /// - Throws: The error of the underlying store.
     public func get() throws -> String? { try valueStore.get() }
 
-    /// Sets the value, then tells the observers of it.
+    /// Sets the value, then passes it to the observers.
     ///
-    /// - Throws: What the store throws; then nobody is told.
+    /// - Throws: The error of the underlying store; the observers then receive nothing.
     public func set(_ value: String?, isolation: isolated (any Actor)? = #isolation) throws {
         let told = try turn.withLock { _ in
             try valueStore.set(value)
@@ -38,7 +38,7 @@ public final class ObservedValueStore: ValueStore, Sendable {
         for observer in told { observer.deliver(isolation: isolation) }
     }
 
-    /// Sets the value for whoever does not know that it is observed.
+    /// Sets the value for callers that only know the protocol.
     @_disfavoredOverload
     public func set(_ value: String?) throws { try set(value, isolation: nil) }
 
@@ -50,20 +50,21 @@ public final class ObservedValueStore: ValueStore, Sendable {
 
     // MARK: - Observing
 
-    /// Calls `callback` with each value that is set from now on, `nil` if it is removed.
+    /// Calls `callback` with each value that is set from now on; `nil` if the value is removed.
     ///
     /// ```swift
     /// let observation = store.observeChanges { value in show(value ?? "none") }
     /// ```
     ///
-    /// Each observer gets all values in the order in which they were set, one call after another. It may use the store, and
-    /// stop observing; what it sets comes when it has returned.
+    /// Each observer receives all values in the order in which they were set, one call after another. The callback may
+    /// use the store and may stop observing. A value that it sets is delivered after it has returned.
     ///
-    /// Registered on an actor, the main one for instance, it is called there: before `set` returns if that is called there as
-    /// well, else when the actor has time. Registered anywhere else, it is called on the thread that sets, before `set` returns,
-    /// unless another thread is calling it just then. Such a callback must not touch what other threads use at the same time.
+    /// A callback that is registered on an actor, such as the main actor, is called there: before `set` returns if
+    /// `set` is called on the same actor, otherwise when the actor is free. Any other callback is called on the thread
+    /// that sets, before `set` returns, unless another thread is calling it at that moment. Such a callback must not
+    /// access data that other threads use at the same time.
     ///
-    /// - Returns: What ends it. Letting go of that does not.
+    /// - Returns: A handle that stops observing. Releasing it does not stop the observer.
     @discardableResult
     public func observeChanges(
         isolation: isolated (any Actor)? = #isolation, callback: @escaping (String?) -> Void
@@ -76,7 +77,7 @@ public final class ObservedValueStore: ValueStore, Sendable {
         }
     }
 
-    /// The same under a shorter name.
+    /// The same as ``observeChanges(isolation:_:)`` with a shorter name.
     ///
     /// ```swift
     /// let observation = store.observe { value in show(value ?? "none") }

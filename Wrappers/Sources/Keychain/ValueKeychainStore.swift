@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text in the keychain.
+// A single text in the keychain.
 
 import Foundation
 @_spi(Wrappers) public import KeychainKit
 @_spi(Wrappers) import KeychainSecItem
 @_spi(Wrappers) import KeychainServices
 
-/// Keeps one text in the keychain: a generic password with an account and perhaps an access group, and without a service.
+/// Keeps one text in the keychain: a generic password with an account, optionally an access group, and no service.
 ///
 /// ```swift
 /// let store = ValueKeychainStore(accountName: "api-key", accessGroup: "com.example.shared")
@@ -14,8 +14,8 @@ import Foundation
 /// let key = try store.get()
 /// ```
 ///
-/// Any number of threads and programs may use the same item. Calls block their thread, for some milliseconds as a rule, also in
-/// asynchronous code; KeychainKit's `SecretStore` has some that do not.
+/// Any number of threads and programs may use the same item. Calls block their thread, usually for some milliseconds,
+/// in asynchronous code too. KeychainKit's `SecretStore` has asynchronous calls.
 ///
 /// Does not protect against other programs of the same user, which can open the same keychain.
 public final class ValueKeychainStore: ValueStore, Sendable {
@@ -24,9 +24,10 @@ public final class ValueKeychainStore: ValueStore, Sendable {
     private let keychain: ChosenKeychain
 
     /// - Parameters:
-    ///   - accountName: What the item is called; compared byte by byte. The item has no service, so it should be unique in the
-    ///     access group.
-    ///   - accessGroup: `nil`: the program's default group for a new item, and all groups that it may use for finding one.
+    ///   - accountName: The account of the item, compared byte by byte. The item has no service, so the account should
+    ///     be unique in the access group.
+    ///   - accessGroup: `nil`: new items go to the program's default group, and searches cover all groups that it may
+    ///     use.
     public convenience init(accountName: String, accessGroup: String? = nil) {
         self.init(accountName, accessGroup, ChosenKeychain())
     }
@@ -35,7 +36,7 @@ public final class ValueKeychainStore: ValueStore, Sendable {
         (self.account, self.accessGroup, self.keychain) = (account, accessGroup, keychain)
     }
 
-    /// The same value in another store than the user's keychain: for tests, and for programs that keep a vault of their own.
+    /// The same value in another store, for tests and for programs with a vault of their own.
     ///
     /// ```swift
     /// let store = ValueKeychainStore(accountName: "api-key").using(MemoryStore())
@@ -43,7 +44,7 @@ public final class ValueKeychainStore: ValueStore, Sendable {
     ///
     /// - Parameters:
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
+    ///   - context: What the user has proven already, and how to ask them; `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> ValueKeychainStore {
@@ -63,7 +64,8 @@ public final class ValueKeychainStore: ValueStore, Sendable {
         try reporting { () throws(Failure) in try secrets.read(String.self, for: account) }
     }
 
-    /// Makes the item, or changes the one that is there in place, in one transaction; `nil` removes it, if there is one.
+    /// Sets the text in one transaction: creates the item, or changes the existing one. `nil` removes it, if there is
+    /// one.
     ///
     /// ```swift
     /// try store.set("s3cret")
@@ -76,18 +78,18 @@ public final class ValueKeychainStore: ValueStore, Sendable {
         }
     }
 
-    // MARK: - One step of it
+    // MARK: - Single steps
 
-    /// Makes the item, which must be new.
+    /// Creates the item. It must not exist.
     ///
     /// ```swift
     /// try store.create("s3cret", extraAttributes: [kSecAttrLabel as String: NSString(string: "Example account")])
     /// ```
     ///
-    /// - Parameter extraAttributes: Handed to `SecItemAdd`. What the store says itself, and the value, win; a service is left
-    ///   out, since the item could not be found by it.
-    /// - Throws: ``KeychainError``, with `errSecDuplicateItem` if there is one in its access group that synchronizes as little or
-    ///   as much, which stays as it is.
+    /// - Parameter extraAttributes: Passed to `SecItemAdd`. The value and the attributes that the store sets itself
+    ///   take precedence. A service is ignored, since the store could not find the item by it.
+    /// - Throws: ``KeychainError``, with `errSecDuplicateItem` if the access group has such an item with the same
+    ///   synchronizable attribute; that item stays as it is.
     public func create(_ value: String, extraAttributes: [String: AnyObject] = [:]) throws {
         let entries = extraAttributes.merging(entries) { _, own in own }
             .merging([kSecValueData as String: NSData(data: Data(value.utf8))]) { _, value in value }
@@ -98,7 +100,7 @@ public final class ValueKeychainStore: ValueStore, Sendable {
         }
     }
 
-    /// Changes the item, which must be there.
+    /// Changes the item. It must exist.
     ///
     /// ```swift
     /// try store.update("n3w")
@@ -117,7 +119,7 @@ public final class ValueKeychainStore: ValueStore, Sendable {
         }
     }
 
-    /// Removes the item, which must be there.
+    /// Removes the item. It must exist.
     ///
     /// ```swift
     /// try store.delete()
@@ -132,7 +134,7 @@ public final class ValueKeychainStore: ValueStore, Sendable {
 
     // MARK: - The item
 
-    /// Also an item that extra attributes made synchronizable is found.
+    /// Also finds an item that extra attributes made synchronizable.
     private var secrets: SecretStore {
         var secrets = keychain.secrets(service: "", accessGroup: accessGroup)
         secrets.options.synchronizableAny = true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps one text.
+// A store of one text.
 
-/// Something that keeps one text.
+/// A store of one text.
 ///
 /// ```swift
 /// struct Session {
@@ -12,6 +12,6 @@ public protocol ValueStore {
     /// - Returns: `nil` only if there is none.
     func get() throws -> String?
 
-    /// - Parameter value: `nil` removes what is there, if anything is.
+    /// - Parameter value: `nil` removes the text, if there is one.
     func set(_ value: String?) throws
 }

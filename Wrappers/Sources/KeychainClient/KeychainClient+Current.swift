@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client of the running task, for programs that hand none around.
+// The client of the running task, for programs that do not pass a client around.
 
-/// The current client is that of the task, and of the tasks that it makes.
+/// A task and its child tasks share the current client.
 extension KeychainClient {
-    /// Has no closure: each reports that it was called, and throws.
+    /// A client without closures: each call is reported, and throws.
     ///
     /// ```swift
     /// var client = KeychainClient.unimplemented
     /// ```
     public static let unimplemented = KeychainClient()
 
-    /// The name that swift-dependencies has for it.
+    /// The name that swift-dependencies uses for ``unimplemented``.
     public static var testValue: KeychainClient { unimplemented }
 
-    /// Empty, and in memory; the name that swift-dependencies has for it.
+    /// An empty client in memory, under the name that swift-dependencies uses.
     public static var previewValue: KeychainClient { inMemory() }
 
-    /// The client of the running task; ``unimplemented`` unless one was given.
+    /// The client of the running task; ``unimplemented`` by default.
     ///
     /// ```swift
     /// let token = try await KeychainClient.current.getJwtToken()

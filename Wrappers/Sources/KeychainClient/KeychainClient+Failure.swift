@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client throws beside the errors of valets.
+// The errors of a client that are not errors of valets.
 
 public import Foundation
 
@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 extension KeychainClient {
-    /// What the keychain has nothing to do with. It carries the names of keys, never values.
+    /// Errors that do not come from the keychain. They contain the names of keys, never values.
     ///
     /// ```swift
     /// do {
@@ -18,11 +18,11 @@ extension KeychainClient {
     /// }
     /// ```
     public enum Failure: Error, Equatable {
-        /// A closure was called that the test or the program has left out.
+        /// A closure was called that the test or the program did not set.
         case unimplemented(endpoint: String)
-        /// The user was stored in parts, and some are not there.
+        /// The user was stored in parts, and some of them are missing.
         case incompleteUserData(missing: [String])
-        /// What lies under the key is no record, or no text.
+        /// The value of the key is not a record, or not text.
         case unreadable(key: String)
     }
 }
@@ -41,7 +41,7 @@ extension KeychainClient.Failure: LocalizedError {
     }
 }
 
-/// Reports the call, where reports are turned on, and says what to throw.
+/// Reports the call, if reports are enabled, and returns the error to throw.
 @usableFromInline func notImplemented(_ endpoint: String) -> KeychainClient.Failure {
     let failure = KeychainClient.Failure.unimplemented(endpoint: endpoint)
     #if IssueReporting

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client that keeps nothing but in memory.
+// A client that keeps its values in memory.
 
 import Synchronization
 import Valet
 
 extension KeychainClient {
-    /// A client that keeps its values in memory, for as long as it lives: for tests and previews. It behaves as a live one.
+    /// A client that keeps its values in memory as long as it exists, for tests and previews. It behaves like a live
+    /// client.
     ///
     /// ```swift
     /// let client = KeychainClient.inMemory(jwtToken: "test-token")

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client that keeps its values in a valet.
+// A client that keeps its values in a valet.
 
 public import Valet
 
 extension KeychainClient {
-    /// The client that keeps its values in a valet.
+    /// A client that keeps its values in a valet.
     ///
     /// ```swift
     /// let client = KeychainClient.live(valet: valet)
     /// ```
     ///
-    /// For tests without a keychain: `.live(valet: valet.using(MemoryStore()))`. No closure blocks a thread. What the keychain
-    /// refuses is thrown as `Valet.KeychainError`, and the valet's `lastFailure` says why; a task that is cancelled throws
-    /// `CancellationError`.
+    /// For tests without a keychain: `.live(valet: valet.using(MemoryStore()))`. No closure blocks a thread. Failures
+    /// of the keychain are thrown as `Valet.KeychainError`, and the valet's `lastFailure` has the reason. A cancelled
+    /// task throws `CancellationError`.
     public static func live(valet: Valet) -> KeychainClient {
         let items = LiveItems(valet: valet)
         return KeychainClient(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an app keeps in a keychain, as closures that tests replace.
+// What an app stores in a keychain, as closures that tests replace.
 
-/// What an app keeps of its user in a keychain: one closure for each thing to get, set and delete.
+/// What an app stores about its user in a keychain, with one closure for each value to get, set and delete.
 ///
 /// ```swift
 /// let client = KeychainClient.live(valet: valet)
@@ -9,7 +9,7 @@
 /// let token = try await client.getJwtToken()
 /// ```
 ///
-/// Tests replace the closures that they need; the others report that they were called, and throw.
+/// Tests replace the closures that they need. The others report that they were called, and throw.
 ///
 /// ```swift
 /// var client = KeychainClient.unimplemented
@@ -18,29 +18,29 @@
 public struct KeychainClient: Sendable {
     // MARK: - User
 
-    /// The user. `KeychainError.itemNotFound` of module `Valet`, code -25300, if there is none.
+    /// The user. Throws `KeychainError.itemNotFound` of module `Valet`, code -25300, if there is none.
     public var getUserData: @Sendable () async throws -> UserData
     /// Stores the user, as one item.
     public var setUserData: @Sendable (_ userData: UserData) async throws -> Void
-    /// Removes the user. That there is none is no error.
+    /// Removes the user. It is not an error if there is none.
     public var deleteUserData: @Sendable () async throws -> Void
 
     // MARK: - Token
 
     /// The token; `nil` only if there is none.
     public var getJwtToken: @Sendable () async throws -> String?
-    /// Stores the token. `KeychainError.emptyValue` of module `Valet` for empty text.
+    /// Stores the token. Throws `KeychainError.emptyValue` of module `Valet` for an empty string.
     public var setJwtToken: @Sendable (_ token: String) async throws -> Void
-    /// Removes the token. That there is none is no error.
+    /// Removes the token. It is not an error if there is none.
     public var deleteJwtToken: @Sendable () async throws -> Void
 
     // MARK: - Device
 
-    /// What is known of the device; `nil` only if there is nothing.
+    /// The data of the device; `nil` only if there is none.
     public var getDeviceData: @Sendable () async throws -> DeviceData?
-    /// Stores what is known of the device.
+    /// Stores the data of the device.
     public var setDeviceData: @Sendable (_ deviceData: DeviceData) async throws -> Void
-    /// Removes what is known of the device. That there is nothing is no error.
+    /// Removes what is known of the device. It is not an error if nothing is stored.
     public var deleteDeviceData: @Sendable () async throws -> Void
 
     // MARK: - Quick checks
@@ -48,7 +48,7 @@ public struct KeychainClient: Sendable {
     /// The user's identifier; `nil` only if none is stored.
     public var getUserIdentifier: @Sendable () async throws -> String?
 
-    /// A client of these closures. Those that are left out report that they were called, and throw
+    /// Creates a client with these closures. Omitted closures report that they were called, and throw
     /// ``Failure/unimplemented(endpoint:)``.
     ///
     /// ```swift
@@ -83,7 +83,8 @@ public struct KeychainClient: Sendable {
 
 // MARK: - With labels
 
-/// Closures have no labels, so each that takes a value has a method of its name with one. Setting the closure sets both.
+/// Closures have no argument labels, so each closure with an argument has a method with the same name and a label.
+/// Replacing the closure changes both.
 extension KeychainClient {
     /// Calls the closure `setUserData`.
     public nonisolated(nonsending) func setUserData(userData: UserData) async throws { try await setUserData(userData) }

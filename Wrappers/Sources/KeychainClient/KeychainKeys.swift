@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names under which a client's values lie.
+// The keys of a client's values.
 
 /// The keys of a client's values.
 ///
@@ -14,8 +14,8 @@ public enum KeychainKeys {
     public static let jwtToken = "jwtToken"
     public static let endpointArn = "endpointArn"
 
-    /// The whole user, as JSON. The four keys of its parts are what older versions have stored; they are read, and removed
-    /// when the user is stored again.
+    /// The whole user, as JSON. Older versions stored its parts under the other four keys; these are read, and are
+    /// removed when the user is stored again.
     public static let userData = "userData"
 
     static let partsOfUser = [email, firstName, lastName, identifier]

@@ -5,7 +5,7 @@ import Foundation
 @_spi(Wrappers) import KeychainKit
 import Valet
 
-/// Each value is one item, and so there is no moment at which half of it is there.
+/// Each value is one item, so it is never stored in part.
 struct LiveItems: Sendable {
     let valet: Valet
 
@@ -50,7 +50,7 @@ struct LiveItems: Sendable {
 
     nonisolated(nonsending) func set(_ user: UserData) async throws {
         let bytes = try JSONEncoder().encode(user)
-        // In this order: once the record is there, the parts are read no more.
+        // The record is stored first: from then on the parts are not read.
         try await changing { transaction in
             try transaction.save(bytes, for: KeychainKeys.userData)
             for key in KeychainKeys.partsOfUser { transaction.remove(for: key) }
@@ -63,7 +63,7 @@ struct LiveItems: Sendable {
         }
     }
 
-    /// The record, or what older versions have stored of the user.
+    /// The record, or the parts that older versions stored.
     private nonisolated(nonsending) func user(_ transaction: SecretTransaction) async throws -> UserData? {
         if let user = try await record(transaction) { return user }
         var parts: [String: String] = [:]
@@ -76,7 +76,7 @@ struct LiveItems: Sendable {
         do {
             return try JSONDecoder().decode(UserData.self, from: bytes)
         } catch {
-            // Its own error would tell what is in the bytes.
+            // The decoder's own error would reveal the bytes.
             throw KeychainClient.Failure.unreadable(key: KeychainKeys.userData)
         }
     }
@@ -87,14 +87,14 @@ struct LiveItems: Sendable {
 
     // MARK: - Calls
 
-    /// Everything that is read is of one moment.
+    /// All reads see the same state.
     private nonisolated(nonsending) func reading<Result>(
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Result
     ) async throws -> Result {
         try await calling(KeychainKeys.userData) { try await $0.transaction(body) }
     }
 
-    /// Where the keychain knows no transactions, as Apple's does not, the changes are made one after another.
+    /// In a keychain without transactions, such as Apple's, the changes are made one after another.
     private nonisolated(nonsending) func changing(
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Void
     ) async throws {
@@ -105,7 +105,7 @@ struct LiveItems: Sendable {
         }
     }
 
-    /// - Parameter key: What is blamed for an item without a value.
+    /// - Parameter key: The key that is named in the error if an item has no value.
     private nonisolated(nonsending) func calling<Result>(
         _ key: String, _ body: nonisolated(nonsending) (SecretStore) async throws -> Result
     ) async throws -> Result {
@@ -122,8 +122,8 @@ struct LiveItems: Sendable {
 }
 
 extension UserData {
-    /// - Returns: `nil` if there is no part at all.
-    /// - Throws: `incompleteUserData` if only some are there: a user made of parts of two would be nobody.
+    /// - Returns: `nil` if there are no parts at all.
+    /// - Throws: `incompleteUserData` if some parts are missing. Parts of two users must not be combined.
     fileprivate init?(parts: [String: String]) throws(KeychainClient.Failure) {
         guard !parts.isEmpty else { return nil }
         guard let email = parts[KeychainKeys.email], let firstName = parts[KeychainKeys.firstName],

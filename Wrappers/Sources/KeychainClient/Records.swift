@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records that a client keeps. What is printed of them says nothing.
+// The records that a client stores. Printing them reveals nothing.
 
 /// A user.
 ///
@@ -17,7 +17,7 @@ public struct UserData: Codable, Hashable, Sendable {
     }
 }
 
-/// What a device is registered as.
+/// The registration of a device.
 ///
 /// ```swift
 /// let device = DeviceData(endpointArn: "arn:aws:sns:eu-central-1:123456789012:endpoint/app")

@@ -12,13 +12,13 @@ import Foundation
 /// let token: String? = try await storage.load(for: "authToken")
 /// ```
 ///
-/// Each value is a generic password of the program's service, open from the first unlock on
-/// (`kSecAttrAccessibleAfterFirstUnlock`), also to tasks in the background. Saving changes it in place: at every moment, also
-/// after a crash, the old value is there or the new one.
+/// Each value is a generic password under the program's service. It can be read from the first unlock on
+/// (`kSecAttrAccessibleAfterFirstUnlock`), also by background tasks. Saving changes it in place: at every moment, also
+/// after a crash, either the old or the new value is stored.
 ///
 /// Does not protect against other programs of the same user.
 public final class KeychainSecureStorage: SecureStorageProtocol {
-    /// The storage of the program, under its own name.
+    /// The storage of this program, under its name.
     public static let shared = KeychainSecureStorage()
 
     private let service: String
@@ -44,7 +44,7 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
             ?? ProcessInfo.processInfo.processName
     }
 
-    /// The same storage over another store: for tests, and for programs of several keychains.
+    /// The same storage over another store, for tests and for programs with several keychains.
     ///
     /// ```swift
     /// let storage = KeychainSecureStorage.shared.using(MemoryStore())
@@ -52,18 +52,18 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
     ///
     /// - Parameters:
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: Who asks the user; `nil`: whatever the environment is configured for.
+    ///   - context: How to ask the user; `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> KeychainSecureStorage {
         KeychainSecureStorage(service, accessGroup, ChosenKeychain(store, accessGroups: accessGroups, context: context))
     }
 
-    /// Why the last call to the keychain failed: what the codes of ``SecureStorageError`` and the `false` of ``exists(for:)``
-    /// have no room for; `nil` if it did not fail.
+    /// Why the last call to the keychain failed, which the codes of ``SecureStorageError`` and the `false` of
+    /// ``exists(for:)`` cannot express; `nil` if the call succeeded.
     public var lastFailure: KeychainKit.KeychainError? { values.lastFailure }
 
-    /// Saves a value under a key, in the place of the one that is there.
+    /// Saves a value under a key, in place of an existing value.
     ///
     /// ```swift
     /// try await storage.save(Credentials(username: "alice", apiKey: "s3cret"), for: "userCredentials")
@@ -77,25 +77,25 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
 
     /// Reads the value of a key; `nil` only if the keychain could be read and there is none.
     ///
-    /// - Throws: ``SecureStorageError/decodingFailed(_:)`` if what is there is no such value,
+    /// - Throws: ``SecureStorageError/decodingFailed(_:)`` if the stored value is of another type,
     ///   ``SecureStorageError/loadFailed(_:)``.
     public func load<T: Codable & Sendable>(for key: String) async throws -> T? {
         try await values.load(for: key)
     }
 
-    /// Removes the value of a key; none is no error.
+    /// Removes the value of a key. It is not an error if there is none.
     ///
     /// - Throws: ``SecureStorageError/deleteFailed(_:)``.
     public func delete(for key: String) async throws {
         try await values.delete(for: key)
     }
 
-    /// Whether a key is known to have a value. `false` also if that cannot be told: then ``lastFailure`` has the reason, and
-    /// `load` throws. It takes the time of a read, on the caller's thread.
+    /// Whether a key has a value. Also `false` if the keychain cannot be read; ``lastFailure`` then has the reason, and
+    /// `load` throws. It takes as long as a read, on the caller's thread.
     public func exists(for key: String) -> Bool { values.exists(for: key) }
 
-    /// Reads a value that may have been saved as an older type, and then saves it as the new one, safe against other
-    /// programs that do the same.
+    /// Reads a value that may have been saved as an older type, and saves it as the new one. Other programs may do the
+    /// same at the same time.
     ///
     /// ```swift
     /// let login = try await storage.load(for: "credentials", migratingFrom: CredentialsV1.self) {
@@ -103,9 +103,9 @@ public final class KeychainSecureStorage: SecureStorageProtocol {
     /// }
     /// ```
     ///
-    /// - Parameter convert: May run several times. What it throws comes out, and nothing is changed.
+    /// - Parameter convert: It may run several times. If it throws, its error is rethrown and nothing is changed.
     /// - Returns: `nil` only if there is no value.
-    /// - Throws: ``SecureStorageError/decodingFailed(_:)`` if what is there is neither; it is left as it is.
+    /// - Throws: ``SecureStorageError/decodingFailed(_:)`` if the stored value is of neither type; it stays as it is.
     public func load<T: Codable & Sendable, Old: Codable & Sendable>(
         for key: String, migratingFrom old: Old.Type, _ convert: @Sendable (Old) throws -> T
     ) async throws -> T? {

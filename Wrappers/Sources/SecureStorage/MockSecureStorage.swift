@@ -4,21 +4,22 @@
 @_spi(Wrappers) import KeychainKit
 import Synchronization
 
-/// Keeps secrets by key in memory, for tests: what ``KeychainSecureStorage`` does, without a keychain.
+/// Keeps secrets by key in memory, for tests. It behaves like ``KeychainSecureStorage``, without a keychain.
 ///
 /// ```swift
 /// let storage = MockSecureStorage()
 /// try await storage.save("test-token", for: "authToken")
 /// ```
 ///
-/// Values go through the same JSON, so that a type that would not survive the keychain does not survive here. For a storage
-/// that fails on demand give ``KeychainSecureStorage/using(_:accessGroups:context:)`` a `ScriptedStore` of KeychainTesting.
+/// Values are encoded as the same JSON, so a type that the keychain cannot store cannot be stored here either. For a
+/// storage that fails on demand, pass a `ScriptedStore` of KeychainTesting to
+/// ``KeychainSecureStorage/using(_:accessGroups:context:)``.
 public final class MockSecureStorage: SecureStorageProtocol {
     private let current = Mutex(StoredValues.inMemory)
 
     public init() {}
 
-    /// Forgets everything.
+    /// Removes all values.
     public func clear() { current.withLock { $0 = .inMemory } }
 
     private var values: StoredValues { current.withLock { $0 } }

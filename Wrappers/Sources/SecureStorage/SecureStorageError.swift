@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why something could not be kept, read or removed.
+// Why a value could not be saved, read or removed.
 
 public import Foundation
 @_spi(Wrappers) public import KeychainServices
 
-/// Why an operation of a secure storage failed. It never carries content of a value.
+/// Why an operation of a secure storage failed. It never contains content of a value.
 ///
 /// It bridges to an `NSError` of `NSOSStatusErrorDomain` whose code is the status.
 public enum SecureStorageError: Error, Sendable, Equatable {
-    /// The value could not be made JSON; with the type and the place in it.
+    /// The value could not be encoded as JSON; with the type and the place in it.
     case encodingFailed(String)
-    /// What is stored is not a value of the type asked for; with the type and the place in it.
+    /// The stored value is not of the requested type; with the type and the place in it.
     case decodingFailed(String)
-    /// The keychain could not save. Its code (`errSec…`).
+    /// The keychain could not save the value. With its code (`errSec…`).
     case saveFailed(OSStatus)
-    /// The keychain could not be read: locked, damaged or forbidden. Its code.
+    /// The keychain could not be read: it is locked or damaged, or access is denied. With its code.
     case loadFailed(OSStatus)
-    /// The keychain could not remove. Its code.
+    /// The keychain could not remove the value. With its code.
     case deleteFailed(OSStatus)
-    /// There is no value, where one has to be.
+    /// There is no value, although one is required.
     case notFound
 }
 
 extension SecureStorageError: LocalizedError {
-    /// What could not be done, in the words that tests and logs of programs know.
+    /// What failed, in the original's words, because tests and logs of programs contain them.
     public var errorDescription: String? {
         switch self {
         case .encodingFailed(let message): "Failed to encode value: \(message)"
@@ -35,7 +35,7 @@ extension SecureStorageError: LocalizedError {
         }
     }
 
-    /// What the keychain's code means, and what to do about it; `nil` where no code is.
+    /// What the keychain's code means, and what to do about it; `nil` for cases without a code.
     public var failureReason: String? {
         switch self {
         case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status):
@@ -58,7 +58,7 @@ extension SecureStorageError: CustomNSError {
         }
     }
 
-    /// Elsewhere the system asks for ``errorDescription`` and ``failureReason`` itself.
+    /// On other platforms the system asks for ``errorDescription`` and ``failureReason`` itself.
     public var errorUserInfo: [String: Any] {
         var texts: [String: Any] = [:]
         texts[NSLocalizedDescriptionKey] = errorDescription

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code that keeps secrets by key asks for, whatever keeps them.
+// The interface of a storage of secrets by key.
 
-/// Keeps secrets by key: the contract that features are written against, so that tests can hand them a mock.
+/// A storage of secrets by key. Write features against this protocol, so that tests can pass a mock.
 ///
 /// ```swift
 /// func signOut(_ storage: any SecureStorageProtocol) async throws {
@@ -9,28 +9,29 @@
 /// }
 /// ```
 public protocol SecureStorageProtocol: Sendable {
-    /// Saves a value under a key, in the place of the one that is there.
+    /// Saves a value under a key, in place of an existing value.
     func save<T: Codable & Sendable>(_ value: T, for key: String) async throws
 
     /// Reads the value of a key; `nil` only if there is none.
     func load<T: Codable & Sendable>(for key: String) async throws -> T?
 
-    /// Removes the value of a key; none is no error.
+    /// Removes the value of a key. It is not an error if there is none.
     func delete(for key: String) async throws
 
-    /// Whether a key is known to have a value.
+    /// Whether a key has a value that can be read.
     func exists(for key: String) -> Bool
 
-    /// Reads a value that may have been saved as an older type, and then saves it as the new one.
+    /// Reads a value that may have been saved as an older type, and saves it as the new one.
     func load<T: Codable & Sendable, Old: Codable & Sendable>(
         for key: String, migratingFrom old: Old.Type, _ convert: @Sendable (Old) throws -> T
     ) async throws -> T?
 }
 
 extension SecureStorageProtocol {
-    /// Reads a value that may have been saved as an older type, and then saves it as the new one.
+    /// Reads a value that may have been saved as an older type, and saves it as the new one.
     ///
-    /// For storages that have no better way; between reading and saving, others may save.
+    /// For storages without an implementation of their own. Another program may save a value between the read and the
+    /// save.
     public func load<T: Codable & Sendable, Old: Codable & Sendable>(
         for key: String, migratingFrom old: Old.Type, _ convert: @Sendable (Old) throws -> T
     ) async throws -> T? {
@@ -44,7 +45,7 @@ extension SecureStorageProtocol {
         }
     }
 
-    /// Reads a value that has to be there.
+    /// Reads a value that must exist.
     ///
     /// ```swift
     /// let apiKey = try await storage.value(String.self, for: "apiKey")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON in the items of one service: what the storage in the keychain and the one in memory both are.
+// JSON in the items of one service: the implementation of both the storage in the keychain and the one in memory.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
@@ -28,7 +28,7 @@ struct StoredValues: Sendable {
         return try Self.decode(T.self, from: bytes)
     }
 
-    /// In one step: whoever saves in between is not overwritten, but read.
+    /// One transaction: a value that another program saves meanwhile is read, not overwritten.
     func load<T: Codable, Old: Codable>(
         for key: String, migratingFrom old: Old.Type, _ convert: (Old) throws -> T
     ) async throws -> T? {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of this module for programs that import others beside it: `Valet` means the class, so the class has them.
+// The names of this module for programs that import other keychain modules: `Valet` means the class, so the names are
+// members of it.
 
-/// What ``Valet/KeychainError`` is: a name that nothing else has.
+/// ``Valet/KeychainError`` under a unique name.
 public typealias ValetKeychainError = KeychainError
-/// What ``Valet/MigrationError`` is.
+/// ``Valet/MigrationError`` under a unique name.
 public typealias ValetMigrationError = MigrationError
-/// What ``Valet/Accessibility`` is.
+/// ``Valet/Accessibility`` under a unique name.
 public typealias ValetAccessibility = Accessibility
-/// What ``Valet/CloudAccessibility`` is.
+/// ``Valet/CloudAccessibility`` under a unique name.
 public typealias ValetCloudAccessibility = CloudAccessibility
-/// What ``Valet/Identifier`` is.
+/// ``Valet/Identifier`` under a unique name.
 public typealias ValetIdentifier = Identifier
-/// What ``Valet/SharedGroupIdentifier`` is.
+/// ``Valet/SharedGroupIdentifier`` under a unique name.
 public typealias ValetSharedGroupIdentifier = SharedGroupIdentifier
-/// What ``Valet/SecureEnclaveAccessControl`` is.
+/// ``Valet/SecureEnclaveAccessControl`` under a unique name.
 public typealias ValetSecureEnclaveAccessControl = SecureEnclaveAccessControl
-/// What ``Valet/MigratableKeyValuePair`` is.
+/// ``Valet/MigratableKeyValuePair`` under a unique name.
 public typealias ValetMigratableKeyValuePair = MigratableKeyValuePair
 
 extension Valet {

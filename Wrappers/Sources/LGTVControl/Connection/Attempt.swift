@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call to connect or to enter a code: what is known of the television, the way there, and what is kept of it.
+// One call to connect or to enter a code: the known credentials, the connection, and saving what comes of it.
 
 #if LGTVControl
     import Foundation
     import KeychainKit
 
-    /// Whatever it does counts only as long as nobody has ended everything from outside.
+    /// Its result is discarded if everything was ended from outside meanwhile.
     struct Attempt: Sendable {
         let manager: LGTVControlManager
         let era: Int
@@ -15,7 +15,7 @@
 
         // MARK: - Connecting
 
-        /// - Returns: The code that the television wants; `nil`: it knows this program.
+        /// - Returns: The code that the television asks for; `nil` if it knows this program.
         func connect(_ host: String, _ mac: String, _ address: MACAddress) async throws -> String? {
             if isConnected(host, mac) { return nil }
             session.drop()
@@ -24,7 +24,7 @@
             let known = stored.flatMap { $0.isOf(mac: mac) ? $0 : nil }
             let dialing = Dialing(options: manager.options, host: host, mac: address, pin: known?.certificate)
             let connection = try await dialing.connect()
-            // Weak: it may stay in the session of the manager until a code is entered.
+            // Weak, because the manager's session may keep it until a code is entered.
             let registration = Registration(connection: connection, options: manager.options) { [weak manager, era] in
                 if let manager { Attempt(manager: manager, era: era).show(.pairingRequired(code: nil)) }
             }
@@ -69,7 +69,7 @@
             }
         }
 
-        // MARK: - Being known
+        // MARK: - After registration
 
         private func proceed(
             _ outcome: Registration.Outcome, _ registration: Registration, _ new: Pairing, _ stored: Pairing?
@@ -93,7 +93,7 @@
             }
         }
 
-        /// Takes over a connection, and hears of its end from then on.
+        /// Takes over a connection, and observes its end from then on.
         private func become(
             _ status: ConnectionStatus, _ connection: Connection, _ change: (inout Session.State) -> Void
         ) throws {
@@ -139,7 +139,7 @@
     }
 
     extension Pairing {
-        /// The key, if it can be shown to who is there: the certificate vouches for a television at a new address.
+        /// The key, if it may be sent to this device. At a new address the certificate must identify the television.
         fileprivate func key(for host: String) -> String? {
             guard let key = credentials.clientKey, !key.isEmpty else { return nil }
             return certificate != nil || credentials.ipAddress == host ? key : nil

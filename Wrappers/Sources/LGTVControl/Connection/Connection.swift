@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open WebSocket to a television, and who waits for what from it.
+// An open WebSocket to a television, and the requests that wait for answers.
 
 #if LGTVControl
     import Foundation
@@ -11,18 +11,18 @@
         private struct State {
             var count = 0
             var inboxes: [String: Inbox<Message>] = [:]
-            /// Gets what names nobody: some televisions leave the name out of what they say about pairing.
+            /// Receives messages without an identifier: some televisions omit it in messages about pairing.
             var registration: String?
-            /// The last request was left unanswered, and nothing has come since.
+            /// The last request was not answered, and no message has arrived since.
             var isSilent = false
             var end: ConnectionError?
             var whenEnded: (@Sendable () -> Void)?
         }
 
-        /// A message of a television has some hundred bytes, a list of its programs some ten thousand.
+        /// A message of a television has some hundred bytes, and a list of its programs some ten thousand.
         static let messageLimit = 1 << 20
 
-        /// What the television has shown, in DER; `nil`: the connection is not encrypted.
+        /// The certificate of the television, in DER; `nil` if the connection is not encrypted.
         let certificate: Data?
         private let channel: any Channel
         private let state = Mutex(State())
@@ -31,7 +31,7 @@
 
         // MARK: - Talking
 
-        /// Where the answers to a new request arrive.
+        /// Returns the inbox in which the answers to a new request arrive.
         func expectAnswers(toRegistration isRegistration: Bool = false) -> (id: String, inbox: Inbox<Message>) {
             let inbox = Inbox<Message>()
             return state.withLock { state in
@@ -45,7 +45,7 @@
 
         func stopExpecting(_ id: String) { state.withLock { _ = $0.inboxes.removeValue(forKey: id) } }
 
-        /// Does not wait: whoever expects an answer notices that it does not come.
+        /// Does not wait. A caller that expects an answer detects that it is missing.
         func send(_ message: Data) {
             let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: message))
             channel.writeAndFlush(frame, promise: nil)
@@ -68,7 +68,7 @@
 
         // MARK: - Listening
 
-        /// Takes a message of the television. Those that nobody waits for are dropped.
+        /// Receives a message of the television. A message that no caller waits for is dropped.
         func receive(_ bytes: Data) {
             guard let message = Message(bytes) else { return end(.notJSON) }
             let inbox = state.withLock { state in
@@ -80,10 +80,10 @@
 
         // MARK: - Ending
 
-        /// Who is switched off at the wall never ends a connection: then only silence tells.
+        /// A television that loses its power does not close the connection, so silence counts as well.
         var isAlive: Bool { state.withLock { $0.end == nil && !$0.isSilent } }
 
-        /// Called once, at once if it has ended already.
+        /// Calls the closure once when the connection ends, or immediately if it has ended already.
         func whenEnded(_ body: @escaping @Sendable () -> Void) {
             let hasEnded = state.withLock { state in
                 if state.end == nil { state.whenEnded = body }
@@ -92,7 +92,7 @@
             if hasEnded { body() }
         }
 
-        /// Closes the connection. Whoever still waits gets the error.
+        /// Closes the connection. Callers that still wait receive the error.
         func end(_ error: ConnectionError) {
             let (inboxes, whenEnded): ([Inbox<Message>], (@Sendable () -> Void)?) = state.withLock { state in
                 guard state.end == nil else { return ([], nil) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed try to connect means for the next one.
+// Whether a failed attempt to connect may be repeated.
 
 #if LGTVControl
     import Foundation
@@ -8,14 +8,14 @@
     import NIOSSL
 
     enum DialFailure: Error {
-        /// The device is there, and nobody listens at the port.
+        /// The device answers, but no program listens at the port.
         case nobodyListens
-        /// The television may still be starting; why, as the end of a sentence.
+        /// The television may still be starting. The reason is the end of a sentence.
         case notYet(String)
-        /// Trying again would not help.
+        /// Another attempt would not help.
         case final(ConnectionError)
 
-        /// - Returns: A failure, or the `CancellationError` that it was.
+        /// - Returns: A failure, or the original `CancellationError`.
         static func of(_ error: any Error) -> any Error {
             switch error {
             case is CancellationError, is DialFailure: error
@@ -39,7 +39,7 @@
     }
 
     extension NIOSSLError {
-        /// Whether the other side answered in another language, and not just went away.
+        /// Whether the other side answered in another protocol, instead of closing the connection.
         fileprivate var isForeign: Bool {
             guard case .handshakeFailed(.sslError(let errors)) = self else { return false }
             return !errors.contains(.eofDuringHandshake)

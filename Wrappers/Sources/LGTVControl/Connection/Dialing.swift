@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes a television, and tries until it answers.
+// Wakes a television, and tries to connect until it answers.
 
 #if LGTVControl
     import Foundation
@@ -10,16 +10,16 @@
         let options: LGTVControlManager.Options
         let host: String
         let mac: MACAddress
-        /// The certificate that the television has shown before; `nil`: none.
+        /// The certificate that the television had before; `nil` if none is known.
         let pin: Data?
 
-        /// A television that starts may listen at its open port first.
+        /// A television that is starting may open its unencrypted port first.
         private static let patienceWithOpenPort = 3
 
         /// - Throws: ``ConnectionError``, or `CancellationError`.
         nonisolated(nonsending) func connect() async throws -> Connection {
             let deadline = ContinuousClock.now + options.connectTimeout
-            // A try that has no time to fail by itself would only say that.
+            // An attempt with too little time would only report its own timeout.
             let lastStart = deadline - options.retryInterval
             var timesOnlyOpen = 0
             while true {
@@ -40,7 +40,7 @@
             }
         }
 
-        /// That the packet cannot be sent is no reason not to connect: the television may be on.
+        /// A packet that cannot be sent does not prevent the connection: the television may be on.
         private nonisolated(nonsending) func wakingProblem() async throws -> String? {
             do {
                 try await WakeOnLAN(options).send(mac, host)
@@ -61,12 +61,13 @@
                     + (problem.map { " \($0)" } ?? ""))
         }
 
-        // MARK: - One try
+        // MARK: - One attempt
 
-        /// Encrypted; where nobody listens for that, and nobody ever did, open.
+        /// Connects with encryption. It uses an unencrypted connection only if the encrypted port is closed and no
+        /// certificate is known.
         ///
-        /// - Parameter time: For each step of it, from its beginning: a program that has no thread for seconds would else have
-        ///   nothing left for the next one.
+        /// - Parameter time: The timeout of each step, from the beginning of the step. With one timeout for all steps,
+        ///   a program whose threads are delayed for seconds would have no time left for the next step.
         private nonisolated(nonsending) func attempt(_ time: Duration) async throws -> Connection {
             do {
                 return try await open(options.tlsPort, isEncrypted: true, time)
@@ -98,7 +99,7 @@
             }
         }
 
-        /// Names are looked up on a thread of their own: that blocks.
+        /// Looks up the name on its own thread, because the lookup blocks.
         private nonisolated(nonsending) func resolved(
             _ port: Int, _ time: Duration
         ) async throws -> SocketAddress {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the frames of a WebSocket to messages.
+// Converts the frames of a WebSocket to messages.
 
 #if LGTVControl
     import Foundation
@@ -24,7 +24,7 @@
             }
         }
 
-        /// Not to somebody who asks and never listens: the answers would pile up here.
+        /// Not if the other side does not read: the answers would pile up here.
         private func answer(_ ping: ByteBuffer, _ context: ChannelHandlerContext) {
             guard context.channel.isWritable else { return }
             let pong = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: ping)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an address to an open WebSocket, once.
+// Opens a WebSocket to an address, once.
 
 #if LGTVControl
     import Foundation
@@ -10,7 +10,7 @@
     import NIOWebSocket
     import Synchronization
 
-    /// One try to open a WebSocket.
+    /// One attempt to open a WebSocket.
     final class Handshake: Sendable {
         private struct State {
             var channel: (any Channel)?
@@ -24,10 +24,10 @@
         private let pin: Data?
         private let state = Mutex(State())
 
-        /// - Parameter pin: The only certificate that will do; `nil`: any.
+        /// - Parameter pin: The only certificate that is accepted; `nil`: any.
         init(isEncrypted: Bool, pin: Data?) { (self.isEncrypted, self.pin) = (isEncrypted, pin) }
 
-        /// - Parameter host: As it was asked for.
+        /// - Parameter host: The host as the caller named it.
         /// - Throws: ``DialFailure``, or `CancellationError`.
         nonisolated(nonsending) func open(
             _ address: SocketAddress, host: String, by deadline: ContinuousClock.Instant
@@ -50,7 +50,7 @@
 
         private var isRejected: Bool { state.withLock { $0.isRejected } }
 
-        /// What is opened later is closed at once.
+        /// A connection that opens later is closed at once.
         private func abandon() {
             let channel = state.withLock { state in
                 state.isAbandoned = true
@@ -89,7 +89,7 @@
 
         private func connection(_ channel: any Channel) throws -> Connection {
             let connection = Connection(channel, certificate: state.withLock { $0.certificate })
-            // Fragments of no length would take memory without counting.
+            // Fragments of length zero would take memory without counting.
             let aggregator = NIOWebSocketFrameAggregator(
                 minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024,
                 maxAccumulatedFrameSize: Connection.messageLimit)
@@ -99,24 +99,25 @@
 
         // MARK: - Encryption
 
-        /// Televisions sign their certificates themselves: no authority vouches for them, only that it stays the same one.
+        /// Televisions sign their own certificates. No authority confirms them; the certificate only has to stay the
+        /// same.
         private func encryption() throws -> NIOSSLClientHandler {
             try NIOSSLClientHandler(context: Self.context.get(), serverHostname: nil) { certificates, verified in
                 verified.succeed(self.isTrusted(certificates.first) ? .certificateVerified : .failed)
             }
         }
 
-        /// Made once, and without the authorities of the system: reading those takes long, and nobody asks them.
+        /// Created once, without the authorities of the system: reading them takes long, and they are not used.
         private static let context = Result<NIOSSLContext, any Error> {
             var configuration = TLSConfiguration.makeClientConfiguration()
             configuration.minimumTLSVersion = .tlsv12
             configuration.trustRoots = .certificates([])
-            // Of names only: certificates are asked about below.
+            // This skips only the check of the name; the certificate is checked below.
             configuration.certificateVerification = .noHostnameVerification
             return try NIOSSLContext(configuration: configuration)
         }
 
-        /// Called before anything is sent; that the other side has the key to the certificate is checked by TLS.
+        /// Called before anything is sent. TLS checks that the other side has the private key of the certificate.
         private func isTrusted(_ shown: NIOSSLCertificate?) -> Bool {
             let bytes: Data?
             do { bytes = try shown.map { Data(try $0.toDERBytes()) } } catch { bytes = nil }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one task waits for what comes in: with a deadline, and until it is cancelled.
+// A queue of incoming elements for one task, with a deadline and cancellation.
 
 #if LGTVControl
     import NIOCore
     import NIOPosix
     import Synchronization
 
-    /// A short queue with one reader. Every wait ends: with an element, with the end of the queue, late, or cancelled.
+    /// A short queue with one reader. Every wait ends: with an element, at the end of the queue, at its deadline, or
+    /// when the task is cancelled.
     final class Inbox<Element: Sendable>: Sendable {
         private struct Waiter {
             let ticket: Int
@@ -21,10 +22,10 @@
         }
 
         private let state = Mutex(State())
-        /// More than anybody sends who means well.
+        /// A well-behaved sender never sends as many.
         private let limit = 64
 
-        /// - Returns: `false` if it is full.
+        /// - Returns: `false` if the queue is full.
         @discardableResult
         func put(_ element: Element) -> Bool {
             let (waiter, isTaken): (Waiter?, Bool) = state.withLock { state in
@@ -40,7 +41,7 @@
             return isTaken
         }
 
-        /// What is in it can still be read; then reading throws this.
+        /// Ends the queue. Its elements can still be read; after them, reading throws this error.
         func end(_ error: any Error) {
             let waiter = state.withLock { state in
                 state.end = state.end ?? error
@@ -53,8 +54,8 @@
         /// Waits for the next element.
         ///
         /// - Parameters:
-        ///   - late: What is thrown if none comes until then.
-        ///   - loop: Where the time is watched.
+        ///   - late: The error that is thrown if no element arrives before the deadline.
+        ///   - loop: The event loop of the timer.
         nonisolated(nonsending) func next(
             by deadline: ContinuousClock.Instant, late: any Error,
             on loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
@@ -77,7 +78,7 @@
             }
         }
 
-        /// - Returns: Whether there is something to wait for; else the waiter has been answered.
+        /// - Returns: Whether the waiter has to wait; otherwise it has been answered.
         private func wait(_ waiter: Waiter) -> Bool {
             let answer: Result<Element, any Error>? = state.withLock { state in
                 if Task.isCancelled { return .failure(CancellationError()) }
@@ -101,7 +102,7 @@
     }
 
     extension EventLoopFuture where Value: Sendable {
-        /// The result, if it comes in time and nobody cancels. The work itself goes on.
+        /// Returns the result, if it arrives in time and the task is not cancelled. The work itself continues.
         nonisolated(nonsending) func value(by deadline: ContinuousClock.Instant, late: any Error) async throws -> Value
         {
             let inbox = Inbox<Value>()
@@ -111,7 +112,8 @@
                 case .failure(let error): inbox.end(error)
                 }
             }
-            // Where the result comes from: after a delay of the whole program, what came in time is seen first.
+            // On the event loop of the result: after a delay of the whole program, a result that came in time is seen
+            // before the timer.
             return try await inbox.next(by: deadline, late: late, on: eventLoop)
         }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How calls to connect follow one another, and what remains of those that fail.
+// Calls to connect, one after another, and the cleanup after a failure.
 
 #if LGTVControl
     import Foundation
 
     extension LGTVControlManager {
-        /// Connects, or enters a code: one call at a time.
+        /// Connects, or enters a code. Only one such call runs at a time.
         nonisolated(nonsending) func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (Attempt) async throws -> Result
         ) async throws -> Result {
@@ -19,9 +19,9 @@
             }
         }
 
-        /// Leaves no half of a connection behind.
+        /// Removes a connection that is only partly set up.
         ///
-        /// - Returns: What the caller gets.
+        /// - Returns: The error for the caller.
         private func conclude(_ error: any Error, _ era: Int) -> any Error {
             if Task.isCancelled || session.era == era, let error = error as? ControlError, error.leavesAllAsItIs {
                 return error
@@ -39,7 +39,7 @@
             return declined.words.isEmpty ? sentence : "\(sentence). The TV says: \(declined.words)"
         }
 
-        /// The other side has closed a connection, or it broke.
+        /// Called when the other side has closed a connection, or it broke.
         func hasLost(_ connection: Connection) {
             let isOurs = session.with { state in
                 guard state.link?.connection === connection || state.wait?.registration.connection === connection
@@ -48,13 +48,13 @@
                 board.note(.disconnected)
                 return true
             }
-            // Not on the thread that all connections share: it writes a file.
+            // Not on the event loop, which all connections share, because it writes a file.
             if isOurs { Task { [board] in board.share() } }
         }
     }
 
     extension LGTVControlManager.ControlError {
-        /// Whether a call with this outcome changes nothing: another code can be entered.
+        /// Whether a call with this outcome leaves everything as it is, so that another code can be entered.
         fileprivate var leavesAllAsItIs: Bool { self == .missingCredentials || self == .invalidPairingCode }
     }
 #endif

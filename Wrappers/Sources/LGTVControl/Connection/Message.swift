@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a television says.
+// A message of a television.
 
 #if LGTVControl
     import Foundation
 
-    /// One message, as far as this program understands it. What it does not know of is left out, whatever its type.
+    /// One message, with the fields that this program knows. Unknown fields are ignored, whatever their type.
     struct Message: Sendable {
         let type: String
         let id: String?
@@ -13,7 +13,7 @@
         let pairingType: String?
         let code: String?
         let clientKey: String?
-        /// All of it, for whoever wants more.
+        /// The whole message, for callers that need more.
         let bytes: Data
 
         /// - Returns: `nil` if it is not a JSON object in UTF-8.
@@ -33,10 +33,10 @@
             self.bytes = bytes
         }
 
-        /// Whether it says that what was asked for is not done.
+        /// Whether the message says that the request was not carried out.
         var isRefusal: Bool { type == "error" || returnValue == false }
 
-        /// - Throws: `refused`, with what the television says.
+        /// - Throws: `refused`, with the text of the television.
         func checked() throws(ConnectionError) -> Message {
             guard isRefusal else { return self }
             throw ConnectionError(

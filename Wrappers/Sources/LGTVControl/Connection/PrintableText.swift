@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others have written, made fit to be shown.
+// Makes text from other sources safe to show.
 
 import Foundation
 
 enum PrintableText {
     private static let limit = 200
 
-    /// At most two hundred characters, with everything escaped that could move a cursor or turn text around.
+    /// At most two hundred characters. Characters that could move the cursor or change the direction of text are
+    /// escaped.
     ///
-    /// - Parameter hidden: What must not be in it, should the other side repeat it: the client key.
+    /// - Parameter hidden: A text that is removed if the other side repeats it: the client key.
     static func of(_ text: String, hiding hidden: String? = nil) -> String {
-        // In all of it: a key that is cut in two would no longer be found.
+        // Before shortening: a key that is cut in two would not be found.
         let text = hidden.map { $0.isEmpty ? text : text.replacingOccurrences(of: $0, with: "…") } ?? text
         let scalars = text.unicodeScalars.prefix(limit + 1)
         let shown = scalars.prefix(limit).map { isHarmless($0) ? String($0) : "\\u{\(String($0.value, radix: 16))}" }
@@ -24,7 +25,7 @@ enum PrintableText {
         }
     }
 
-    /// What an error of the system says.
+    /// The text of a system error.
     static func reason(of error: (any Error)?) -> String {
         switch error {
         case nil: "There is no address to send it to."

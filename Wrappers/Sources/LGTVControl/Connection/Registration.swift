@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a television know this program, by its key or by asking the person in front of it.
+// Registers this program with a television, by its key or by asking the person in front of it.
 
 #if LGTVControl
     import Foundation
 
-    /// A person said no, or the television for them.
+    /// The person declined, or the television declined for them.
     struct Declined: Error {
-        /// What the television says.
+        /// The text of the television.
         let words: String
         /// Whether the person was asked.
         let wasAsked: Bool
@@ -15,7 +15,7 @@
     struct Registration: Sendable {
         enum Outcome: Sendable {
             case registered(key: String)
-            /// The television wants a code before it answers; empty: it does not tell which, and only shows it.
+            /// The television asks for a code before it answers. The code is empty if the television only shows it.
             case wantsCode(String, Inquiry)
         }
 
@@ -23,15 +23,15 @@
         struct Inquiry: Sendable {
             let id: String
             let inbox: Inbox<Message>
-            /// What was sent.
+            /// The key that was sent.
             let key: String?
-            /// What is not to be shown, should the television repeat it.
+            /// The text that must not be shown if the television repeats it.
             let hidden: String?
         }
 
         let connection: Connection
         let options: LGTVControlManager.Options
-        /// Told when the person in front of the television is asked.
+        /// Called when the television asks the person in front of it.
         let whenAsked: @Sendable () -> Void
 
         /// - Parameter key: `nil`: the person is asked in any case.
@@ -40,13 +40,13 @@
             do {
                 return try await once(key, hiding: key)
             } catch let declined as Declined {
-                // A key that is not valid any more: all that is left is to ask without it.
+                // The key is not valid any more. The only remaining step is to ask without it.
                 guard key != nil, !declined.wasAsked else { throw declined }
                 return try await once(nil, hiding: key)
             }
         }
 
-        /// Goes on with a registration for which a person has entered a code.
+        /// Continues a registration for which a person has entered a code.
         ///
         /// - Throws: `ControlError.invalidPairingCode`, and as ``run(key:)``.
         nonisolated(nonsending) func enter(_ code: String, _ inquiry: Inquiry) async throws -> Outcome {
@@ -84,7 +84,7 @@
             }
         }
 
-        /// Longer than any key, and short enough to be kept.
+        /// The limit is longer than any key, and short enough to store.
         private static func checked(_ key: String?) throws(ConnectionError) -> String {
             guard let key, !key.isEmpty, key.utf8.count <= 1 << 16 else { throw .noKey }
             return key
@@ -92,7 +92,7 @@
     }
 
     extension Message {
-        /// What a message means to a registration.
+        /// The meaning of a message for a registration.
         fileprivate enum Step {
             case registered(String?)
             case asks

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said to a television.
+// Requests to a television.
 
 #if LGTVControl
     import Foundation
 
     enum Requests {
-        /// Asks to be known, with the key by which the television may know this program already.
+        /// Registers this program, with the key by which the television may already know it.
         static func register(_ id: String, key: String?) throws -> Data {
             var payload: [String: Any] = ["forcePairing": false, "pairingType": "PROMPT", "manifest": manifest]
             if let key { payload["client-key"] = key }
@@ -19,10 +19,10 @@
             return try bytes(request)
         }
 
-        /// A caller's parameters as JSON, which can go from task to task.
+        /// A caller's parameters as JSON, which can be sent between tasks.
         static func parameters(_ parameters: [String: Any]?) throws -> Data? {
             guard let parameters else { return nil }
-            // Foundation ends the program at what cannot be JSON.
+            // Foundation stops the program if the value cannot be JSON.
             guard JSONSerialization.isValidJSONObject(parameters) else {
                 throw ConnectionError(
                     .invalidParameter,
@@ -35,7 +35,7 @@
             try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
         }
 
-        /// What the person in front of the television is shown, and what this program may do once they accept.
+        /// What the television shows to the person in front of it, and the permissions that this program asks for.
         private static var manifest: [String: Any] {
             let (name, vendor) = ("LG TV Remote Widget", "Dara Consulting Inc.")
             return [

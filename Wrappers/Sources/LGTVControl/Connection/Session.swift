@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manager is connected to, and what it is about to be.
+// The connection of a manager, and the call that is establishing one.
 
 #if LGTVControl
     import Synchronization
@@ -21,26 +21,26 @@
         }
 
         struct State {
-            /// How often everything was ended from outside: who began before that is not to go on.
+            /// How often everything was ended from outside. Calls that began before the last time must not continue.
             var era = 0
             var link: Link?
             var wait: Wait?
-            /// Ends what is under way.
+            /// Cancels the call in progress.
             var cancel: (@Sendable () -> Void)?
         }
 
         private let state = Mutex(State())
-        /// Connecting and entering codes come one after the other: two prompts at once would be answered as one.
+        /// Only one call connects or enters a code at a time: a person would answer two prompts at once as one.
         let turns = Turns()
 
-        /// Reads or changes it; nothing in here may wait.
+        /// Reads or changes the state; the body must not wait.
         func with<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
             try state.withLock { try body(&$0) }
         }
 
         var era: Int { state.withLock { $0.era } }
 
-        /// Ends the connection and whatever is under way.
+        /// Ends the connection and the call in progress.
         func end() {
             let cancel = state.withLock { state in
                 state.era += 1
@@ -51,7 +51,7 @@
             drop()
         }
 
-        /// Closes the connection. Nobody is told that it was lost: it is forgotten before.
+        /// Closes the connection. It is removed first, so its end is not reported as a loss.
         func drop() {
             let connections = state.withLock { state in
                 defer { (state.link, state.wait) = (nil, nil) }
@@ -60,10 +60,10 @@
             for connection in connections { connection?.end(.closedHere) }
         }
 
-        /// Runs something that can be ended from outside.
+        /// Runs work that can be ended from outside.
         ///
-        /// - Parameter era: When it was asked for.
-        /// - Throws: `ControlError.notConnected` if all was ended since.
+        /// - Parameter era: The value of `era` when the caller asked.
+        /// - Throws: `ControlError.notConnected` if everything was ended since.
         nonisolated(nonsending) func run<Result: Sendable>(
             since era: Int, _ body: @escaping @Sendable () async throws -> Result
         ) async throws -> Result {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One after the other, in the order of asking.
+// A lock for tasks, in the order in which they ask.
 
 #if LGTVControl
     import Synchronization
 
-    /// A turn that is taken, given on, and waited for without blocking a thread.
+    /// A lock that tasks take, pass on, and wait for without blocking a thread.
     final class Turns: Sendable {
         private struct State {
             var isTaken = false

@@ -12,12 +12,12 @@ public import Foundation
 public enum WakeOnLANError: Error, Equatable, Sendable {
     /// Not six pairs of hexadecimal digits with `:` or `-` between them.
     case invalidMAC
-    /// The packet went nowhere; a sentence that says why.
+    /// The packet could not be sent. A sentence says why.
     case sendFailed(String)
 }
 
 extension WakeOnLANError: LocalizedError {
-    /// In the words of the original, which tests and logs of programs know.
+    /// The original's texts, because tests and logs of programs contain them.
     public var errorDescription: String? {
         switch self {
         case .invalidMAC: "Invalid MAC address"
@@ -25,7 +25,7 @@ extension WakeOnLANError: LocalizedError {
         }
     }
 
-    /// What to do about it; `nil` where the description says all.
+    /// What to do about it; `nil` if the description says everything.
     public var failureReason: String? {
         switch self {
         case .invalidMAC: "An address is written as 02:00:5E:10:00:01 or 02-00-5E-10-00-01."
@@ -34,27 +34,28 @@ extension WakeOnLANError: LocalizedError {
     }
 }
 
-/// Sends the packet at which a sleeping network card wakes its device: six bytes of ones, then its address sixteen times.
+/// Sends the packet at which a sleeping network card wakes its device: six bytes of ones, then its address sixteen
+/// times.
 ///
 /// ```swift
 /// try await WakeOnLAN().send(macAddress: "02:00:5E:10:00:01")
 /// ```
 ///
-/// Nothing answers to it: that it was sent does not mean that anybody woke.
+/// The packet has no answer, so sending it does not mean that a device has woken.
 public final class WakeOnLAN: Sendable {
     private let broadcastAddress: String
     private let port: Int
 
-    /// To port 9 of everybody in the local network.
+    /// Sends to port 9 of the local network's broadcast address.
     public convenience init() { self.init(LGTVControlManager.Options()) }
 
     init(_ options: LGTVControlManager.Options) {
         (broadcastAddress, port) = (options.broadcastAddress, options.wakePort)
     }
 
-    /// Sends the packet to everybody in the local network, and to the address, if there is one.
+    /// Sends the packet to the local network's broadcast address, and to `ipAddress` if it is not `nil`.
     ///
-    /// - Parameter ipAddress: Where the device was last. Some networks do not pass on what is for everybody.
+    /// - Parameter ipAddress: The last known address of the device. Some networks do not forward broadcasts.
     /// - Throws: ``WakeOnLANError``; without the trait `LGTVControl` a ``ConnectionError`` that says so.
     public nonisolated(nonsending) func send(macAddress: String, ipAddress: String? = nil) async throws {
         try await send(try MACAddress(macAddress), ipAddress)

@@ -4,7 +4,7 @@
 public import Foundation
 @_spi(Wrappers) public import KeychainKit
 
-/// Why a connection to a television failed: one reason, and what to do next. It never carries the client key.
+/// Why a connection to a television failed: a reason, and what to do next. It never contains the client key.
 ///
 /// ```swift
 /// do {
@@ -16,23 +16,24 @@ public import Foundation
 public struct ConnectionError: Error, Equatable, Sendable {
     /// The distinct outcomes.
     public enum Reason: String, CaseIterable, Sendable {
-        /// An address or a parameter cannot be what was meant.
+        /// An address or a parameter is not valid.
         case invalidParameter
         /// Nothing at the address answered in time.
         case unreachable
         /// The television, or the person in front of it, did not answer in time.
         case timedOut
-        /// The connection ended before the answer came.
+        /// The connection ended before the answer arrived.
         case connectionLost
-        /// What came was not what a television says.
+        /// The answer is not one that a television sends.
         case invalidResponse
-        /// The television answered that it will not do it.
+        /// The television refused the request.
         case refused
-        /// Another certificate than at pairing: another device, or somebody in between. It was not sent anything.
+        /// The certificate differs from the one at pairing: another device, or an attacker between. Nothing was sent to
+        /// it.
         case certificateChanged
-        /// Only an open connection is offered where there was an encrypted one. It was not sent anything.
+        /// Only an unencrypted connection is offered, but it was encrypted before. Nothing was sent to it.
         case downgraded
-        /// The keychain could not be read, or the new key not be stored.
+        /// The keychain could not be read, or the new key could not be stored.
         case keychain
         /// The package was built without the trait `LGTVControl`.
         case unavailable
@@ -41,7 +42,7 @@ public struct ConnectionError: Error, Equatable, Sendable {
     public let reason: Reason
     /// One or two sentences for a person: what happened, and what to do next.
     public let message: String
-    /// What the keychain said, where it was the reason.
+    /// The failure of the keychain, if it was the reason.
     public let keychainFailure: KeychainKit.KeychainError?
 
     init(_ reason: Reason, _ message: String, _ keychainFailure: KeychainKit.KeychainError? = nil) {
@@ -56,7 +57,7 @@ extension ConnectionError: LocalizedError, CustomStringConvertible {
 
 extension ConnectionError {
     #if !LGTVControl
-        /// What only swift-nio can do.
+        /// For what requires swift-nio.
         static let withoutTrait = ConnectionError(
             .unavailable,
             "The connection to the TV is not part of this build. Depend on the package with "

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong between a person and their television.
+// Why a television does not carry out a command.
 
 public import Foundation
 
 extension LGTVControlManager {
-    /// Why a television does not do what it is told.
+    /// Why a television does not carry out a command.
     ///
     /// ```swift
     /// do {
@@ -14,13 +14,13 @@ extension LGTVControlManager {
     /// }
     /// ```
     ///
-    /// What goes wrong on the way to it is a ``ConnectionError``.
+    /// Problems of the connection are a ``ConnectionError``.
     public enum ControlError: Error, Equatable, Sendable {
         /// There is no connection, or `disconnect()` ended the call.
         case notConnected
-        /// There is nothing that a code could be for: connect first.
+        /// No television waits for a code. Connect first.
         case missingCredentials
-        /// The television did not take the code. It can be entered again.
+        /// The television did not accept the code. It can be entered again.
         case invalidPairingCode
         /// The person in front of the television, or the television itself, declined.
         case pairingFailed
@@ -28,7 +28,7 @@ extension LGTVControlManager {
 }
 
 extension LGTVControlManager.ControlError: LocalizedError {
-    /// In the words of the original, which tests and logs of programs know.
+    /// The original's texts, because tests and logs of programs contain them.
     public var errorDescription: String? {
         switch self {
         case .notConnected: "Not connected to the TV"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connecting to the television, and telling it what to do.
+// Connecting to the television, and sending commands to it.
 
 #if LGTVControl
     import Foundation
@@ -14,17 +14,18 @@ extension LGTVControlManager {
     /// try await manager.connect(ip: "192.0.2.14", mac: "02:00:5E:10:00:01")
     /// ```
     ///
-    /// With credentials in the keychain nobody is asked. Otherwise, or if the television has forgotten them, the status becomes
-    /// `pairingRequired` while somebody has to accept in front of the television, and the new key is stored. Who is connected
-    /// to that television already, is back at once, unless it left the last command unanswered. Calls follow one another.
+    /// With credentials in the keychain, the user is not asked. Otherwise, or if the television has forgotten them, a
+    /// person has to accept in front of the television; meanwhile the status is `pairingRequired`. The new key is then
+    /// stored. If the manager is already connected to this television, the call returns at once, unless the last
+    /// command was left unanswered. Calls run one after another.
     ///
     /// - Parameters:
-    ///   - ip: The television's address, or its name.
-    ///   - mac: Six pairs of hexadecimal digits with `:` or `-` between them. The credentials are found by it.
-    /// - Returns: The code that the television wants to be entered with ``submitPairingCode(_:)``, empty if it only shows it;
-    ///   `nil`: connected.
-    /// - Throws: ``ConnectionError``, ``ControlError/pairingFailed``, ``ControlError/notConnected`` if ``disconnect()`` came
-    ///   in between, `WakeOnLANError.invalidMAC`, `CancellationError`.
+    ///   - ip: The television's address, or its host name.
+    ///   - mac: Six pairs of hexadecimal digits with `:` or `-` between them. It identifies the credentials.
+    /// - Returns: The code that the television asks for, to be entered with ``submitPairingCode(_:)``; empty if the
+    ///   television only shows it; `nil` if connected.
+    /// - Throws: ``ConnectionError``, ``ControlError/pairingFailed``, ``ControlError/notConnected`` if ``disconnect()``
+    ///   was called meanwhile, `WakeOnLANError.invalidMAC`, `CancellationError`.
     @discardableResult
     public nonisolated(nonsending) func connect(ip: String, mac: String) async throws -> String? {
         #if LGTVControl
@@ -36,7 +37,7 @@ extension LGTVControlManager {
         #endif
     }
 
-    /// Enters the code that a television has asked for.
+    /// Enters the code that a television asks for.
     ///
     /// ```swift
     /// if let code = try await manager.connect(ip: ip, mac: mac) {
@@ -44,8 +45,8 @@ extension LGTVControlManager {
     /// }
     /// ```
     ///
-    /// - Throws: ``ControlError/invalidPairingCode``, after which another one can be entered;
-    ///   ``ControlError/missingCredentials`` if no television has asked; else as ``connect(ip:mac:)``.
+    /// - Throws: ``ControlError/invalidPairingCode``, after which another code can be entered;
+    ///   ``ControlError/missingCredentials`` if no television asks for one; otherwise as ``connect(ip:mac:)``.
     public nonisolated(nonsending) func submitPairingCode(_ code: String) async throws {
         #if LGTVControl
             try await attempt { try await $0.submit(code) }
@@ -54,7 +55,7 @@ extension LGTVControlManager {
         #endif
     }
 
-    /// Ends the connection, and every call to connect or to send that is under way.
+    /// Ends the connection, and every call in progress that connects or sends.
     public func disconnect() {
         #if LGTVControl
             session.end()
@@ -63,7 +64,7 @@ extension LGTVControlManager {
         board.share()
     }
 
-    /// Wakes a television that is off, and does not wait for it: ``connect(ip:mac:)`` does, and wakes it as well.
+    /// Wakes a television that is off, without waiting for it. ``connect(ip:mac:)`` wakes it and waits.
     ///
     /// ```swift
     /// try await manager.wakeTV(mac: "02:00:5E:10:00:01")
@@ -76,14 +77,14 @@ extension LGTVControlManager {
 
     // MARK: - Commands
 
-    /// Tells the television to do something.
+    /// Sends a command to the television.
     ///
     /// ```swift
     /// try await manager.sendCommand("ssap://audio/setVolume", parameters: ["volume": 12])
     /// ```
     ///
-    /// - Parameter parameters: What can be JSON: text, numbers, truth values, arrays and dictionaries.
-    /// - Throws: ``ControlError/notConnected``; ``ConnectionError``, `refused` with what the television says.
+    /// - Parameter parameters: Values that JSON can represent: text, numbers, truth values, arrays and dictionaries.
+    /// - Throws: ``ControlError/notConnected``; ``ConnectionError``, such as `refused` with the text of the television.
     public nonisolated(nonsending) func sendCommand(_ command: String, parameters: [String: Any]? = nil) async throws {
         #if LGTVControl
             _ = try await answer(command, parameters)
@@ -92,14 +93,14 @@ extension LGTVControlManager {
         #endif
     }
 
-    /// Asks the television for something.
+    /// Sends a request to the television, and returns its answer.
     ///
     /// ```swift
     /// let volume = try await manager.request("ssap://audio/getVolume", returning: Volume.self)
     /// ```
     ///
-    /// - Parameter type: Gets the payload of the answer.
-    /// - Throws: As ``sendCommand(_:parameters:)``; `invalidResponse` if the answer is another one.
+    /// - Parameter type: The type of the answer's payload.
+    /// - Throws: As ``sendCommand(_:parameters:)``; `invalidResponse` if the payload is not of this type.
     public nonisolated(nonsending) func request<Response: Decodable>(
         _ command: String, parameters: [String: Any]? = nil, returning type: Response.Type
     ) async throws -> Response {
@@ -124,7 +125,7 @@ extension LGTVControlManager {
             return try await link.connection.ask(command, parameters, by: .now + options.requestTimeout).checked()
         }
 
-        /// What would end up in the head of a request in one piece.
+        /// Characters that would end up in the head of the HTTP request.
         private static func checkHost(_ host: String) throws(ConnectionError) {
             let isFine = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/@?#[]\\\"".utf8.contains($0) }
             guard isFine, (1...255).contains(host.utf8.count) else {

@@ -4,8 +4,8 @@
 @_spi(Wrappers) public import KeychainKit
 
 extension LGTVControlManager {
-    /// Why the last call to the keychain failed, and what to do about it; `nil` if it did not fail. It says nothing of the
-    /// credentials.
+    /// Why the last call to the keychain failed, and what to do about it; `nil` if it succeeded. It reveals nothing
+    /// about the credentials.
     ///
     /// ```swift
     /// if manager.loadCredentials() == nil, let failure = manager.lastFailure { show(failure.message) }
@@ -14,7 +14,7 @@ extension LGTVControlManager {
 
     // MARK: - Without errors
 
-    /// Saves the credentials. Whether it has worked is in ``lastFailure``; ``storeCredentials(_:)`` throws.
+    /// Saves the credentials. ``lastFailure`` tells whether it succeeded; ``storeCredentials(_:)`` throws instead.
     ///
     /// ```swift
     /// manager.saveCredentials(credentials)
@@ -23,8 +23,8 @@ extension LGTVControlManager {
         do { try storeCredentials(credentials) } catch { /* lastFailure has it */  }
     }
 
-    /// The credentials; `nil` if there are none, or if they cannot be read, and then ``lastFailure`` says why.
-    /// ``storedCredentials()`` throws.
+    /// The credentials; `nil` if there are none, or if they cannot be read; ``lastFailure`` then has the reason.
+    /// ``storedCredentials()`` throws instead.
     ///
     /// ```swift
     /// guard let credentials = manager.loadCredentials() else { return showSetup() }
@@ -33,8 +33,8 @@ extension LGTVControlManager {
         do { return try storedCredentials() } catch { return nil }
     }
 
-    /// Removes the credentials, and with them the certificate of the television. Whether it has worked is in
-    /// ``lastFailure``; ``forgetCredentials()`` throws.
+    /// Removes the credentials and the certificate of the television. ``lastFailure`` tells whether it succeeded;
+    /// ``forgetCredentials()`` throws instead.
     ///
     /// ```swift
     /// manager.clearCredentials()
@@ -45,15 +45,15 @@ extension LGTVControlManager {
 
     // MARK: - With errors
 
-    /// Saves the credentials, in place of those that are there.
+    /// Saves the credentials, in place of existing ones.
     ///
     /// ```swift
     /// try manager.storeCredentials(credentials)
     /// ```
     ///
-    /// The certificate of the television stays if they are for the same one, by its `macAddress`.
+    /// The certificate is kept if the credentials belong to the same television, by `macAddress`.
     ///
-    /// - Throws: ``KeychainError``, and then nothing has changed.
+    /// - Throws: ``KeychainError``; nothing has changed then.
     public func storeCredentials(_ credentials: TVCredentials) throws {
         try failure.reporting { try PairingStore(keychain).save(credentials) }
     }
@@ -69,7 +69,7 @@ extension LGTVControlManager {
         try failure.reporting { try PairingStore(keychain).credentials() }
     }
 
-    /// Removes the credentials and the certificate of the television, both at once. That there are none is no error.
+    /// Removes the credentials and the certificate in one transaction. It is not an error if there are none.
     ///
     /// ```swift
     /// try manager.forgetCredentials()

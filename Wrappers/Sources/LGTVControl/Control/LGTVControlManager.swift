@@ -11,20 +11,21 @@
 /// try await manager.sendCommand("ssap://audio/volumeUp")
 /// ```
 ///
-/// Credentials work in every build. The connection needs swift-nio, and so the trait `LGTVControl` of the package; without
-/// it what would connect throws a ``ConnectionError`` that says so.
+/// Credentials work in every build. The connection needs swift-nio, and so the package trait `LGTVControl`; without it,
+/// calls that connect throw a ``ConnectionError`` that says so.
 ///
-/// Does not protect the first connection to a television: whoever answers at its address is taken for it, until the person in
-/// front of the television accepts. Afterwards its certificate has to stay the same.
+/// Does not protect the first connection to a television: any device that answers at the address is accepted as the
+/// television until the person in front of it accepts. Afterwards its certificate must stay the same.
 public final class LGTVControlManager: Sendable {
     /// The manager of this program, with the keychain of its user.
     public static let shared = LGTVControlManager()
 
-    /// Where things are kept.
+    /// Where values are stored.
     public struct Constants {
         /// The service of the keychain items.
         public static let keychainService = "com.DaraConsultingInc.LGTVRemoteWidget.credentials"
-        /// The account of the credentials. The certificate of the television is beside it, with `.certificate` appended.
+        /// The account of the credentials. The certificate of the television has the same account with `.certificate`
+        /// appended.
         public static let keychainAccount = "default"
         /// The key of the status in the app group's defaults.
         public static let lastStatusKey = "lastConnectionStatus"
@@ -38,7 +39,7 @@ public final class LGTVControlManager: Sendable {
         let session = Session()
     #endif
 
-    /// A manager of one's own, for other ports, addresses and times than ``shared`` has.
+    /// A manager with other ports, addresses and timeouts than ``shared``.
     ///
     /// ```swift
     /// let manager = LGTVControlManager(options: options)
@@ -54,16 +55,16 @@ public final class LGTVControlManager: Sendable {
         deinit { session.end() }
     #endif
 
-    /// A manager with the same options over another store, for tests without a keychain. Its connection is its own.
+    /// A manager with the same options over another store, for tests without a keychain. It has its own connection.
     ///
     /// ```swift
     /// let manager = LGTVControlManager(options: options).using(MemoryStore())
     /// ```
     ///
     /// - Parameters:
-    ///   - store: Where the items are kept.
+    ///   - store: The store of the items.
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
+    ///   - context: What the user has proven already, and how to ask them; `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> LGTVControlManager {
@@ -72,10 +73,10 @@ public final class LGTVControlManager: Sendable {
 
     // MARK: - Status
 
-    /// How far the connection of this manager is. That of another program is in the app group's defaults.
+    /// The state of this manager's connection. The state of other programs is in the app group's defaults.
     public func getConnectionStatus() -> ConnectionStatus { board.status }
 
-    /// The status, now and whenever it changes.
+    /// The status, now and after each change.
     ///
     /// ```swift
     /// for await status in manager.statusUpdates {
@@ -83,6 +84,6 @@ public final class LGTVControlManager: Sendable {
     /// }
     /// ```
     ///
-    /// Who does not keep up misses what was in between, never the last. It ends with the manager.
+    /// A slow reader misses intermediate states, never the last one. The sequence ends with the manager.
     public var statusUpdates: AsyncStream<ConnectionStatus> { board.updates() }
 }

@@ -2,7 +2,7 @@
 // Where a manager looks for a television, and how long it waits.
 
 extension LGTVControlManager {
-    /// What is not the same in every household.
+    /// Settings that differ between networks and televisions.
     ///
     /// ```swift
     /// var options = LGTVControlManager.Options()
@@ -10,19 +10,19 @@ extension LGTVControlManager {
     /// let manager = LGTVControlManager(options: options)
     /// ```
     public struct Options: Sendable {
-        /// Where televisions take encrypted connections.
+        /// The port for encrypted connections.
         public var tlsPort = 3001
-        /// Where televisions take open ones, as those of before 2022 do.
+        /// The port for unencrypted connections, which televisions from before 2022 use.
         public var port = 3000
-        /// Where the packet that wakes a television goes, besides its own address.
+        /// The address that receives the wake-up packet, besides that of the television.
         public var broadcastAddress = "255.255.255.255"
         /// The port of that packet.
         public var wakePort = 9
-        /// How long to try, while the television may still start.
+        /// How long to try to connect, since the television may still be starting.
         public var connectTimeout: Duration = .seconds(30)
-        /// How long each step of one of these tries may take: finding the name, and connecting to a port.
+        /// How long each step of an attempt may take: the lookup of the name, and the connection to a port.
         public var attemptTimeout: Duration = .seconds(5)
-        /// The pause between two of them.
+        /// The pause between two attempts.
         public var retryInterval: Duration = .seconds(1)
         /// How long the person in front of the television may take to accept.
         public var promptTimeout: Duration = .seconds(60)

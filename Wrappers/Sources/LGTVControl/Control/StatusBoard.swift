@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a connection, and whoever watches it.
+// The status of a connection, and its observers.
 
 import Foundation
 import Synchronization
@@ -11,16 +11,16 @@ final class StatusBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    /// `nil`: the status is nobody else's business.
+    /// `nil` if the status is not shared with other programs.
     private let shared: AppGroupManager?
-    /// One at a time, each with what is so by then: the last to write writes the last status.
+    /// Held by one writer at a time, which writes the status as it is then. So the last one writes the last status.
     private let sharing = Mutex(())
 
     init(shared: AppGroupManager?) { self.shared = shared }
 
     var status: ConnectionStatus { state.withLock { $0.status } }
 
-    /// Quick enough to be called under a lock; ``share()`` is to follow.
+    /// Fast enough to be called under a lock. Call ``share()`` afterwards.
     func note(_ status: ConnectionStatus) {
         state.withLock {
             $0.status = status
@@ -28,7 +28,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// Tells other programs.
+    /// Writes the status for other programs.
     func share() {
         guard let shared else { return }
         sharing.withLock { _ in
@@ -36,7 +36,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// Begins with what is so. Who does not keep up misses what was in between, never the last.
+    /// Begins with the present status. A slow reader misses intermediate states, never the last one.
     func updates() -> AsyncStream<ConnectionStatus> {
         AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
             let id = UUID()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a connection to a television is.
+// The state of a connection to a television.
 
-/// How far the connection to the television is.
+/// The state of the connection to the television.
 ///
 /// ```swift
 /// if manager.getConnectionStatus() == .connected { showButtons() }
@@ -10,14 +10,15 @@ public enum ConnectionStatus: Equatable, Sendable {
     case disconnected
     case connecting
     case connected
-    /// The television asks the person in front of it; `code`: the one to be entered, `nil` if they only have to accept.
+    /// The television asks the person in front of it. `code` is the code to enter; `nil` if the person only has to
+    /// accept.
     case pairingRequired(code: String?)
-    /// The last attempt failed; a sentence that says why.
+    /// The last attempt failed. A sentence says why.
     case error(String)
 }
 
 extension ConnectionStatus {
-    /// As it is kept for other programs. The code is not for them.
+    /// The status as it is stored for other programs, without the code.
     var sharedText: String {
         switch self {
         case .disconnected: "disconnected"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware addresses as people write them.
+// Hardware addresses in text form.
 
-/// Six bytes by which a network card is known.
+/// The six bytes that identify a network card.
 struct MACAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
-    /// - Throws: `WakeOnLANError.invalidMAC` for anything but six pairs of hexadecimal digits with `:` or `-` between them.
+    /// - Throws: `WakeOnLANError.invalidMAC` for anything but six pairs of hexadecimal digits with `:` or `-` between
+    ///   them.
     init(_ text: String) throws(WakeOnLANError) {
         let separator: Character = text.contains("-") ? "-" : ":"
         let pairs = text.split(separator: separator, omittingEmptySubsequences: false)
@@ -14,16 +15,16 @@ struct MACAddress: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Digits only: the standard library also takes a sign.
+    /// Digits only, because the standard library also accepts a sign.
     private static func byte(_ pair: Substring) -> UInt8? {
         guard pair.utf8.count == 2, pair.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         return UInt8(pair, radix: 16)
     }
 
-    /// What wakes a television: six bytes of ones, then its address sixteen times.
+    /// The wake-up packet: six bytes of ones, then the address sixteen times.
     var magicPacket: [UInt8] { Array(repeating: 0xFF, count: 6) + Array(repeating: bytes, count: 16).joined() }
 
-    /// However they are written. What is no address is only equal to itself.
+    /// Compares addresses in any notation. Text that is not an address equals only the same text.
     static func areEqual(_ one: String, _ other: String) -> Bool {
         do {
             return try MACAddress(one) == MACAddress(other)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an app and its widget share that is no secret.
+// Values without secrets that an app and its widget share.
 
 import Foundation
 import SecretMemory
@@ -11,25 +11,25 @@ import Synchronization
 /// let last = AppGroupManager.shared.getString(forKey: LGTVControlManager.Constants.lastStatusKey)
 /// ```
 ///
-/// Each change is written before the call returns, and each read sees what other programs have written. On Linux the defaults
-/// are a file below `$XDG_CONFIG_HOME`, else `~/.config`, that is named after the group; a program with rights that its caller has
-/// not (setuid, setgid, file capabilities) has none, since the environment names the folder.
+/// Each change is written before the call returns, and each read sees what other programs have written. On Linux the
+/// defaults are a file below `$XDG_CONFIG_HOME`, or `~/.config`, named after the group. A program that has more rights
+/// than its caller (setuid, setgid, file capabilities) has no defaults, because the environment names the folder.
 ///
-/// Does not protect anything: the file is plain text. Secrets belong in the keychain.
+/// Does not protect the values: the file is plain text. Secrets belong in the keychain.
 public final class AppGroupManager: Sendable {
     public static let shared = AppGroupManager(appGroupID: "group.com.DaraConsultingInc.LGTVRemoteWidget")
 
-    /// The group of the entitlements file that the defaults are shared in.
+    /// The app group of the entitlements file whose defaults are used.
     public let appGroupID: String
 
-    /// One call at a time: a read in between would not see what the call before it is still writing.
+    /// One call at a time: a concurrent read would not see what another call is still writing.
     private let turn = Mutex(())
 
     init(appGroupID: String) { self.appGroupID = appGroupID }
 
     /// Stores a value as JSON; `nil` removes it.
     ///
-    /// - Returns: Whether it is written: `false` if it cannot be encoded, or the defaults cannot be written.
+    /// - Returns: Whether the value was written: `false` if it cannot be encoded, or if the defaults cannot be written.
     @discardableResult
     public func set<T: Codable>(_ value: T?, forKey key: String) -> Bool {
         guard let value else { return change { $0.removeObject(forKey: key) } }
@@ -41,27 +41,28 @@ public final class AppGroupManager: Sendable {
         }
     }
 
-    /// Reads a value; `nil` if there is none, or none of this type.
+    /// Reads a value; `nil` if there is no value of this type.
     public func get<T: Codable>(_ type: T.Type, forKey key: String) -> T? {
         guard let bytes = read({ $0.data(forKey: key) }) else { return nil }
         do { return try JSON.decode(type, from: bytes) } catch { return nil }
     }
 
-    /// Stores a text; `nil` removes it.
+    /// Stores a string; `nil` removes it.
     ///
-    /// - Returns: Whether it is written.
+    /// - Returns: Whether the string was written.
     @discardableResult
     public func setString(_ value: String?, forKey key: String) -> Bool {
         change { if let value { $0.set(value, forKey: key) } else { $0.removeObject(forKey: key) } }
     }
 
-    /// Reads a text; `nil` if there is none.
+    /// Reads a string; `nil` if there is none.
     public func getString(forKey key: String) -> String? { read { $0.string(forKey: key) } }
 
-    // Without `synchronize()`, which Apple's platforms do by themselves, on Linux a program that never returns to its run
-    // loop writes nothing, and one that has read the defaults once never sees what others write.
+    // Apple platforms do not need `synchronize()`. On Linux, without it, a program that never returns to its run loop
+    // writes nothing, and a program that has read the defaults once never sees later changes by others.
 
-    /// The folder of the defaults is named by the environment, which is not heeded in a program with rights that its caller has not.
+    /// The environment names the folder of the defaults, and is ignored in a program that has more rights than its
+    /// caller.
     private func defaults() -> UserDefaults? {
         ProcessEnvironment.isPrivileged ? nil : UserDefaults(suiteName: appGroupID)
     }

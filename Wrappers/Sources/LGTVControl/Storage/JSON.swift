@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as JSON and back, with errors that keep the value to themselves.
+// Values as JSON and back. The errors do not reveal the value.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
 enum JSON {
-    /// What became of a value, in the keychain's words. Not itself one of the keychain's errors: those have codes of their own.
+    /// A coding failure, in the keychain's words. It is not a keychain error, since those have their own codes.
     struct Failure: Error {
         let cause: KeychainKit.KeychainError
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a keychain manager throws.
+// The error of a keychain manager.
 
 public import Foundation
 @_spi(Wrappers) import KeychainKit
 @_spi(Wrappers) public import KeychainServices
 
-/// Why the keychain did not do what was asked.
+/// Why an operation of the keychain failed.
 ///
 /// ```swift
 /// do {
@@ -15,11 +15,11 @@ public import Foundation
 /// }
 /// ```
 ///
-/// What there is no room for here, what to do next above all, is in ``KeychainManager/lastFailure``.
+/// The rest, such as what to do next, is in ``KeychainManager/lastFailure``.
 public enum KeychainError: Error, Equatable, Sendable {
-    /// The keychain's own code, as `errSecMissingEntitlement` (-34018).
+    /// The keychain's own code, such as `errSecMissingEntitlement` (-34018).
     case unexpectedStatus(OSStatus)
-    /// The value cannot be made JSON, or what is stored is not such a value.
+    /// The value cannot be encoded as JSON, or the stored value is not of this type.
     case encodingFailed
 }
 
@@ -35,7 +35,7 @@ extension KeychainError: LocalizedError, CustomNSError {
         }
     }
 
-    /// Elsewhere the system asks for ``errorDescription`` and ``failureReason`` itself.
+    /// On other platforms the system asks for ``errorDescription`` and ``failureReason`` itself.
     public var errorUserInfo: [String: Any] {
         var texts: [String: Any] = [:]
         texts[NSLocalizedDescriptionKey] = errorDescription
@@ -43,7 +43,7 @@ extension KeychainError: LocalizedError, CustomNSError {
         return texts
     }
 
-    /// In the words of the original, which tests and logs of programs know.
+    /// The original's texts, because tests and logs of programs contain them.
     public var errorDescription: String? {
         switch self {
         case .unexpectedStatus(let status): "Keychain error: \(status)"

@@ -12,46 +12,46 @@ import Foundation
 /// let stored = try keychain.load(TVCredentials.self, service: service, account: account)
 /// ```
 ///
-/// Items go to the first access group of the program's entitlements, and are found in all of them, so that an app and its
-/// widget with one list of groups share them.
+/// New items go to the first access group of the program's entitlements; reading searches all of them. So an app and
+/// its widget with the same list of groups share the items.
 ///
 /// Does not protect against other programs of the same user, which can open the same keychain.
 public final class KeychainManager: Sendable {
     private let keychain: ChosenKeychain
     private let failure = FailureRecord()
 
-    /// Over the keychain of the user.
+    /// A manager of the user's keychain.
     public init() { keychain = ChosenKeychain() }
 
     init(_ keychain: ChosenKeychain) { self.keychain = keychain }
 
-    /// The same over another store, for tests without a keychain.
+    /// The same manager over another store, for tests without a keychain.
     ///
     /// ```swift
     /// let keychain = KeychainManager().using(MemoryStore())
     /// ```
     ///
     /// - Parameters:
-    ///   - store: Where the items are kept.
+    ///   - store: The store of the items.
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: What the user has proven already, and who asks; `nil`: whatever the environment is configured for.
+    ///   - context: What the user has proven already, and how to ask them; `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> KeychainManager {
         KeychainManager(ChosenKeychain(store, accessGroups: accessGroups, context: context))
     }
 
-    /// Why the last call failed, and what to do about it; `nil` if it did not fail. It says nothing of the value.
+    /// Why the last call failed, and what to do about it; `nil` if it succeeded. It reveals nothing about the value.
     public var lastFailure: KeychainKit.KeychainError? { failure.last }
 
-    /// Saves a value: adds an item, or changes the value of the one that is there, in one step.
+    /// Saves a value in one transaction: adds an item, or changes the value of the existing one.
     ///
     /// ```swift
     /// try keychain.save(credentials, service: service, account: account)
     /// ```
     ///
-    /// At every moment, also after a crash or an error, the old value is there or the new one. When an item opens, what it
-    /// asks of the user, its label: all stays as it is.
+    /// At every moment, also after a crash or an error, either the old or the new value is stored. The item keeps its
+    /// accessibility, its access control and its label.
     ///
     /// - Throws: ``KeychainError``.
     public func save<T: Codable>(_ object: T, service: String, account: String) throws {
@@ -66,7 +66,7 @@ public final class KeychainManager: Sendable {
     /// let stored = try keychain.load(TVCredentials.self, service: service, account: account)
     /// ```
     ///
-    /// - Throws: ``KeychainError``; `encodingFailed` if the value is not one of this type.
+    /// - Throws: ``KeychainError``; `encodingFailed` if the value is not of this type.
     public func load<T: Codable>(_ type: T.Type, service: String, account: String) throws -> T? {
         try failure.reporting {
             let bytes = try keychain.secrets(service: service).read(Data.self, for: account)
@@ -74,7 +74,7 @@ public final class KeychainManager: Sendable {
         }
     }
 
-    /// Removes an item. That there is none is no error.
+    /// Removes an item. It is not an error if there is none.
     ///
     /// ```swift
     /// try keychain.delete(service: service, account: account)

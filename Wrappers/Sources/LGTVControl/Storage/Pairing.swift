@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a paired television: its credentials, and the certificate that it showed.
+// The stored data of a paired television: its credentials and its certificate.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
-/// A television as it is known.
+/// A known television.
 struct Pairing: Equatable, Sendable {
     var credentials: TVCredentials
-    /// In DER; `nil`: it has not been connected to over TLS. In an item of its own: the credentials have three fields.
+    /// In DER; `nil` if there was no connection over TLS yet. It is a separate item, because the credentials have three
+    /// fields.
     var certificate: Data?
 
-    /// Whether a television is the one of this pairing.
+    /// Whether this pairing belongs to the television with this address.
     func isOf(mac: String) -> Bool { MACAddress.areEqual(credentials.macAddress, mac) }
 }
 
@@ -30,7 +31,7 @@ struct PairingStore: Sendable {
         try secrets.read(Data.self, for: account).map { try JSON.decode(TVCredentials.self, from: $0) }
     }
 
-    /// Saves credentials. The certificate of another television goes: it would refuse this one.
+    /// Saves credentials. It removes the certificate of another television, which would reject this one.
     func save(_ credentials: TVCredentials) throws {
         let bytes = try JSON.encode(credentials)
         let isAnother = try !isKnown(credentials)
@@ -47,7 +48,7 @@ struct PairingStore: Sendable {
         }
     }
 
-    /// Whether the credentials that are there are for the same television. Those that cannot be read are for none.
+    /// Whether the stored credentials belong to the same television. Unreadable credentials belong to none.
     private func isKnown(_ credentials: TVCredentials) throws -> Bool {
         do {
             return try self.credentials().map { MACAddress.areEqual($0.macAddress, credentials.macAddress) } ?? false
@@ -65,12 +66,12 @@ struct PairingStore: Sendable {
             credentials: credentials, certificate: try await secrets.read(Data.self, for: certificateAccount))
     }
 
-    /// Replaces what there was by a pairing, credentials and certificate at once.
+    /// Replaces the stored pairing, credentials and certificate at once.
     nonisolated(nonsending) func save(_ pairing: Pairing) async throws {
         let bytes = try JSON.encode(pairing.credentials)
         try await secrets.transaction { (transaction) async throws in
-            // In this order, where they are made one after another: a certificate that is too many refuses, and one that is
-            // missing would trust anybody.
+            // This order matters if the changes are made one after another: a stale certificate only rejects the
+            // television, but a missing one would accept any device.
             if let certificate = pairing.certificate { try transaction.save(certificate, for: certificateAccount) }
             try transaction.save(bytes, for: account)
             if pairing.certificate == nil { transaction.remove(for: certificateAccount) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How calls to the keychain end: on record, and for callers in this module's own words.
+// Records the outcome of keychain calls, and converts it to this module's errors.
 
 @_spi(Wrappers) import KeychainKit
 
 extension FailureRecord {
-    /// Records how something ends.
+    /// Records the outcome.
     ///
-    /// - Throws: ``KeychainError`` for what the keychain, or JSON, refuses.
+    /// - Throws: ``KeychainError`` for failures of the keychain or of JSON.
     func reporting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             let result = try body()
@@ -18,9 +18,9 @@ extension FailureRecord {
         }
     }
 
-    /// Records how something ends.
+    /// Records the outcome.
     ///
-    /// - Throws: What it throws.
+    /// - Throws: The error of the body.
     nonisolated(nonsending) func recorded<Result>(
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a valet throw.
+// The errors of a valet.
 
 public import Foundation
 @_spi(Wrappers) import KeychainKit
 
-/// Why a call of a valet failed. What these six cannot tell apart, the valet's `lastFailure` does.
+/// Why a call of a valet failed. The valet's `lastFailure` has more detail than these six cases.
 ///
 /// ```swift
 /// do {
@@ -14,14 +14,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Bridged to an `NSError` it has Apple's domain and codes, so that `(error as NSError).code == -25300` means the same as
+/// Bridged to an `NSError`, it has Apple's domain and codes: `(error as NSError).code == -25300` means the same as
 /// ``itemNotFound``.
 public enum KeychainError: Int, CaseIterable, CustomStringConvertible, Error, Equatable, Sendable {
-    /// The keychain is locked, damaged, full, busy, cannot ask for what the item wants … (`errSecNotAvailable`).
+    /// The keychain is locked, damaged, full or busy, cannot ask in the way that the item requires …
+    /// (`errSecNotAvailable`).
     case couldNotAccessKeychain
-    /// The person has cancelled, or has not proven who they are (`errSecUserCanceled`).
+    /// The user cancelled, or was not authenticated (`errSecUserCanceled`).
     case userCancelled
-    /// There is no value for the key, or none of the type that was asked for (`errSecItemNotFound`).
+    /// There is no value for the key, or it is not of the requested type (`errSecItemNotFound`).
     case itemNotFound
     /// The program may not use the access group (`errSecMissingEntitlement`).
     case missingEntitlement

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a migration was not made.
+// Why a migration failed.
 
 public import Foundation
 
-/// Why a migration was not made. Nothing has changed then, but for what ``removalFailed`` says.
+/// Why a migration failed. Nothing has changed then, except as described at ``removalFailed``.
 ///
 /// ```swift
 /// do {
@@ -13,19 +13,19 @@ public import Foundation
 /// }
 /// ```
 public enum MigrationError: Int, CaseIterable, CustomStringConvertible, Error, Equatable, Sendable {
-    /// The query is empty, names no class or another than generic passwords, limits the number of results, or says what
-    /// to return of them.
+    /// The query is empty, has no class or a class other than generic passwords, limits the number of results, or says
+    /// what to return.
     case invalidQuery
     /// A key is not text, or is empty.
     case keyToMigrateInvalid
     /// A value is empty.
     case dataToMigrateInvalid
-    /// Two values would get the same key.
+    /// Two values would have the same key.
     case duplicateKeyToMigrate
-    /// There is a value for the key in the valet that migrates.
+    /// The target valet already has a value for the key.
     case keyToMigrateAlreadyExistsInValet
-    /// What was copied could not be removed where it came from. In a keychain without transactions, and between two, some
-    /// of it may have been removed by then: each value is either where it was or where it was to go.
+    /// The copied items could not be removed from their source. Without transactions, and between two keychains, some
+    /// may already have been removed: each value is either at its source or at its destination.
     case removalFailed
 
     public var description: String { "MigrationError.\(name)" }

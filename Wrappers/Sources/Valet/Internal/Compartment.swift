@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all kinds of valets do: the calls on the items of one service.
+// The calls on the items of one service, for all kinds of valets.
 
 import Foundation
 @_spi(Wrappers) import KeychainEngine
 @_spi(Wrappers) import KeychainKit
 
-/// The items of one service in one keychain, and why the last call on them failed.
+/// The items of one service in one keychain, and the failure of the last call on them.
 struct Compartment: Sendable {
     let service: Service
     let keychain: ChosenKeychain
     let failures = FailureRecord()
 
-    /// What ``canAccess()`` writes; the name is the one it has always had, so that there is only one.
+    /// The key that ``canAccess()`` writes. It is the same as in the original, so that there is only one such item.
     static let canaryKey = "VAL_KeychainCanaryUsername"
     private static let canaryValue = "VAL_KeychainCanaryPassword"
 
-    /// The items as KeychainKit knows them.
+    /// The items as a store of KeychainKit.
     var secrets: SecretStore {
         let configuration = service.configuration
         var secrets = keychain.secrets(service: service.description, accessGroup: service.accessGroup)
         secrets.accessibility = configuration.accessibility.ofKeychainKit
         secrets.accessControl = configuration.accessControl?.flags
         secrets.synchronizable = configuration.isSynchronizable
-        // What several changes are here, must not be left half made.
+        // Several changes belong together here and must not be made in part.
         secrets.options.changesInSteps = false
         return secrets
     }
@@ -35,7 +35,7 @@ struct Compartment: Sendable {
         try recording { () throws(KeychainKit.KeychainError) in try secrets.save(object, for: key) }
     }
 
-    /// The old item gives way to a new one in one step, so that nobody is asked for permission to change what it protects.
+    /// A new item replaces the old one in one transaction, so that the user is not asked for permission to change it.
     func replaceObject(_ object: Data, forKey key: String) throws(KeychainError) {
         try check(key)
         try check(object)
@@ -49,9 +49,9 @@ struct Compartment: Sendable {
                 try transaction.save(object, for: key)
             }
         } catch {
-            // A transaction throws what its body throws, and this body throws only errors of KeychainKit.
+            // A transaction rethrows the error of its body, and this body throws only KeychainKit errors.
             if let failure = error as? KeychainKit.KeychainError, failure.reason != .unsupported { throw failure }
-            // A keychain without transactions changes the item in place, and may ask.
+            // A keychain without transactions changes the item in place, and may ask the user.
             try secrets.save(object, for: key)
         }
     }
@@ -95,7 +95,7 @@ struct Compartment: Sendable {
         _ = try recording { () throws(KeychainKit.KeychainError) in try secrets.removeAll() }
     }
 
-    // MARK: - Whether it works
+    // MARK: - Access check
 
     /// Writes a value and reads it.
     func canAccess() -> Bool {
@@ -116,7 +116,7 @@ struct Compartment: Sendable {
         }
     }
 
-    /// Writes a value that nobody is asked for and reads it, and writes one that somebody would be asked for.
+    /// Writes and reads a value that does not require the user, and writes one that does.
     func canAccessWithoutPrompt() -> Bool {
         let plain = Compartment(
             service: service.with(.valet(service.configuration.accessibility)), keychain: keychain)
@@ -146,9 +146,10 @@ struct Compartment: Sendable {
         }
     }
 
-    /// Failures of KeychainKit as this module's; everything else as it is. For migrations, which throw two kinds of errors.
+    /// Converts failures of KeychainKit to this module's; other errors are unchanged. For migrations, which throw two
+    /// kinds of errors.
     func recordingAny<Result>(_ body: () throws -> Result) throws -> Result {
-        // What fails without KeychainKit has no reason of its, and the one of a call before would be taken for it.
+        // A failure outside KeychainKit has no record there; the record of an earlier call must not be taken for it.
         failures.record(nil)
         do {
             return try body()
@@ -157,7 +158,7 @@ struct Compartment: Sendable {
         }
     }
 
-    /// What is thrown for it.
+    /// The error to throw for a failure.
     func recorded(_ failure: KeychainKit.KeychainError) -> KeychainError {
         failures.record(failure)
         return KeychainError(failure)
@@ -185,15 +186,15 @@ extension KeychainKit.KeychainError {
 // MARK: - Equality
 
 extension Compartment {
-    /// Whether both are the same items of the same keychain.
+    /// Whether both stand for the same items of the same keychain.
     func isSame(as other: Compartment) -> Bool { service == other.service && keychain.isSame(as: other.keychain) }
 
-    /// Equal for all that ``isSame(as:)`` calls the same.
+    /// Equal for compartments that ``isSame(as:)`` considers the same.
     var hash: Int { service.name.hashValue }
 }
 
 extension ChosenKeychain {
-    /// Asks as the chosen context does, and has proven nothing.
+    /// A context that asks as the chosen one does, without proofs.
     var freshContext: AuthenticationContext { context?.withoutProofs() ?? AuthenticationContext() }
 
     func isSame(as other: ChosenKeychain) -> Bool {

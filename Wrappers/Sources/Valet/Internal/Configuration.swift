@@ -3,14 +3,14 @@
 
 @_spi(Wrappers) import KeychainKit
 
-/// What kind of valet it is, and when its items open.
+/// The kind of a valet, and when its items open.
 enum Configuration: CustomStringConvertible, Sendable {
     case valet(Accessibility)
     case iCloud(CloudAccessibility)
     case secureEnclave(SecureEnclaveAccessControl)
     case singlePromptSecureEnclave(SecureEnclaveAccessControl)
 
-    /// As it stands in the services of items: the names that the classes had once.
+    /// The name in the services of items. These were once the names of classes.
     var description: String {
         switch self {
         case .valet: "VALValet"
@@ -28,7 +28,7 @@ enum Configuration: CustomStringConvertible, Sendable {
         }
     }
 
-    /// `nil`: nobody is asked.
+    /// `nil`: the user is not asked.
     var accessControl: SecureEnclaveAccessControl? {
         switch self {
         case .valet, .iCloud: nil
@@ -40,7 +40,7 @@ enum Configuration: CustomStringConvertible, Sendable {
         if case .iCloud = self { true } else { false }
     }
 
-    /// For people.
+    /// A description for people.
     var prettyDescription: String { "\(accessibility) (\(kind))" }
 
     private var kind: String {

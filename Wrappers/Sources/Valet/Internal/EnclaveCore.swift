@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two valets that ask a person share. They differ in how long the answer counts.
+// What the two valets that ask the user share. They differ in how long an answer is valid.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 import Synchronization
 
-/// The items of a valet that asks a person before it reads, and what the person has proven so far.
+/// The items of a valet that asks the user before it reads, and what the user has proven so far.
 final class EnclaveCore: Sendable {
-    /// How long the answer of a person counts.
+    /// How long an answer of the user is valid.
     enum Prompting {
-        /// For one reading.
+        /// For one read.
         case eachTime
         /// Until ``EnclaveCore/requirePromptOnNextAccess()``.
         case once
@@ -18,10 +18,10 @@ final class EnclaveCore: Sendable {
     let compartment: Compartment
     let accessControl: SecureEnclaveAccessControl
     private let prompting: Prompting
-    /// What the person has proven since they were asked. Only ``Prompting/once`` uses it.
+    /// What the user has proven since they were asked. Only ``Prompting/once`` uses it.
     private let proven: Mutex<AuthenticationContext>
-    /// Held while a value is read: a thread that waits for another's prompt finds it answered. It is recursive, because the
-    /// authenticator may read a value as well.
+    /// Held while a value is read: a thread that waits for another thread's prompt then uses its answer. It is
+    /// recursive, because the authenticator may also read a value.
     private let reading = NSRecursiveLock()
 
     init(
@@ -43,14 +43,14 @@ final class EnclaveCore: Sendable {
             service, accessControl, prompting, ChosenKeychain(store, accessGroups: accessGroups, context: context))
     }
 
-    // MARK: - Without asking anybody
+    // MARK: - Without asking the user
 
-    /// An item that exists is replaced and not changed: changing it would ask.
+    /// An existing item is replaced, not changed, because a change would ask the user.
     func setObject(_ object: Data, forKey key: String) throws(KeychainError) {
         try compartment.replaceObject(object, forKey: key)
     }
 
-    // MARK: - Asking
+    // MARK: - Asking the user
 
     func object(forKey key: String, withPrompt prompt: String) throws(KeychainError) -> Data {
         try asking(prompt) { (secrets) throws(KeychainError) in try compartment.object(forKey: key, secrets) }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values on their way into a valet: all of them at once, or none.
+// The migration of values into a valet: all of them or none.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
-/// A migration: reads everything, checks everything, and then makes one change of it.
+/// A migration: it reads and checks everything, and then makes one change.
 struct Migration {
     typealias Transform = (MigratableKeyValuePair<AnyHashable>) throws -> MigratableKeyValuePair<String>?
 
     let sources: [MigrationSource]
     let destination: Compartment
-    /// Whether what was copied is removed where it came from.
+    /// Whether the copied items are removed from their source.
     var removes = false
-    /// Whether it is an error that there is nothing to migrate.
+    /// Whether it is an error if there is nothing to migrate.
     var needsItems = true
 
     /// - Returns: How many values were migrated.
-    /// - Throws: What `transform` throws, unchanged.
+    /// - Throws: Errors of `transform`, unchanged.
     func run(_ transform: Transform) throws -> Int {
         var attempts = 3
         while true {
@@ -43,10 +43,10 @@ struct Migration {
         return pairs.count
     }
 
-    /// The pairs to store, if all of them can be.
+    /// The pairs to store, if all of them are valid.
     private func checked(_ found: [FoundItem], _ transform: Transform) throws -> [MigratableKeyValuePair<String>] {
         var pairs: [MigratableKeyValuePair<String>] = []
-        // In bytes: keys of the same look are different ones.
+        // Compared as bytes: Swift considers different keys with the same look equal.
         var keys: Set<Data> = []
         for item in found {
             guard let value = item.value else { continue }  // an item that carries attributes alone
@@ -64,12 +64,12 @@ struct Migration {
         return pairs
     }
 
-    /// Whether the item of that key is one of those that the migration removes: it only gets another accessibility.
+    /// Whether the item with that key is one that the migration removes: then only its accessibility changes.
     private func isReplacedInPlace(_ key: String, _ found: [FoundItem]) -> Bool {
         removes && found.contains { $0.name?.isIn(destination, key) == true }
     }
 
-    /// The key as it is, if it is text.
+    /// Keeps the key, if it is text.
     static func keepingKeys(
         _ pair: MigratableKeyValuePair<AnyHashable>
     ) throws -> MigratableKeyValuePair<String>? {
@@ -78,7 +78,7 @@ struct Migration {
     }
 }
 
-/// Somebody has changed an item between the reading and the change.
+/// Another program changed an item between the read and the change.
 struct SourceHasChanged: Error {}
 
 extension KeychainKit.KeychainError {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change that a migration comes to: one transaction where the keychain has them.
+// The change that a migration makes, in one transaction if the keychain supports them.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 
 struct MigrationChange {
     let pairs: [MigratableKeyValuePair<String>]
-    /// What is removed; none if the migration only copies.
+    /// The items to remove; none if the migration only copies.
     let found: [FoundItem]
-    /// Where it is removed.
+    /// The keychain to remove them from.
     let origin: ChosenKeychain
-    /// Where the pairs go.
+    /// The destination of the pairs.
     let secrets: SecretStore
     let destination: Compartment
 
@@ -33,14 +33,14 @@ struct MigrationChange {
         }
     }
 
-    /// What is removed has to be what was copied: a newer value would be lost.
+    /// Only an item with the copied value is removed: otherwise a newer value would be lost.
     private func remove(_ removal: Removal, _ source: SecretTransaction) throws {
         let (item, account) = (removal.item, removal.name.account)
         if !item.isCanary, try source.read(Data.self, for: account) != item.value { throw SourceHasChanged() }
         source.remove(for: account)
     }
 
-    // MARK: - At once
+    // MARK: - In one transaction
 
     private func makeAtOnce(_ removals: [Removal]) throws {
         try secrets.transaction { transaction in
@@ -51,8 +51,8 @@ struct MigrationChange {
 
     // MARK: - In steps
 
-    /// For two keychains, and for one without transactions. Items are removed one by one and by their names: what the
-    /// query finds by now may be more, and be it what was just created.
+    /// For two keychains, and for one without transactions. Items are removed one by one and by name: the query might
+    /// now match more, including the copies.
     private func makeInSteps(_ removals: [Removal]) throws {
         var copies: [Data: String] = [:]
         do throws(KeychainKit.KeychainError) {
@@ -67,7 +67,7 @@ struct MigrationChange {
         do {
             for removal in removals {
                 try removeAlone(removal)
-                // From here on it is no copy any more.
+                // From here on this item is the only one, not a copy.
                 copies[Data(removal.name.account.utf8)] = nil
             }
         } catch {
@@ -88,7 +88,7 @@ struct MigrationChange {
             do throws(KeychainKit.KeychainError) {
                 try secrets.remove(for: key)
             } catch {
-                // What has gone wrong before is thrown; that this is left behind, lastFailure tells.
+                // The earlier error is thrown; `lastFailure` reports that this copy remains.
                 destination.failures.record(error)
             }
         }

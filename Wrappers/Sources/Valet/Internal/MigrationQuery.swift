@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dictionary that says what is migrated: whether it can be, and what is added to it.
+// The dictionary that selects the items to migrate: its validation, and what is added to it.
 
 import Foundation
 @_spi(Wrappers) import KeychainServices
 
-/// A program's dictionary. Its conditions go to the keychain as they are.
+/// A program's dictionary. Its conditions are passed to the keychain unchanged.
 struct MigrationQuery {
     let entries: [String: AnyHashable]
 
-    /// Whether it asks for all items of one class, and leaves to the migration what is returned of them.
+    /// Whether it selects all items of one class, and does not say what to return.
     var isValid: Bool {
         let isAboutPasswords = text(kSecClass) == kSecClassGenericPassword as String
         let isAboutAll = text(kSecMatchLimit) != kSecMatchLimitOne as String
@@ -18,7 +18,8 @@ struct MigrationQuery {
         return isAboutPasswords && isAboutAll && leavesReturns && entries[kSecAttrAccessControl as String] == nil
     }
 
-    /// For the names of all that match. Values are fetched one by one: Apple does not return those of several.
+    /// Searches the names of all matching items. Values are read one by one, because Apple does not return the values
+    /// of several items.
     var search: [String: Any] {
         adding([
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true, kSecReturnPersistentRef: true,
@@ -26,10 +27,10 @@ struct MigrationQuery {
         ])
     }
 
-    /// For the value of one that was found, asked for in the same way.
+    /// Reads the value of one found item, with the same conditions.
     func value(of reference: Data) -> [String: Any] {
         adding([kSecValuePersistentRef: reference, kSecReturnData: true]) {
-            // The names of all `kSecUse…` keys, some of which Apple's compiler warns of.
+            // The text of all `kSecUse…` keys. Apple's compiler warns of some of the constants.
             $0.hasPrefix("u_") || $0 == kSecUseDataProtectionKeychain as String
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is migrated: the items that a dictionary finds in a keychain.
+// The items to migrate, as a dictionary finds them in a keychain.
 
 import Foundation
 import KeychainEngine
@@ -7,7 +7,7 @@ import KeychainEngine
 @_spi(Wrappers) import KeychainSecItem
 @_spi(Wrappers) import KeychainServices
 
-/// Items that are to be migrated, by the dictionary that finds them.
+/// The items to migrate, with the dictionary that finds them.
 struct MigrationSource {
     let keychain: ChosenKeychain
     let query: MigrationQuery
@@ -18,7 +18,7 @@ struct MigrationSource {
         guard query.isValid else { throw .invalidQuery }
     }
 
-    /// Everything that matches, none if nothing does.
+    /// All matching items; empty if there are none.
     func items(_ context: AuthenticationContext) throws -> [FoundItem] {
         let functions = try functions()
         let asking = functions.authenticationContext(Authorization(context))
@@ -54,18 +54,18 @@ extension SecItemFunctions {
     }
 }
 
-/// An item that was found, and that a value may go with.
+/// An item that was found, and its value if it has one.
 struct FoundItem {
     /// Text or bytes.
     let key: AnyHashable
     let reference: Data
-    /// `nil`: one whose service or key is no text.
+    /// `nil` for an item whose service or key is not text.
     let name: ItemName?
-    /// `nil`: none, or not read.
+    /// `nil` if there is none, or it was not read.
     var value: Data?
 
     var isCanary: Bool { key.base as? String == Compartment.canaryKey }
-    /// Whether a migration may remove it. What carries attributes alone was not copied, and stays.
+    /// Whether a migration may remove the item. An item with attributes alone was not copied, and stays.
     var mayGo: Bool { isCanary || value != nil }
 
     init?(_ attributes: [String: Any]) {
@@ -83,7 +83,7 @@ struct FoundItem {
     }
 }
 
-/// What makes an item one and no other.
+/// The attributes that identify an item.
 struct ItemName {
     let service, accessGroup, account: String
     let isSynchronizable: Bool
@@ -103,7 +103,7 @@ struct ItemName {
         return secrets
     }
 
-    /// Whether it is what a valet has under a key.
+    /// Whether it is the item of a key in a valet.
     func isIn(_ compartment: Compartment, _ key: String) -> Bool {
         let (other, group) = (compartment.service, compartment.service.accessGroup ?? accessGroup)
         let texts = [(service, other.description), (account, key), (accessGroup, group)]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service under which the items of a valet lie: the same text as ever, so that existing items are found.
+// The service of a valet's items. The text is that of the original, so that existing items are found.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 @_spi(Wrappers) import KeychainServices
 
-/// Where the items of a valet lie: their service, and perhaps their access group.
+/// The location of a valet's items: their service, and optionally their access group.
 enum Service: CustomStringConvertible, Equatable, Sendable {
     case standard(Identifier, Configuration)
-    /// Without an identifier the group's own name is all that tells it from others.
+    /// Without an identifier, only the group's name distinguishes it from others.
     case sharedGroup(SharedGroupIdentifier, Identifier?, Configuration)
     /// The identifier itself is the service.
     case standardOverride(service: Identifier, Configuration)
@@ -19,7 +19,7 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
     /// The service.
     var description: String { description(configuration.accessibility.description) }
 
-    /// - Parameter accessibility: What stands for it in the service, where the service names it.
+    /// - Parameter accessibility: The text for the accessibility, in services that contain it.
     func description(_ accessibility: String) -> String {
         let control = configuration.accessControl?.description ?? ""
         return switch self {
@@ -33,12 +33,13 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
         }
     }
 
-    /// Which items it means, in bytes as keychains compare them: to Swift text of the same look is equal.
+    /// The items that it stands for, as bytes, because keychains compare bytes. Swift considers different texts with
+    /// the same look equal.
     var name: [[UInt8]] {
         [accessGroup ?? "", description, configuration.isSynchronizable ? "synchronizable" : ""].map { Array($0.utf8) }
     }
 
-    /// Tells apart also what the same items are stored with.
+    /// Also distinguishes how the same items are stored.
     var uniqueName: [[UInt8]] { name + [Array(configuration.prettyDescription.utf8)] }
 
     var configuration: Configuration {
@@ -57,10 +58,10 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
         }
     }
 
-    /// For people.
+    /// A description for people.
     var summary: String { "\(identifier) \(configuration.prettyDescription)" }
 
-    /// `nil`: the program's own.
+    /// `nil`: the program's default group.
     var accessGroup: String? {
         switch self {
         case .standard, .standardOverride: nil
@@ -82,7 +83,7 @@ enum Service: CustomStringConvertible, Equatable, Sendable {
 // MARK: - As a dictionary
 
 extension Service {
-    /// What finds the items of the service, and makes new ones.
+    /// The attributes that find the items of the service, and that new items have.
     func generateBaseQuery() -> [String: AnyHashable] {
         var query = query(description)
         guard let control = configuration.accessControl else {
@@ -95,7 +96,7 @@ extension Service {
         return query
     }
 
-    /// What finds the items of a service of this valet's group and kind, of whatever accessibility.
+    /// The attributes that find the items of a service in this valet's group and of its kind, with any accessibility.
     func query(_ service: String) -> [String: AnyHashable] {
         var query: [String: AnyHashable] = [
             kSecClass as String: kSecClassGenericPassword as String, kSecAttrService as String: service,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object for each name, for as long as somebody holds it.
+// One object for each name, as long as it is in use.
 
 import Synchronization
 
-/// Objects by name, which is compared byte by byte. It keeps none of them alive, and forgets the names of those that are gone.
+/// Objects by name, compared byte by byte. The references are weak, and names of released objects are removed.
 final class WeakStorage<Object: AnyObject & Sendable>: Sendable {
     private struct Reference: Sendable {
         weak var object: Object?
@@ -11,7 +11,8 @@ final class WeakStorage<Object: AnyObject & Sendable>: Sendable {
 
     private let references = Mutex<[[[UInt8]]: Reference]>([:])
 
-    /// The object of that name, made if there is none. Threads that ask at the same time get the same one.
+    /// The object with this name; it is created if there is none. Threads that ask at the same time get the same
+    /// object.
     func object(_ name: [[UInt8]], orMake make: () -> Object) -> Object {
         references.withLock { references in
             if let object = references[name]?.object { return object }

@@ -11,16 +11,17 @@
 public enum Accessibility: Int, CaseIterable, CustomStringConvertible, Equatable, Sendable {
     /// While the keychain is unlocked.
     case whenUnlocked = 1
-    /// Once the keychain was unlocked after the machine has started.
+    /// After the first unlock since the machine started.
     case afterFirstUnlock = 2
-    /// While the keychain is unlocked, a passphrase is set, and on this machine only. They are gone when the passphrase is.
+    /// While the keychain is unlocked and has a passphrase, on this machine only. Removing the passphrase removes the
+    /// items.
     case whenPasscodeSetThisDeviceOnly = 4
     /// While the keychain is unlocked, on this machine only.
     case whenUnlockedThisDeviceOnly = 5
-    /// Once the keychain was unlocked after the machine has started, on this machine only.
+    /// After the first unlock since the machine started, on this machine only.
     case afterFirstUnlockThisDeviceOnly = 6
 
-    /// As it stands in the services of items, for instance `AccessibleWhenUnlocked`.
+    /// The text in the service of items, for instance `AccessibleWhenUnlocked`.
     public var description: String {
         switch self {
         case .whenUnlocked: "AccessibleWhenUnlocked"
@@ -45,7 +46,7 @@ public enum Accessibility: Int, CaseIterable, CustomStringConvertible, Equatable
     }
 }
 
-/// When the items of a valet can be opened that take part in synchronization: what is bound to one machine cannot.
+/// When the items of a synchronized valet can be opened. Items that are bound to one machine cannot be synchronized.
 ///
 /// ```swift
 /// let accessibility = CloudAccessibility.whenUnlocked.accessibility
@@ -53,12 +54,12 @@ public enum Accessibility: Int, CaseIterable, CustomStringConvertible, Equatable
 public enum CloudAccessibility: Int, CaseIterable, CustomStringConvertible, Equatable, Sendable {
     /// While the keychain is unlocked.
     case whenUnlocked = 1
-    /// Once the keychain was unlocked after the machine has started.
+    /// After the first unlock since the machine started.
     case afterFirstUnlock = 2
 
     public var description: String { accessibility.description }
 
-    /// The same for valets in general.
+    /// The corresponding accessibility of valets in general.
     public var accessibility: Accessibility {
         switch self {
         case .whenUnlocked: .whenUnlocked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a valet is called.
+// The name of a valet.
 
 /// The name of a valet: text that is not empty.
 ///
@@ -15,6 +15,6 @@ public struct Identifier: CustomStringConvertible, Hashable, Sendable {
         description = string
     }
 
-    /// For what is known not to be empty.
+    /// For text that is known not to be empty.
     init(_ group: SharedGroupIdentifier) { description = group.description }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value on its way from elsewhere into a valet.
+// A value to migrate into a valet.
 
 public import Foundation
 
-/// A key and its value, as they are found or as they are to become.
+/// A key and its value, before or after the program has changed them.
 ///
 /// ```swift
 /// let pair = MigratableKeyValuePair(key: "token", value: "s3cret")

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person has to prove before a value is read.
+// What the user has to prove before a value is read.
 
 @_spi(Wrappers) import KeychainKit
 
-/// What a person has to prove before a value is read.
+/// What the user has to prove before a value is read.
 ///
 /// ```swift
 /// let control = SecureEnclaveAccessControl.userPresence
 /// ```
 ///
-/// On Linux only the passphrase can be asked for: storing what asks for biometry alone fails.
+/// On Linux the user can only be asked for the passphrase. Storing an item that requires biometry alone fails.
 public enum SecureEnclaveAccessControl: Int, CaseIterable, CustomStringConvertible, Equatable, Sendable {
     /// Biometry or the passphrase.
     case userPresence = 1
-    /// A finger or a face, also one that was added later.
+    /// A fingerprint or a face, including one that was added later.
     case biometricAny
-    /// A finger or a face that was there when the item was stored.
+    /// A fingerprint or a face that was enrolled when the item was stored.
     case biometricCurrentSet
     /// The passphrase.
     case devicePasscode
 
-    /// As it stands at the end of the services of items; empty for ``userPresence``, which is older than the others.
+    /// The text at the end of the service of items; empty for ``userPresence``, which is older than the others.
     public var description: String {
         switch self {
         case .userPresence: ""

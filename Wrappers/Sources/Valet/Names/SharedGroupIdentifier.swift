@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The access group of a valet whose items several programs use.
 
-/// An access group: a prefix, a period, and the name of the group. The programs that are to use it have it among their
-/// entitlements.
+/// An access group: a prefix, a period, and the name of the group. It must be among the entitlements of the programs
+/// that use it.
 ///
 /// ```swift
 /// let group = SharedGroupIdentifier(appIDPrefix: "AB12CDE345", nonEmptyGroup: "com.example.shared")
@@ -13,7 +13,7 @@ public struct SharedGroupIdentifier: CustomStringConvertible, Hashable, Sendable
 
     /// A keychain access group.
     ///
-    /// - Parameter appIDPrefix: The identifier of the developer's team, as entitlements have it.
+    /// - Parameter appIDPrefix: The identifier of the developer's team, as in entitlements.
     /// - Returns: `nil` if one of the two is empty.
     public init?(appIDPrefix: String, nonEmptyGroup groupIdentifier: String?) {
         self.init(prefix: appIDPrefix, groupIdentifier)
@@ -35,7 +35,7 @@ public struct SharedGroupIdentifier: CustomStringConvertible, Hashable, Sendable
         (self.prefix, self.groupIdentifier) = (prefix, groupIdentifier)
     }
 
-    /// The access group as items have it.
+    /// The access group of the items.
     public var description: String { "\(prefix).\(groupIdentifier)" }
 
     var asIdentifier: Identifier { Identifier(self) }

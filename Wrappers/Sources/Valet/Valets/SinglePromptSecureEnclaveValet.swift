@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a person is asked for once.
+// Values for which the user is asked once.
 
 public import Foundation
 @_spi(Wrappers) public import KeychainKit
 
-/// Keeps values that a person is asked for once, when the first is read, until ``requirePromptOnNextAccess()``.
+/// Keeps values for which the user is asked once, at the first read, until ``requirePromptOnNextAccess()``.
 ///
 /// ```swift
 /// singlePromptValet.requirePromptOnNextAccess()
 /// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
 /// ```
 ///
-/// There is one object for each configuration, for as long as somebody holds it. It can be used from all threads at once.
+/// There is one object for each configuration, as long as the program refers to it. It can be used from all threads at
+/// once.
 ///
-/// On Linux a person proves presence with the passphrase of the keychain. Without a passphrase nothing can be stored, and
-/// removing it removes the values.
+/// On Linux the user proves presence with the passphrase of the keychain. Without a passphrase nothing can be stored,
+/// and removing it removes the values.
 ///
 /// Does not protect against a program of the same user that waits until the passphrase is given.
 public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
     public var identifier: Identifier { service.identifier }
-    /// What a person has to prove.
+    /// What the user has to prove.
     public var accessControl: SecureEnclaveAccessControl { core.accessControl }
 
     private let core: EnclaveCore
@@ -32,7 +33,7 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
     private var compartment: Compartment { core.compartment }
     var service: Service { core.service }
 
-    // MARK: - The valets that there are
+    // MARK: - Factories
 
     private static let valets = WeakStorage<SinglePromptSecureEnclaveValet>()
 
@@ -44,7 +45,7 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
         }
     }
 
-    /// The valet of that name. Another access control is another valet, with other values.
+    /// The valet with this name. A valet with another access control is another valet, with other values.
     ///
     /// ```swift
     /// let valet = SinglePromptSecureEnclaveValet.valet(with: identifier, accessControl: .userPresence)
@@ -55,13 +56,13 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
         findOrCreate(.standard(identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
     }
 
-    /// The valet of an access group, whose items all programs have that may use the group.
+    /// The valet of an access group. All programs that may use the group share its items.
     ///
     /// ```swift
     /// let valet = SinglePromptSecureEnclaveValet.sharedGroupValet(with: group, accessControl: .userPresence)
     /// ```
     ///
-    /// - Parameter identifier: Tells apart several valets of one group.
+    /// - Parameter identifier: Distinguishes several valets of one group.
     public static func sharedGroupValet(
         with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil,
         accessControl: SecureEnclaveAccessControl
@@ -70,7 +71,7 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
             .sharedGroup(groupIdentifier, identifier, .singlePromptSecureEnclave(accessControl)), accessControl)
     }
 
-    /// The same valet over another store: for tests without a keychain.
+    /// The same valet over another store, for tests without a keychain.
     ///
     /// ```swift
     /// let tested = singlePromptValet.using(MemoryStore(passphrase: "open sesame"))
@@ -79,41 +80,40 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
     /// - Parameters:
     ///   - store: Where the items are kept.
     ///   - accessGroups: The access groups that may be used; `nil`: all.
-    ///   - context: Who asks; what it has proven already counts for nothing here. `nil`: whatever the environment is
-    ///     configured for.
+    ///   - context: How to ask the user; existing proofs are ignored. `nil`: as the environment is configured.
     public func using(
         _ store: any ItemStore, accessGroups: AccessGroups? = nil, context: AuthenticationContext? = nil
     ) -> SinglePromptSecureEnclaveValet {
         SinglePromptSecureEnclaveValet(core.using(store, accessGroups, context))
     }
 
-    /// Why the last call failed, as KeychainKit says it; `nil` if it did not fail, or for a reason that KeychainKit has no part
-    /// in.
+    /// The KeychainKit error of the last call; `nil` if the call succeeded, or if its failure did not come from
+    /// KeychainKit.
     ///
     /// ```swift
     /// let reason = singlePromptValet.lastFailure?.message
     /// ```
     public var lastFailure: KeychainKit.KeychainError? { compartment.failures.last }
 
-    // MARK: - Without asking anybody
+    // MARK: - Without asking the user
 
-    /// Whether values can be read now, and could be written when it was asked first; else ``lastFailure`` says why not. Nobody
-    /// is asked for anything.
+    /// Whether values can be read now, and could be written when this was first called. If not, ``lastFailure`` says
+    /// why. The user is not asked.
     ///
     /// ```swift
     /// guard singlePromptValet.canAccessKeychain() else { return askForPassphrase() }
     /// ```
     public func canAccessKeychain() -> Bool { compartment.canAccessWithoutPrompt() }
 
-    /// Stores bytes under a key, in place of what is there. Nobody is asked for anything.
+    /// Stores bytes under a key, in place of an existing value. The user is not asked.
     ///
     /// ```swift
     /// try singlePromptValet.setObject(Data([1, 2, 3]), forKey: "key")
     /// ```
     ///
-    /// At every moment, also after a crash, the old value is there or the new one.
+    /// At every moment, also after a crash, either the old or the new value is stored.
     ///
-    /// - Throws: A ``KeychainError``; `emptyKey` and `emptyValue` for what is empty.
+    /// - Throws: A ``KeychainError``; `emptyKey` or `emptyValue` if the key or the value is empty.
     public func setObject(_ object: Data, forKey key: String) throws(KeychainError) {
         try core.setObject(object, forKey: key)
     }
@@ -124,12 +124,12 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
     /// try singlePromptValet.setString("s3cret", forKey: "token")
     /// ```
     ///
-    /// - Throws: A ``KeychainError``; `emptyKey` and `emptyValue` for what is empty.
+    /// - Throws: A ``KeychainError``; `emptyKey` or `emptyValue` if the key or the value is empty.
     public func setString(_ string: String, forKey key: String) throws(KeychainError) {
         try core.setObject(Data(string.utf8), forKey: key)
     }
 
-    /// Whether there is a value for a key. Nobody is asked for anything.
+    /// Whether there is a value for a key. The user is not asked.
     ///
     /// ```swift
     /// if try !singlePromptValet.containsObject(forKey: "token") { signIn() }
@@ -140,7 +140,7 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
         try compartment.containsObject(forKey: key)
     }
 
-    /// Removes the value of a key. That there is none is no error.
+    /// Removes the value of a key. It is not an error if there is none.
     ///
     /// ```swift
     /// try singlePromptValet.removeObject(forKey: "token")
@@ -158,7 +158,8 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
     /// - Throws: A ``KeychainError``.
     public func removeAllObjects() throws(KeychainError) { try compartment.removeAllObjects() }
 
-    /// Migrates what a dictionary finds, all of it at once or nothing, as ``Valet/Valet/migrateObjects(matching:removeOnCompletion:)``.
+    /// Migrates the items that a dictionary finds, all or none, as
+    /// ``Valet/Valet/migrateObjects(matching:removeOnCompletion:)``.
     ///
     /// ```swift
     /// try singlePromptValet.migrateObjects(matching: query, removeOnCompletion: true)
@@ -169,7 +170,7 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
         try compartment.migrate(query, removes: removeOnCompletion)
     }
 
-    /// Migrates all values of a valet that asks for nobody.
+    /// Migrates all values of a valet that does not ask the user.
     ///
     /// ```swift
     /// try singlePromptValet.migrateObjects(from: valet, removeOnCompletion: true)
@@ -180,45 +181,46 @@ public final class SinglePromptSecureEnclaveValet: NSObject, Sendable {
         try compartment.migrate(from: valet, removes: removeOnCompletion)
     }
 
-    // MARK: - Asking
+    // MARK: - Asking the user
 
-    /// The bytes under a key. A person is asked unless they were before.
+    /// The bytes of a key. The user is asked unless they were before.
     ///
     /// ```swift
     /// let key = try singlePromptValet.object(forKey: "key", withPrompt: "open the diary")
     /// ```
     ///
-    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
+    /// - Parameter userPrompt: The purpose, as shown to the user; if empty, the authenticator's default.
     /// - Throws: A ``KeychainError``; `itemNotFound` if there are none, `userCancelled`.
     public func object(forKey key: String, withPrompt userPrompt: String) throws(KeychainError) -> Data {
         try core.object(forKey: key, withPrompt: userPrompt)
     }
 
-    /// The text under a key. A person is asked unless they were before.
+    /// The text of a key. The user is asked unless they were before.
     ///
     /// ```swift
     /// let token = try singlePromptValet.string(forKey: "token", withPrompt: "sign in")
     /// ```
     ///
-    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
-    /// - Throws: A ``KeychainError``; `itemNotFound` if there is none, and for bytes that are no text; `userCancelled`.
+    /// - Parameter userPrompt: The purpose, as shown to the user; if empty, the authenticator's default.
+    /// - Throws: A ``KeychainError``; `itemNotFound` if there is none, and for bytes that are not text;
+    ///   `userCancelled`.
     public func string(forKey key: String, withPrompt userPrompt: String) throws(KeychainError) -> String {
         try core.string(forKey: key, withPrompt: userPrompt)
     }
 
-    /// The keys of all values. A person is asked unless they were before.
+    /// The keys of all values. The user is asked unless they were before.
     ///
     /// ```swift
     /// let keys = try singlePromptValet.allKeys(userPrompt: "show the list")
     /// ```
     ///
-    /// - Parameter userPrompt: What the person is told that it is for; empty leaves it to the authenticator.
+    /// - Parameter userPrompt: The purpose, as shown to the user; if empty, the authenticator's default.
     /// - Throws: A ``KeychainError``.
     public func allKeys(userPrompt: String) throws(KeychainError) -> Set<String> {
         try core.allKeys(userPrompt: userPrompt)
     }
 
-    /// Forgets that the person was asked. What is being read at the moment is read to its end.
+    /// Forgets that the user was asked. A read in progress is completed.
     ///
     /// ```swift
     /// singlePromptValet.requirePromptOnNextAccess()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The valets that there are, one object for each configuration.
+// The factories of valets. There is one object for each configuration.
 
 @_spi(Wrappers) import KeychainKit
 @_spi(Wrappers) import KeychainSecItem
@@ -12,7 +12,7 @@ extension Valet {
         valets.object(service.uniqueName) { Valet(service) }
     }
 
-    /// The valet of that name.
+    /// The valet with this name.
     ///
     /// ```swift
     /// let valet = Valet.valet(with: identifier, accessibility: .whenUnlocked)
@@ -21,7 +21,7 @@ extension Valet {
         findOrCreate(.standard(identifier, .valet(accessibility)))
     }
 
-    /// The valet of that name whose items take part in synchronization.
+    /// The valet with this name whose items take part in synchronization.
     ///
     /// ```swift
     /// let valet = Valet.iCloudValet(with: identifier, accessibility: .whenUnlocked)
@@ -30,13 +30,13 @@ extension Valet {
         findOrCreate(.standard(identifier, .iCloud(accessibility)))
     }
 
-    /// The valet of an access group, whose items all programs have that may use the group.
+    /// The valet of an access group. All programs that may use the group share its items.
     ///
     /// ```swift
     /// let valet = Valet.sharedGroupValet(with: group, accessibility: .whenUnlocked)
     /// ```
     ///
-    /// - Parameter identifier: Tells apart several valets of one group.
+    /// - Parameter identifier: Distinguishes several valets of one group.
     public static func sharedGroupValet(
         with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil, accessibility: Accessibility
     ) -> Valet {
@@ -49,16 +49,16 @@ extension Valet {
     /// let valet = Valet.iCloudSharedGroupValet(with: group, accessibility: .whenUnlocked)
     /// ```
     ///
-    /// - Parameter identifier: Tells apart several valets of one group.
+    /// - Parameter identifier: Distinguishes several valets of one group.
     public static func iCloudSharedGroupValet(
         with groupIdentifier: SharedGroupIdentifier, identifier: Identifier? = nil, accessibility: CloudAccessibility
     ) -> Valet {
         findOrCreate(.sharedGroup(groupIdentifier, identifier, .iCloud(accessibility)))
     }
 
-    // MARK: - With a service of the program's own
+    // MARK: - With a service that the program chooses
 
-    /// The valet whose service is the identifier itself. The accessibility is no part of the name then.
+    /// The valet whose service is the identifier itself. The accessibility is then not part of the name.
     ///
     /// ```swift
     /// let valet = Valet.valet(withExplicitlySet: identifier, accessibility: .whenUnlocked)

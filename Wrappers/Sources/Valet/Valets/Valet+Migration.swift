@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of other services, of older valets, and of those with another accessibility.
+// Migration from other services, older valets, and valets with another accessibility.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit
 @_spi(Wrappers) import KeychainServices
 
-/// Each migration is one step: all values that are found arrive, or nothing changes and an error is thrown. What is removed
-/// where it came from is removed in the same step. In a keychain without transactions (Apple's), and between two, it is
-/// several steps, after each of which every value is in one of the two places.
+/// Each migration is one transaction: all found values are copied and, if requested, removed from their source, or
+/// nothing changes and an error is thrown. Without transactions (Apple's keychain), and between two keychains, it takes
+/// several steps. After each step every value is in one of the two places.
 ///
-/// Migrations throw errors of two types, and so are not typed.
+/// Migrations throw errors of two types, so their errors are not typed.
 extension Valet {
-    /// Migrates what a dictionary finds, as `SecItemCopyMatching` finds it.
+    /// Migrates the items that a dictionary finds, as `SecItemCopyMatching` finds them.
     ///
     /// ```swift
     /// let query: [String: AnyHashable] = [
@@ -21,14 +21,14 @@ extension Valet {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: The class of generic passwords, and conditions; no limit, and nothing about what to return.
-    ///   - removeOnCompletion: Whether the items that were copied are removed.
+    ///   - query: The class of generic passwords, and conditions; no limit, and no return keys.
+    ///   - removeOnCompletion: Whether the copied items are removed.
     /// - Throws: A ``MigrationError``, or a ``KeychainError``: `itemNotFound` if nothing matches.
     public func migrateObjects(matching query: [String: AnyHashable], removeOnCompletion: Bool) throws {
         try compartment.migrate(query, removes: removeOnCompletion)
     }
 
-    /// Copies what a dictionary finds, and lets the program change or leave out each of it.
+    /// Copies the items that a dictionary finds. The program can change or omit each of them.
     ///
     /// ```swift
     /// try valet.migrateObjects(matching: query) { pair in
@@ -37,9 +37,9 @@ extension Valet {
     /// }
     /// ```
     ///
-    /// - Parameter compactMap: What to store for an item, whose key is text or bytes; `nil` leaves it out. It may run more
-    ///   than once.
-    /// - Throws: What `compactMap` throws, unchanged, and then nothing has changed.
+    /// - Parameter compactMap: Returns what to store for an item, whose key is text or bytes; `nil` omits it. It may
+    ///   run more than once.
+    /// - Throws: Errors of `compactMap`, unchanged; nothing has changed then.
     public func migrateObjects(
         matching query: [String: AnyHashable],
         compactMap: (MigratableKeyValuePair<AnyHashable>) throws -> MigratableKeyValuePair<String>?
@@ -48,18 +48,18 @@ extension Valet {
         _ = try Migration(sources: [source], destination: compartment).run(compactMap)
     }
 
-    /// Migrates all values of another valet, also of one over another store.
+    /// Migrates all values of another valet, which may use another store.
     ///
     /// ```swift
     /// try valet.migrateObjects(from: old, removeOnCompletion: true)
     /// ```
     ///
-    /// - Throws: A ``MigrationError``, or a ``KeychainError``: `itemNotFound` if the other has none.
+    /// - Throws: A ``MigrationError``, or a ``KeychainError``: `itemNotFound` if the other valet has none.
     public func migrateObjects(from valet: Valet, removeOnCompletion: Bool) throws {
         try compartment.migrate(from: valet, removes: removeOnCompletion)
     }
 
-    /// Copies the values of another valet, and lets the program change or leave out each of it.
+    /// Copies the values of another valet. The program can change or omit each of them.
     ///
     /// ```swift
     /// try valet.migrateObjects(from: old) { pair in
@@ -67,7 +67,7 @@ extension Valet {
     /// }
     /// ```
     ///
-    /// - Throws: What `compactMap` throws, unchanged, and then nothing has changed.
+    /// - Throws: Errors of `compactMap`, unchanged; nothing has changed then.
     public func migrateObjects(
         from valet: Valet,
         compactMap: (MigratableKeyValuePair<AnyHashable>) throws -> MigratableKeyValuePair<String>?
@@ -77,17 +77,17 @@ extension Valet {
 
     // MARK: - Another accessibility
 
-    /// Migrates all values of the valets that have this one's name and kind, and another accessibility. To be called once a
-    /// program has changed the accessibility, and at each start from then on: when nothing is left to migrate, it does nothing.
+    /// Migrates all values of the valets with the same name and kind and another accessibility. Call it at each start
+    /// once the program has changed the accessibility. If there is nothing to migrate, it does nothing.
     ///
     /// ```swift
     /// let valet = Valet.valet(with: identifier, accessibility: .afterFirstUnlock)  // was: .whenUnlocked
     /// try valet.migrateObjectsFromOtherAccessibilities(removeOnCompletion: true)
     /// ```
     ///
-    /// - Returns: How many values there were.
-    /// - Throws: A ``MigrationError``: `keyToMigrateAlreadyExistsInValet`, `duplicateKeyToMigrate` if two of the others have a
-    ///   value for one key; or a ``KeychainError``. Nothing has changed then.
+    /// - Returns: How many values were migrated.
+    /// - Throws: A ``MigrationError``: `keyToMigrateAlreadyExistsInValet`, or `duplicateKeyToMigrate` if two of the
+    ///   other valets have a value for one key; or a ``KeychainError``. Nothing has changed then.
     @discardableResult
     public func migrateObjectsFromOtherAccessibilities(removeOnCompletion: Bool) throws -> Int {
         var migration = Migration(
@@ -96,7 +96,7 @@ extension Valet {
         return try migration.run(Migration.keepingKeys)
     }
 
-    /// The services of the same name with another accessibility; none where the service does not tell it.
+    /// The services of the same name with another accessibility; none if the service does not contain it.
     private var otherAccessibilities: [String] {
         let names: [String] =
             configuration.isSynchronizable
@@ -105,7 +105,7 @@ extension Valet {
         return names.map { service.description($0) }.filter { $0 != service.description }
     }
 
-    /// Migrates the values of a valet of this name whose accessibility was `always`, which can be asked for no more.
+    /// Migrates the values of a valet with this name and the accessibility `always`, which cannot be chosen any more.
     ///
     /// ```swift
     /// try valet.migrateObjectsFromAlwaysAccessibleValet(removeOnCompletion: true)
@@ -165,14 +165,14 @@ extension Compartment {
         _ = try Migration(sources: [source], destination: self, removes: removes).run(Migration.keepingKeys)
     }
 
-    /// What a program's dictionary finds.
+    /// The items that a program's dictionary finds.
     func source(matching query: [String: AnyHashable]) throws -> MigrationSource {
         try recordingAny { try MigrationSource(keychain, query) }
     }
 
-    /// All items of a service of this one's kind.
+    /// All items of a service of this valet's kind.
     ///
-    /// - Parameter name: `nil`: of its own.
+    /// - Parameter name: `nil`: this valet's service.
     func source(_ name: String? = nil) throws(MigrationError) -> MigrationSource {
         try MigrationSource(keychain, service.query(name ?? service.description))
     }
