@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// A target imports only targets that stand below it.
+// A target imports only targets below it.
 
 let products: [Product] = [
     .library(name: "KeychainKit", targets: ["KeychainKit"]),
@@ -16,15 +16,16 @@ let products: [Product] = [
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
-    // Apple's own module names, so that `import Security` compiles unchanged. Only ever built for Linux: nothing depends on them
-    // elsewhere, where Apple ships them.
+    // Apple's module names, so that `import Security` compiles unchanged. They are only built for Linux: on other
+    // platforms Apple ships them, and nothing here depends on them.
     .library(name: "Security", targets: ["Security"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .executable(name: "keychainctl", targets: ["keychainctl"]),
 ]
 
-// Resolves all symbols when the program starts: later, the dynamic linker would save registers on the stack, with bytes of
-// keys in them. Packages may not depend on products with flags like these, so no library's target has them.
+// Resolves all symbols at program start. With lazy binding, the dynamic linker would save registers on the stack, which
+// may contain bytes of keys. SwiftPM does not allow dependencies on products with unsafe flags, so no library target
+// has these flags.
 let bindNow = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))
 
 let targets: [Target] = [
@@ -39,10 +40,10 @@ let targets: [Target] = [
         ],
         linkerSettings: [bindNow]),
 
-    // Beside KeychainKit, so that only programs that have plain text to move link all of Foundation
+    // A module of its own, so that only programs that migrate plain text link all of Foundation
     .target(name: "KeychainAdoption", dependencies: ["KeychainKit", "KeychainEngine"]),
 
-    // Empty without the trait, and then nothing of swift-configuration is fetched or built.
+    // Empty without the trait; swift-configuration is then neither fetched nor built.
     .target(
         name: "KeychainConfiguration",
         dependencies: [
@@ -51,10 +52,10 @@ let targets: [Target] = [
                 name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
         ]),
 
-    // For tests of stores, and of code that uses one; such code needs KeychainKit, which comes along
+    // For tests of stores, and of code that uses KeychainKit
     .target(name: "KeychainTesting", dependencies: ["KeychainKit", "KeychainEngine", "SecretMemory"]),
 
-    // On Linux over the vault, elsewhere over the system's own keychain
+    // Over the vault on Linux, and over the system's keychain elsewhere
     .target(
         name: "KeychainKit",
         dependencies: [
@@ -65,10 +66,11 @@ let targets: [Target] = [
                 condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
         ]),
 
-    // The system's own keychain as a store
+    // The system's keychain as a store
     .target(name: "KeychainSecItem", dependencies: ["KeychainEngine", "KeychainServices"]),
 
-    // Apple's names. Where Apple ships them, the two modules are never built, and KeychainServices is Apple's own two frameworks.
+    // Apple's module names. On Apple platforms the two modules are not built, and KeychainServices re-exports Apple's
+    // frameworks.
     .target(name: "Security", dependencies: ["KeychainServices"]),
     .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
     .target(
@@ -76,8 +78,14 @@ let targets: [Target] = [
         dependencies: ["KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory"]
             .map { .target(name: $0, condition: .when(platforms: [.linux])) }),
 
-    // Ways to ask a person
+    // Ways to ask the user
     .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
+
+    // Sync: a driver and a carrier over the vault, and a core without I/O
+    .target(
+        name: "KeychainSync",
+        dependencies: ["KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
+    .target(name: "KeychainSyncCore", dependencies: ["KeychainCrypto", "SecretMemory"]),
 
     // Stores
     .target(
@@ -86,12 +94,6 @@ let targets: [Target] = [
             "KeychainEngine", "KeychainCrypto", "SecretMemory", "CKeychainShims",
             "CKeychainSQLite",
         ]),
-
-    // Beside the vault: where sync leaves objects, and its pure core
-    .target(
-        name: "KeychainSync",
-        dependencies: ["KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
-    .target(name: "KeychainSyncCore", dependencies: ["KeychainCrypto", "SecretMemory"]),
 
     // Meaning
     .target(name: "KeychainEngine", dependencies: ["SecretMemory"]),
@@ -115,11 +117,11 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CKeychainSQLite", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
 
-    // Beside: what `make demo` runs, and what the README shows
+    // Examples: `make demo` runs them, and the README shows them
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
     .executableTarget(name: "SecItemDemo", dependencies: ["Security"], path: "Examples/SecItemDemo"),
 
-    // Beside: `make bench`
+    // Benchmarks, for `make bench`
     .executableTarget(
         name: "keychain-benchmarks",
         dependencies: [
@@ -136,7 +138,7 @@ let targets: [Target] = [
         ],
         path: "Tests/Support"),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
-    // One program for all tests that need another process: linking takes most of the time of a build.
+    // One program for all tests that need another process, because linking takes most of the build time.
     .executableTarget(
         name: "exerciser",
         dependencies: [
@@ -179,7 +181,8 @@ let targets: [Target] = [
             "KeychainAuthenticators", "KeychainEngine", "SecretMemory", "KeychainTestSupport", "exerciser",
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
-    // No test depends on this one, since it would have the shim's system calls in its own program; `--build-tests` builds it.
+    // No test depends on this target, because its system calls would then replace those of the test program.
+    // `--build-tests` builds it.
     .target(name: "FaultShim", path: "Tests/FaultShim"),
     .executableTarget(
         name: "fault-harness",
@@ -221,7 +224,7 @@ let targets: [Target] = [
             "KeychainSync", "KeychainSyncCore", "SyncSimulation", "KeychainCrypto", "KeychainTestSupport",
             "SecretMemory",
         ]),
-    // These are somebody's apps: they import only Apple's names, and have their entitlements beside their own executable.
+    // These play the role of apps: they import only Apple's modules, and have entitlements beside their executables.
     .executableTarget(
         name: "asking-app", dependencies: ["Security", "LocalAuthentication"], path: "Tests/AskingApp"),
     .executableTarget(name: "entitled-app", dependencies: ["Security"], path: "Tests/Entitled/App"),
@@ -246,7 +249,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make sanitize` tests what several threads use. To compile the rest for it would take as long again.
+// `make sanitize` only tests code that several threads use. Compiling everything for it would double the time.
 if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
@@ -258,7 +261,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     package.products.removeAll { others.contains($0.name) }
 }
 
-// Warnings are errors where the project itself is checked, and nobody else's builds end by them.
+// Warnings are errors only when the project checks itself, so that they never break the builds of other packages.
 let isChecked = Context.environment["KEYCHAIN_CHECK"] != nil
 
 for target in package.targets where target.type != .system {

@@ -3,10 +3,11 @@
 
 import PackageDescription
 
-// The wrappers that programs are written for already, each under the name that they import. A package of their own: SwiftPM
-// refuses two targets of one name in a graph, and who uses KeychainKit alone may have a `Valet` of their own.
+// Wrappers under the module names that existing programs import. They are a separate package, because SwiftPM rejects a
+// package graph with two targets of the same name, and a program that uses only KeychainKit may have its own target
+// `Valet`.
 
-/// Who enables the trait here has it there too.
+/// Enables the trait in swift-keychain if it is enabled here.
 let passedOn: Set<Package.Dependency.Trait> = [
     .trait(name: "Configuration", condition: .when(traits: ["Configuration"]))
 ]
@@ -19,7 +20,7 @@ func core(_ products: String...) -> [Target.Dependency] {
     products.map { .product(name: $0, package: "swift-keychain") }
 }
 
-// Nobody who leaves the trait off fetches or builds any of it.
+// Without the trait, SwiftPM neither fetches nor builds these products.
 let webSocket: [Target.Dependency] = [
     ("NIOCore", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOWebSocket", "swift-nio"),
     ("NIOSSL", "swift-nio-ssl"),
@@ -38,7 +39,7 @@ let wrappers: [Target] = [
         name: "Valet", dependencies: core("KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine")),
 ]
 
-// A remote control and its widget, what `make demo` runs, and what `make bench` measures.
+// An example remote control and its widget, the program for `make demo`, and the one for `make bench`.
 let programs: [Target] = [
     .executableTarget(
         name: "lgtv-remote",
@@ -53,7 +54,7 @@ let programs: [Target] = [
         path: "Benchmarks"),
 ]
 
-// Written as the users of these modules write, with the language's defaults.
+// The tests use the language's default settings, as the users of these modules do.
 let tests: [Target] = [
     .target(
         name: "WrapperStores",
@@ -112,7 +113,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Warnings are errors where the project itself is checked, and nobody else's builds end by them.
+// Warnings are errors only when the project checks itself, so that they never break the builds of other packages.
 let isChecked = Context.environment["KEYCHAIN_CHECK"] != nil
 
 for target in package.targets {
@@ -121,7 +122,7 @@ for target in package.targets {
         settings += ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"]
             .map { .enableUpcomingFeature($0) }
     }
-    // The guides of these two write `await` where nothing waits, and are compiled as they stand.
+    // The guides of these two modules write `await` where nothing waits, and are compiled unchanged.
     let isGuide = ["JSKeychainTests", "KeychainTests"].contains(target.name)
     if isChecked, !isGuide { settings.append(.treatAllWarnings(as: .error)) }
     target.swiftSettings = settings
