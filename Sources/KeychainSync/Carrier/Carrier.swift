@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where machines that share items leave objects for one another.
+// The place where machines exchange objects.
 
 // Folders, from top to bottom:
 //
-// - Driver: a vault in a ring
-// - Folder: a folder that somebody else carries
-// - Carrier: what every carrier does
+// - Driver: a vault as a member of a ring
+// - Folder: a carrier over a shared folder
+// - Carrier: the interface of all carriers
 
 package import Foundation
 package import KeychainSyncCore
 
-/// A place that all machines of a ring can reach, now and then. Nothing that it shows is believed: the core checks every object.
+/// Storage that all machines of a ring can reach, at least from time to time. It is not trusted: the core checks every
+/// object.
 ///
-/// Names are those of one ring. An object never changes; a carrier that holds two of one name hands out both.
+/// Names belong to one ring. An object never changes. A carrier that has two objects of one name returns both.
 package protocol Carrier: Sendable {
-    /// Everything that is there now.
+    /// Lists all present objects.
     func list() async throws(CarrierFailure) -> Listing
 
-    /// Objects that are not there, or not wholly yet, are left out.
+    /// Reads objects. It omits objects that do not exist or are incomplete.
     func read(_ names: [ObjectName]) async throws(CarrierFailure) -> [(name: ObjectName, bytes: Data)]
 
-    /// Durable on this machine when it returns; a carrier over a network may say more. Replaces nothing.
+    /// Stores an object durably on this machine; a carrier over a network may do more. It never replaces an object.
     func publish(_ name: ObjectName, _ bytes: Data) async throws(CarrierFailure) -> Publication
 
-    /// Objects that are not there are no failure.
+    /// Removes objects. It is not an error if one does not exist.
     func remove(_ names: [ObjectName]) async throws(CarrierFailure)
 
-    /// A hint to list again, whenever something may have changed. Ends when its task is cancelled.
+    /// Yields an element whenever it may be useful to list again. Ends when its task is cancelled.
     func changes() -> AsyncStream<Void>
 }
 
-/// Why a carrier could not do something. It never makes a read or write of the vault fail.
+/// Why a carrier failed. Such a failure never makes a read or write of the vault fail.
 package struct CarrierFailure: Error, Equatable, CustomStringConvertible {
     package enum Reason: Sendable {
-        /// It cannot be reached: the folder is not there, the network is gone.
+        /// The carrier cannot be reached: the folder does not exist, or the network is down.
         case unavailable
-        /// It may be read and not written, or not even read.
+        /// Access is denied: the carrier can be read but not written, or not even read.
         case denied
         case full
-        /// It holds more than any ring needs.
+        /// The carrier has more objects than a ring needs.
         case overcrowded
-        /// An object is larger than any may be.
+        /// An object exceeds the maximum size.
         case tooLarge
         case inputOutput
     }
 
     package let reason: Reason
-    /// What happened, to what, what to do next.
+    /// What happened, to what, and what to do next.
     package let message: String
 
     package init(_ reason: Reason, _ message: String) { (self.reason, self.message) = (reason, message) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of the vault as writes of the core, and back, within one transaction.
+// Converts items of the vault to writes of the core, and back, within one transaction.
 
 import Foundation
 import KeychainCrypto
@@ -7,7 +7,7 @@ import KeychainEngine
 package import KeychainSyncCore
 import KeychainVault
 
-/// Takes up what was changed on this machine, and changes what other machines have changed.
+/// Collects local changes, and applies the changes of other machines.
 struct ItemExchange {
     private let transaction: RingTransaction
     private let now: UInt64
@@ -27,10 +27,10 @@ struct ItemExchange {
 
     // MARK: - From the vault
 
-    /// Makes the outbox writes of the core. It comes first in each transaction: what is here has been written without having seen
-    /// what is applied next.
+    /// Converts the outbox to writes of the core. It runs first in each transaction: local changes were made without
+    /// knowledge of what is applied next.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of writes.
     mutating func takeOutgoing(_ replica: inout Replica) throws(KeychainError) -> Int {
         guard replica.ring.mayWrite(replica.member) else { return 0 }
         let outgoing = try transaction.outgoing()
@@ -52,7 +52,7 @@ struct ItemExchange {
         return outgoing.count - tooLarge.count
     }
 
-    /// A change with the names that it concerns.
+    /// A change with its item names.
     private struct Named {
         let change: Int64
         let time: UInt64
@@ -177,7 +177,7 @@ struct ItemExchange {
         if try transaction.remove(named: Data(id.bytes)) { applied += 1 }
     }
 
-    /// The item of a record; `nil` if it is none that may be shared, or of a newer version.
+    /// The item of a record; `nil` if it must not be shared, or is from a newer version.
     private func item(_ record: SealedRecord, _ replica: Replica) -> Item? {
         guard record.header.kind == .value, var content = try? replica.open(record) else { return nil }
         defer { content.wipe() }
@@ -189,5 +189,5 @@ struct ItemExchange {
     }
 }
 
-/// The examination of a vault has findings of its own.
+/// A second name, because the examination of a vault has findings of its own.
 package typealias SyncFinding = KeychainSyncCore.Finding

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanging items with the other machines: list, fetch, apply, publish.
+// Exchanges items with the other machines: list, fetch, apply, publish.
 
 import Foundation
 package import KeychainEngine
@@ -7,33 +7,34 @@ import KeychainSyncCore
 import KeychainVault
 import SecretMemory
 
-/// What an exchange did.
+/// The result of an exchange.
 package struct ExchangeReport: Sendable {
-    /// Items of this machine that were changed or removed.
+    /// How many items of this machine were changed or removed.
     package var applied = 0
-    /// Changes of this machine that were taken up.
+    /// How many local changes were collected.
     package var taken = 0
-    /// Objects that are on the carrier since.
+    /// How many objects were published.
     package var published = 0
-    /// What a person should know. Nothing of it stops anything.
+    /// Findings for the user. They do not stop the exchange.
     package var findings: Set<SyncFinding> = []
-    /// Machines that were let in.
+    /// The names of machines that were admitted.
     package var admitted: [String] = []
 }
 
 extension RingMember {
-    /// Fetches what the others have published, applies it, and publishes what was changed here.
+    /// Fetches and applies what the others have published, and publishes local changes.
     ///
-    /// Only one process exchanges at a time; the others wait. Reading and writing items waits for no exchange.
+    /// Only one process exchanges at a time; others wait. Reading and writing items does not wait for an exchange.
     ///
     /// - Parameter timeout: How long to wait for another process's exchange.
-    /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `missingEntitlement` if this machine was
-    ///   removed from the ring; `locked`; `busy`; and what a carrier or a vault may report. What was done until then stays done.
+    /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `missingEntitlement` if
+    ///   this machine was removed from the ring; `locked`; `busy`; and errors of the carrier or the vault. Steps that
+    ///   were completed before the error remain.
     package func exchange(timeout: Duration = .seconds(30)) async throws(KeychainError) -> ExchangeReport {
         try await exchange(timeout: timeout, tidying: false)
     }
 
-    /// - Parameter tidying: Whether this machine writes a snapshot that is needed, whosever turn it is.
+    /// - Parameter tidying: Whether this machine writes a required snapshot even if it is the turn of another machine.
     func exchange(timeout: Duration = .seconds(30), tidying: Bool) async throws(KeychainError) -> ExchangeReport {
         let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in
             guard try vault.isInRing else { throw .notInRing }
@@ -49,7 +50,7 @@ extension RingMember {
         guard isMember else { throw .removedFromRing }
         try await letIn(listing, carrier, &report)
         try await publish(carrier, &report)
-        // Whom this machine has let in should not have to wait for another one.
+        // A machine that was just admitted should not have to wait for another machine.
         try await tidy(listing, carrier, tidying || !report.admitted.isEmpty, &report)
         _ = try await take(&report) { state, now in
             state.lastExchange = now
@@ -58,7 +59,7 @@ extension RingMember {
         return report
     }
 
-    /// As many looks as a chain of segments that name others may need; the next exchange goes on.
+    /// Enough rounds for a chain of segments that name each other; the next exchange continues.
     private static let mostRounds = 8
 
     private func fetchAll(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) -> Listing
@@ -81,9 +82,9 @@ extension RingMember {
         _ = try await carryOut(step.effects, carrier, &report)
     }
 
-    /// Carries out what a step asks for. Whatever fails is asked for again by the next listing.
+    /// Carries out the effects of a step. The next listing asks again for anything that fails.
     ///
-    /// - Returns: Whether something came.
+    /// - Returns: Whether an object was received.
     func carryOut(
         _ effects: [Effect], _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) -> Bool {
@@ -106,7 +107,7 @@ extension RingMember {
         return try await fetch(wanted, carrier, &report)
     }
 
-    /// - Returns: Whether something came.
+    /// - Returns: Whether an object was received.
     private func fetch(
         _ names: [ObjectName], _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) -> Bool {
@@ -126,7 +127,7 @@ extension RingMember {
 
     // MARK: - Members
 
-    /// Answers machines that ask with the code of an invitation of this one.
+    /// Answers machines that ask to join with the code of an invitation from this one.
     private func letIn(
         _ listing: Listing, _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) {
@@ -154,10 +155,10 @@ extension RingMember {
         }
     }
 
-    // MARK: - What has to be done now and then
+    // MARK: - Periodic tasks
 
-    /// New keys after a removal, a snapshot, a head. If several machines could, the one whose turn it is does, and any other a
-    /// minute later: it may be one that is gone.
+    /// New keys after a removal, a snapshot, a head. If several machines could do it, the one whose turn it is does;
+    /// any other does it a minute later, in case that machine is gone.
     ///
     /// - Parameter isAsked: Whether this machine does it in any case.
     private func tidy(
@@ -183,13 +184,14 @@ extension RingMember {
 
     // MARK: - Steps
 
-    /// One step, off Swift's own threads.
+    /// Runs one step outside Swift's thread pool.
     func take(
         _ report: inout ExchangeReport, isRetrying: Bool = false,
         _ body: @escaping @Sendable (inout RingState, UInt64) throws -> [Effect]
     ) async throws(KeychainError) -> Step {
         if Task.isCancelled {
-            throw KeychainError(.cancelled, "The exchange was cancelled. What was done so far stays.")
+            throw KeychainError(
+                .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
         }
         let step = try await blocking { [self] () throws(KeychainError) -> Step in
             try self.step(isRetrying: isRetrying, body)
@@ -200,7 +202,7 @@ extension RingMember {
         return step
     }
 
-    /// Runs what may wait for files or other processes on a thread of its own.
+    /// Runs work that may wait for files or other processes on its own thread.
     func blocking<Result: Sendable>(
         _ body: @escaping @Sendable () throws(KeychainError) -> Result
     ) async throws(KeychainError) -> Result {
@@ -230,14 +232,14 @@ extension RingState {
         }
     }
 
-    /// So many segments make joining slow.
+    /// More segments make joining slow.
     private static let mostSegments = 256
 
     fileprivate func isNeeded(_ segments: Int) -> Bool {
         replica.ring.needsRotation || replica.needsSnapshot || segments > Self.mostSegments
     }
 
-    /// Whether this machine comes first, in an order that all machines see and that changes with the ring.
+    /// Whether this machine comes first in an order that all machines compute, and that changes with the ring.
     fileprivate var isTurn: Bool {
         func place(_ member: MemberID) -> ObjectHash {
             .hash(of: Data(replica.log.tips.flatMap(\.bytes) + member.bytes))
@@ -246,7 +248,7 @@ extension RingState {
         return devices.min { place($0) < place($1) } == replica.member
     }
 
-    /// At most one a minute after changes, and one every six hours.
+    /// At most once a minute after changes, and otherwise once every six hours.
     fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
         let age = now < lastHead ? UInt64.max : now - lastHead
         guard hasMoved && age >= 60_000 || age >= Observations.betweenHeads else { return [] }
@@ -260,7 +262,7 @@ extension Listing {
     fileprivate var segmentCount: Int { names.count { if case .segment = $0 { true } else { false } } }
 }
 
-// MARK: - Carriers' failures as the errors of a call
+// MARK: - Failures of carriers as errors of a call
 
 extension Carrier {
     func listing() async throws(KeychainError) -> Listing {
@@ -296,8 +298,8 @@ extension KeychainError {
 
     fileprivate static let removedFromRing = KeychainError(
         .missingEntitlement,
-        "This machine was removed from its ring: what it changes reaches no other machine. Its items stay. To end syncing, run: "
+        "This machine was removed from its ring. Its changes are not sent to other machines. Its items remain. To end syncing, run: "
             + "keychainctl sync leave")
     fileprivate static let pausedSync = KeychainError(
-        .unavailable, "Syncing is paused. Items are kept until it goes on: keychainctl sync resume")
+        .unavailable, "Syncing is paused. Changes are kept. To continue, run: keychainctl sync resume")
 }

@@ -9,9 +9,9 @@ import KeychainVault
 package import SecretMemory
 
 extension RingMember {
-    /// Founds a ring, whose first member this machine is.
+    /// Founds a ring with this machine as its first member.
     ///
-    /// - Parameter name: What the others call this machine.
+    /// - Parameter name: The name of this machine for the others.
     package func found(name: String, at place: CarrierPlace) async throws(KeychainError) -> ExchangeReport {
         _ = try await rings(at: place)
         let effects = try await blocking { [self] () throws(KeychainError) -> [Effect] in
@@ -30,9 +30,9 @@ extension RingMember {
         return try await exchange()
     }
 
-    /// The folder is there before anything depends on it, and nothing that carries it gets hold of the vault.
+    /// Checks that the folder exists, and that it does not contain the vault, before anything depends on it.
     ///
-    /// - Returns: The rings that have left something in it.
+    /// - Returns: The rings that have objects in the folder.
     private func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
         switch place {
         case .folder(let path):
@@ -41,12 +41,12 @@ extension RingMember {
         }
     }
 
-    /// Invites a machine: whoever types the code there becomes a member.
+    /// Invites a machine: a machine where the code is entered becomes a member.
     ///
     /// - Parameters:
-    ///   - name: What the machine is called.
-    ///   - duration: How long the code is good.
-    /// - Returns: The code. It is shown once, and opens the ring to whoever has it in time.
+    ///   - name: The name of the machine.
+    ///   - duration: How long the code is valid.
+    /// - Returns: The code. It is shown once. Anyone who has it in time can join the ring.
     package func invite(name: String, for duration: Duration, uses: Int = 1) async throws(KeychainError) -> SecretBytes
     {
         let code = InvitationCode.make()
@@ -67,18 +67,19 @@ extension RingMember {
         return code
     }
 
-    /// Enters the ring of an invitation. Nothing of this machine is uploaded before the invitation has proven to be from who made the
-    /// code.
+    /// Enters the ring of an invitation. This machine uploads nothing before it has verified that the creator of the
+    /// code made the invitation.
     ///
     /// - Parameters:
-    ///   - wait: How long to wait until the other machine has let this one in.
-    ///   - interval: How often to look.
-    /// - Throws: `itemNotFound` if no such invitation lies there; `timedOut` if nobody has answered in time: it can be tried again.
+    ///   - wait: How long to wait until the other machine admits this one.
+    ///   - interval: How often to check.
+    /// - Throws: `itemNotFound` if there is no such invitation; `timedOut` if no machine has answered in time: joining
+    ///   can be tried again.
     package func join(
         _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1)
     ) async throws(KeychainError) -> ExchangeReport {
         guard case .folder(let path) = place else { throw .notInvited }
-        // Whoever is let in and cannot enter would stay a member that nobody is.
+        // A machine that is admitted but cannot enter would remain in the ring as a member without a machine.
         try await blocking { [vault] () throws(KeychainError) -> Void in
             guard try !vault.isInRing else { throw .alreadyInRing }
             guard try vault.lockState == .unlocked else { throw .locked }
@@ -127,7 +128,7 @@ extension RingMember {
                 let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
                 if !wraps.isEmpty, let opened = try? joiner.finish(wraps: wraps, entries: entries) { return opened }
                 guard ContinuousClock.now < end else {
-                    // The next attempt has other keys: nobody should be let in with these.
+                    // The next attempt has other keys, so these keys must not be admitted.
                     try await carrier.removing([name])
                     throw KeychainError.notLetIn
                 }
@@ -142,7 +143,8 @@ extension RingMember {
         }
     }
 
-    /// Removes machines, and makes new keys: they can read nothing that is written from then on. What they have they keep.
+    /// Removes machines, and makes new keys: the removed machines cannot read anything that is written from then on.
+    /// They keep what they already have.
     package func remove(_ members: [MemberID]) async throws(KeychainError) -> ExchangeReport {
         var report = ExchangeReport()
         let step = try await take(&report) { state, now in
@@ -163,16 +165,16 @@ extension KeychainError {
     fileprivate static func folderOfVault(_ path: String) -> KeychainError {
         KeychainError(
             .unsafeLocation,
-            "'\(path)' is the vault's own folder, or lies in it: what carries it would carry the vault too. Name another folder."
+            "'\(path)' is the vault's folder, or is inside it, so the tool that shares it would share the vault too. Use another folder."
         )
     }
 
     fileprivate static let notInvited = KeychainError(
         .itemNotFound,
-        "No invitation with this code lies there. Perhaps it has not arrived yet, has expired, or the code is mistyped."
+        "The folder has no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
     )
     fileprivate static let notLetIn = KeychainError(
         .timedOut,
-        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now; then join here again."
+        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now. Then join again here."
     )
 }

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine knows of its ring.
+// What a machine knows about its ring.
 
 import Foundation
 package import KeychainEngine
 package import KeychainSyncCore
 import KeychainVault
 
-/// A ring as this machine knows it. Looking at it needs no carrier.
+/// A ring as this machine knows it. Reading it does not need the carrier.
 package struct RingStatus: Sendable {
     package struct Member: Sendable {
         package let id: MemberID
         package let name: String
         package let role: Role
         package let isThisMachine: Bool
-        /// When it last said what it has, in milliseconds since 1970 by the clock of this machine; `nil`: never yet.
+        /// When the machine last published its state, in milliseconds since 1970 by the clock of this machine; `nil`:
+        /// never.
         package let lastSeen: UInt64?
     }
 
     package let ring: RingID
     package let place: CarrierPlace
-    /// Without those that were removed.
+    /// The members, without removed ones.
     package let members: [Member]
-    /// Whether this machine is one of them.
+    /// Whether this machine is a member.
     package let isMember: Bool
-    /// Items that all machines have, as far as this one knows.
+    /// The number of items that all machines have, as far as this one knows.
     package let items: Int
-    /// Changes of this machine that are not on the carrier yet.
+    /// The number of local changes that are not on the carrier yet.
     package let pending: Int
-    /// Items of which there are values that are not shown.
+    /// The number of items with values that are not shown.
     package let conflicts: Int
     package let openInvitations: Int
     /// In milliseconds since 1970; 0: never.
     package let lastExchange: UInt64
     package let isPaused: Bool
-    /// Equal on two machines that have the same, to read out.
+    /// A code for people to compare: it is equal on two machines with the same items.
     package let compareCode: String
 }
 
@@ -41,7 +42,7 @@ extension RingMember {
     /// - Throws: `unavailable` if the vault is in no ring; `locked`.
     package func status() async throws(KeychainError) -> RingStatus {
         try await blocking { [self] () throws(KeychainError) -> RingStatus in
-            // Takes up what was changed here; without a carrier it stays in this vault.
+            // Collects local changes; without a carrier they stay in this vault.
             RingStatus(try step { _, _ in [] }.state, at: now)
         }
     }

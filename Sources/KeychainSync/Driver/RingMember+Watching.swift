@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanging whenever something has changed, here or elsewhere.
+// Exchanges whenever something has changed, here or elsewhere.
 
 package import KeychainEngine
 import KeychainSyncCore

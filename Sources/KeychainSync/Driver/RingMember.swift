@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine's part in a ring: its vault and the core, kept in step.
+// A machine as a member of a ring: keeps its vault and the core consistent.
 
 import Foundation
 import KeychainCrypto
@@ -8,14 +8,15 @@ import KeychainSyncCore
 package import KeychainVault
 import SecretMemory
 
-/// This machine as a member of a ring: what its vault has and what the others have become one.
+/// This machine as a member of a ring. It merges the items of its vault with those of the other machines.
 ///
-/// Each step is one transaction of the vault: it takes up what was changed here, tells the core what has come, changes the items, and
-/// stores the core's state. What is to be published is stored before it is published, so an interruption at any point only delays.
+/// Each step is one transaction of the vault: it collects local changes, passes received objects to the core, changes
+/// the items, and stores the core's state. Objects are stored before they are published, so an interruption at any
+/// point only causes a delay.
 package final class RingMember: Sendable {
     let vault: Vault
     private let clock: @Sendable () -> UInt64
-    /// The state that this process has read or written last.
+    /// The state that this process last read or wrote.
     private let state = Guarded<RingState?>(nil)
 
     /// - Parameter clock: Milliseconds since 1970.
@@ -33,12 +34,12 @@ package final class RingMember: Sendable {
 
     /// What one step did.
     struct Step {
-        /// What is to be carried out, once the step is stored.
+        /// Effects to carry out after the step is stored.
         var effects: [Effect]
         var findings: [SyncFinding]
-        /// How many items of this machine came from others.
+        /// How many local items were changed by other machines.
         var applied = 0
-        /// How many changes of this machine were taken up.
+        /// How many local changes were collected.
         var taken = 0
         let state: RingState
     }
@@ -78,7 +79,7 @@ package final class RingMember: Sendable {
         return step
     }
 
-    /// Enters a ring: the vault's shared items, and what the ring has, become one at the next exchange.
+    /// Enters a ring. The next exchange merges the vault's shared items with those of the ring.
     func enter(_ replica: Replica, _ place: CarrierPlace) throws(KeychainError) {
         let new = try vault.inRing { (transaction) throws(KeychainError) in
             guard !transaction.isInRing else { throw .alreadyInRing }
@@ -92,7 +93,7 @@ package final class RingMember: Sendable {
         state.withLock { $0 = new }
     }
 
-    /// Forgets the ring. All items stay.
+    /// Removes the state of the ring from the vault. All items remain.
     package func forget() throws(KeychainError) {
         guard try vault.isInRing else { throw .notInRing }
         try vault.inRing { (transaction) throws(KeychainError) in
@@ -137,30 +138,38 @@ extension RingState {
 extension KeychainError {
     package static let notInRing = KeychainError(
         .unavailable,
-        "This vault syncs with no other machine. To begin, run: keychainctl sync init; or, to enter a ring that another machine is in: "
+        "This vault is not in a ring. To found one, run: keychainctl sync init. To join the ring of another machine, run: "
             + "keychainctl sync join")
     fileprivate static let cannotRenew = KeychainError(
         .missingEntitlement,
         "The vault has new keys, and this machine may not replace its own in the ring by itself. Nothing is sent until it joins again: "
             + "keychainctl sync leave; then: keychainctl sync join")
     package static let alreadyInRing = KeychainError(
-        .invalidParameter, "This vault is in a ring already. To leave it first, run: keychainctl sync leave")
+        .invalidParameter, "This vault is in a ring already. To leave that ring first, run: keychainctl sync leave")
 
-    /// What the core, or the caller, refuses.
+    /// Errors of the core or of the caller.
     init(exchange error: any Error) {
         switch error {
         case let error as KeychainError: self = error
         case Refusal.noKey:
-            self.init(.locked, "The keys for this are not here yet. Unlock the vault, and sync again.")
+            self.init(.locked, "Keys of the ring are missing here, or locked. Unlock the vault, and sync again.")
         case Refusal.notAMember:
-            self.init(.missingEntitlement, "This machine may not do that in its ring, or was removed from it.")
+            self.init(
+                .missingEntitlement,
+                "This machine has no permission for this in its ring, or was removed from it. To see the members, run: "
+                    + "keychainctl sync status")
         case Refusal.newerFormat:
             self.init(
                 .newerFormat,
-                "A member of the ring uses a newer version of swift-keychain. Update this machine; reading works.")
+                "A member of the ring uses a newer version of swift-keychain. Reading works. To write, update this machine."
+            )
         case Refusal.tooLarge:
-            self.init(.tooLarge, "That is more than a ring can take at once.")
-        default: self.init(.corrupt, "What the ring's carrier, or this vault, has of the ring contradicts itself.")
+            self.init(.tooLarge, "The change exceeds a limit of the ring. Make several smaller changes.")
+        default:
+            self.init(
+                .corrupt,
+                "The data of the ring is inconsistent, on its carrier or in this vault. To enter the ring again, run: "
+                    + "keychainctl sync leave; then: keychainctl sync join")
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a vault stores of the ring that it is in.
+// What a vault stores about its ring.
 
 import Foundation
 import KeychainCrypto
@@ -7,11 +7,11 @@ import KeychainEngine
 import KeychainSyncCore
 import KeychainVault
 
-/// Where the machines of a ring leave objects for one another.
+/// The storage through which the machines of a ring exchange objects.
 package enum CarrierPlace: Equatable, Sendable {
     case folder(String)
 
-    /// As it is shown: `folder:/srv/shared`.
+    /// Its text form: `folder:/srv/shared`.
     package var text: String {
         switch self {
         case .folder(let path): "folder:" + path
@@ -24,15 +24,15 @@ package enum CarrierPlace: Equatable, Sendable {
     }
 }
 
-/// A machine's part in a ring, as the vault has it between two transactions.
+/// The state of a machine in a ring, as the vault stores it between two transactions.
 struct RingState {
     var replica: Replica
     var place: CarrierPlace
     var invitations: [InvitationID: Invitation] = [:]
     var isPaused = false
-    /// When everything was last exchanged, in milliseconds since 1970; 0: never.
+    /// When the last complete exchange was, in milliseconds since 1970; 0: never.
     var lastExchange: UInt64 = 0
-    /// When this machine last said what it has, and since when something has to be tidied up; 0: never, or nothing.
+    /// When this machine last published a head, and since when tidying is due; 0: never, or not due.
     var lastHead: UInt64 = 0
     var neededSince: UInt64 = 0
     /// Items whose shown value the vault does not have.
@@ -58,12 +58,12 @@ extension RingState {
         static let keyGeneration = Data([0x45])
     }
 
-    /// - Parameter known: What this process has: if nothing has changed since, nothing is read.
+    /// - Parameter known: The state that this process has. If it is current, nothing is read.
     /// - Returns: `nil` if the vault is in no ring.
-    /// - Throws: `locked` if its keys are; `corrupt` if what is stored does not open.
+    /// - Throws: `locked` if its keys are locked; `corrupt` if the stored state cannot be opened.
     static func load(_ transaction: RingTransaction, known: RingState?) throws(KeychainError) -> RingState? {
         guard transaction.isInRing else { return nil }
-        // Also where nothing is to be read: a locked vault is not synced.
+        // The keys are read even if the state is current, because a locked vault is not synced.
         let keys = try RingKeyItem.read(transaction)
         let generation = try transaction.part(Name.generation) ?? Data()
         if let known, known.generation == generation, known.replica.log.id == keys.keyring.ring.ring { return known }
@@ -128,9 +128,9 @@ extension RingState {
         return writer.data
     }
 
-    /// Writes what has changed, in the transaction in which it has.
+    /// Writes what has changed, in the same transaction.
     ///
-    /// - Parameter old: What is stored; `nil` if nothing is.
+    /// - Parameter old: The stored state; `nil` if there is none.
     mutating func store(_ transaction: RingTransaction, since old: RingState?) throws(KeychainError) {
         let isNewMember = old?.replica.member != replica.member
         let changes = replica.changes(since: old?.replica)
@@ -170,8 +170,8 @@ extension RingState {
     }
 }
 
-/// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked as all others. It is bound to this
-/// machine, so that no other one goes on with them.
+/// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked like all others. The
+/// item is bound to this machine, so that another machine cannot use them.
 enum RingKeyItem {
     static let group = AccessGroups.internalGroup
 
@@ -229,11 +229,11 @@ enum RingKeyItem {
 extension KeychainError {
     static let brokenRing = KeychainError(
         .corrupt,
-        "What the vault has stored of its ring does not open. The items are not affected. To enter the ring again, run: "
+        "The vault's state of its ring cannot be opened. The items are not affected. To enter the ring again, run: "
             + "keychainctl sync leave; then: keychainctl sync join")
     static let missingRingKeys = KeychainError(
         .itemNotFound,
-        "The keys of this machine for syncing are not in the vault: their item was deleted. To enter the ring again, run: "
+        "This machine's keys for syncing are missing: their item was deleted. To enter the ring again, run: "
             + "keychainctl sync leave; then: keychainctl sync join")
 }
 

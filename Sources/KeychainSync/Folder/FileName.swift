@@ -5,8 +5,8 @@ import Foundation
 import KeychainCrypto
 import KeychainSyncCore
 
-/// An object's name, followed by the beginning of its hash: a second object of the same name lies beside the first, and a file that
-/// has not been copied wholly does not have the bytes that its name tells.
+/// An object's name, followed by the beginning of its hash. A second object of the same name is a second file, and the
+/// name of an incomplete file does not match its content.
 struct FileName: Hashable {
     static let suffix = ".skc"
     private static let digits = 8
@@ -18,9 +18,9 @@ struct FileName: Hashable {
     init(_ object: ObjectName, _ bytes: Data) { (self.object, hash) = (object, Self.hash(bytes)) }
 
     /// - Parameters:
-    ///   - folder: Below the ring, as `l/` and the writer.
-    ///   - file: Anything that lies in it.
-    /// - Returns: `nil` for a file that is none of an object: a hidden one, a copy that a tool has made of a conflict.
+    ///   - folder: The path below the ring, such as `l/` and the writer.
+    ///   - file: Any file name in it.
+    /// - Returns: `nil` for other files, such as hidden files and the conflict copies of a sync tool.
     init?(_ folder: String, _ file: String) {
         guard file.hasSuffix(Self.suffix) else { return nil }
         let stem = file.dropLast(Self.suffix.count)
@@ -49,7 +49,7 @@ struct FileName: Hashable {
 }
 
 extension Data {
-    /// In lower case: some tools change the case of names, and then nobody takes them for ours.
+    /// Lower case only: some tools change the case of names, and such files are ignored.
     fileprivate var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

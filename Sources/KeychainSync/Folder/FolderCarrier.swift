@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that somebody else carries: Syncthing, Nextcloud, NFS, git, a stick.
+// A folder that another tool shares: Syncthing, Nextcloud, NFS, git, a USB stick.
 
 import Dispatch
 package import Foundation
 package import KeychainSyncCore
 
-/// Leaves objects as files in a shared folder, under `skc1/` and the ring.
+/// Stores objects as files in a shared folder, under `skc1/` and the ring.
 ///
-/// No file is ever rewritten, so that no tool makes a copy of a conflict: whatever has another content has another name. Files of
-/// others, hidden ones and half-copied ones are passed over.
+/// Files are never rewritten, so that tools make no conflict copies: different content has a different name. Other
+/// files, hidden files and incomplete files are ignored.
 ///
 /// ```swift
 /// let carrier = FolderCarrier("/srv/shared", ring: ring.id)
 /// for (name, bytes) in try await carrier.read(wanted) { … }
 /// ```
 ///
-/// Does not protect against whoever can write to the folder: the core notices what they change or withhold.
+/// Does not protect against an attacker who can write to the folder. The core detects what was changed or withheld.
 package final class FolderCarrier: Carrier {
     private let path: String
     private let ring: String
     private let interval: Duration
     private let clock: any Clock<Duration>
-    /// A folder of a network may keep a call waiting for minutes; Swift's own threads must not wait.
+    /// A call on a network folder may block for minutes, and must not block Swift's thread pool.
     private let queue = DispatchQueue(label: "swift-keychain.folder-carrier")
 
     private let mostFiles: Int
-    /// Objects of one name. A ring needs one; a second one tells that a machine was copied.
+    /// The maximum number of objects with one name. A ring needs one; a second one shows that a machine was copied.
     private static let mostOfOneName = 4
 
     /// - Parameters:
     ///   - path: The shared folder. It must exist.
-    ///   - interval: How often ``changes()`` looks.
-    ///   - mostFiles: How many files a listing looks at, whosever they are: anybody may have put any number there.
+    ///   - interval: How often ``changes()`` checks the folder.
+    ///   - mostFiles: How many files a listing reads at most, including other files, because the folder may have any
+    ///     number.
     package init(
         _ path: String, ring: RingID, interval: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
         mostFiles: Int = 4 * Bounds.listing
@@ -40,7 +41,7 @@ package final class FolderCarrier: Carrier {
         self.mostFiles = mostFiles
     }
 
-    /// The rings that have left something in a folder.
+    /// The rings that have objects in a folder.
     package static func rings(in path: String) async throws(CarrierFailure) -> [RingID] {
         let carrier = FolderCarrier(path, ring: .zero)
         return try await carrier.run { (carrier) throws(CarrierFailure) in
@@ -56,19 +57,21 @@ package final class FolderCarrier: Carrier {
             var names: Set<ObjectName> = []
             try carrier.forEachFile { file, _ in names.insert(file.object) }
             guard names.count <= Bounds.listing else {
-                throw CarrierFailure(.overcrowded, "'\(carrier.path)' holds more objects than any ring needs.")
+                throw CarrierFailure(
+                    .overcrowded,
+                    "'\(carrier.path)' has more objects than a ring needs. Remove files that do not belong to it.")
             }
             return Listing(names: names)
         }
     }
 
-    /// Reads at most about 64 MiB; the rest is asked for again.
+    /// Reads at most about 64 MiB; the caller asks again for the rest.
     package func read(_ names: [ObjectName]) async throws(CarrierFailure) -> [(name: ObjectName, bytes: Data)] {
         try await run { (carrier) throws(CarrierFailure) in
             var (objects, size): ([(name: ObjectName, bytes: Data)], Int) = ([], 0)
             try carrier.forEachFile(of: names) { (folder, files) throws(CarrierFailure) in
                 for file in files.prefix(Self.mostOfOneName) where size < Bounds.waiting {
-                    // What was not copied wholly comes later.
+                    // An incomplete file is read later.
                     guard let bytes = try folder.bytes(of: file.parts.file), file.isOf(bytes) else { continue }
                     objects.append((file.object, bytes))
                     size += bytes.count
@@ -81,7 +84,7 @@ package final class FolderCarrier: Carrier {
     package func publish(_ name: ObjectName, _ bytes: Data) async throws(CarrierFailure) -> Publication {
         guard bytes.count <= Bounds.object else {
             throw CarrierFailure(
-                .tooLarge, "An object of \(bytes.count) bytes is larger than any may be. Please report this.")
+                .tooLarge, "An object has \(bytes.count) bytes, which is more than the maximum. Please report this.")
         }
         return try await run { (carrier) throws(CarrierFailure) in try carrier.place(FileName(name, bytes), bytes) }
     }
@@ -129,7 +132,7 @@ package final class FolderCarrier: Carrier {
         return stream
     }
 
-    /// Differs whenever a file has come or gone; `nil` while the folder cannot be reached.
+    /// Changes whenever a file is added or removed; `nil` while the folder cannot be reached.
     private func state() async -> Int? {
         do throws(CarrierFailure) {
             return try await run { (carrier) throws(CarrierFailure) in
@@ -144,7 +147,7 @@ package final class FolderCarrier: Carrier {
 
     // MARK: - Files
 
-    /// On the carrier's own thread.
+    /// Runs on the carrier's own thread.
     private func run<Result: Sendable>(
         _ body: @escaping @Sendable (FolderCarrier) throws(CarrierFailure) -> Result
     ) async throws(CarrierFailure) -> Result {
@@ -181,7 +184,7 @@ package final class FolderCarrier: Carrier {
         }
     }
 
-    /// The files of each name that are there.
+    /// The existing files of each name.
     private func forEachFile(
         of names: [ObjectName], _ body: (OpenFolder, [FileName]) throws(CarrierFailure) -> Void
     ) throws(CarrierFailure) {

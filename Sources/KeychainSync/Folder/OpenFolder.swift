@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open folder, and the system's calls on what lies in it. Nothing below it is followed out of it.
+// An open folder, and system calls on its entries. Links below it are not followed.
 
 import Foundation
 import KeychainSyncCore
 
-/// A folder, open for as long as the object lives.
+/// A folder that is open as long as the object exists.
 final class OpenFolder {
     private let descriptor: Int32
     /// For messages.
@@ -14,37 +14,37 @@ final class OpenFolder {
 
     deinit { close(descriptor) }
 
-    /// The shared folder itself. It may be reached through links, and is never made: an empty one would look like one that has lost
-    /// everything.
+    /// The shared folder itself. Its path may contain links. It is never created, because an empty folder would look
+    /// like one that has lost everything.
     static func shared(_ path: String) throws(CarrierFailure) -> OpenFolder {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("open", path) }
         return OpenFolder(descriptor, path)
     }
 
-    /// - Returns: `nil` if there is none.
+    /// - Returns: `nil` if the folder does not exist.
     func folder(_ name: String) throws(CarrierFailure) -> OpenFolder? {
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         if opened >= 0 { return OpenFolder(opened, path + "/" + name) }
-        // A file or a link in its place is none of ours.
+        // A file or a link with this name does not belong to the ring.
         if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
         throw .system("open", path + "/" + name)
     }
 
-    /// Makes it if there is none. Whoever shares the folder decides by their umask who may write to it: it holds no secrets.
+    /// Opens the folder, or creates it. The user's umask decides who may write to it; it contains no secrets in clear.
     func folderForWriting(_ name: String) throws(CarrierFailure) -> OpenFolder {
         if let present = try folder(name) { return present }
         guard mkdirat(descriptor, name, 0o777) == 0 || errno == EEXIST else { throw .system("make", path + "/" + name) }
         try sync()
         guard let made = try folder(name) else {
-            throw CarrierFailure(.denied, "'\(path)/\(name)' is no folder. Remove what lies there.")
+            throw CarrierFailure(.denied, "'\(path)/\(name)' is not a folder. Remove it.")
         }
         return made
     }
 
-    /// All names in it without the hidden ones, in no order.
+    /// All names in the folder except hidden ones, in any order.
     ///
-    /// - Parameter budget: How many may still come; it is lowered.
+    /// - Parameter budget: How many more names may be read; it is lowered.
     func names(_ budget: inout Int) throws(CarrierFailure) -> [String] {
         try allNames(&budget).filter { !$0.hasPrefix(".") }
     }
@@ -64,7 +64,7 @@ final class OpenFolder {
             budget -= 1
             guard budget >= 0 else {
                 throw CarrierFailure(
-                    .overcrowded, "'\(path)' holds more files than any ring needs. Remove what is not of it.")
+                    .overcrowded, "'\(path)' has more files than a ring needs. Remove files that do not belong to it.")
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
@@ -73,7 +73,7 @@ final class OpenFolder {
         }
     }
 
-    /// - Returns: `nil` for what is no file, has too many bytes, or is not there any more. Does not wait for a pipe.
+    /// - Returns: `nil` if the entry is not a file, is too large, or does not exist any more. Does not wait for a pipe.
     func bytes(of name: String) throws(CarrierFailure) -> Data? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
@@ -91,7 +91,7 @@ final class OpenFolder {
     private func contents(of file: Int32, _ name: String) throws(CarrierFailure) -> Data? {
         var bytes = Data()
         var piece = [UInt8](repeating: 0, count: 64 << 10)
-        // It may grow meanwhile.
+        // The file may grow meanwhile.
         while bytes.count <= Bounds.object {
             let count = Foundation.read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
@@ -102,9 +102,9 @@ final class OpenFolder {
         return nil
     }
 
-    /// Makes a file of that name, whole and durable, if there is none.
+    /// Creates a file with this name, completely and durably, if there is none.
     ///
-    /// - Parameter replacing: Whether one that is there is replaced: it has not been copied wholly.
+    /// - Parameter replacing: Whether an existing file is replaced, because it is incomplete.
     /// - Returns: `false` if there is one.
     func make(_ name: String, _ bytes: Data, replacing: Bool) throws(CarrierFailure) -> Bool {
         let temporary = Self.temporary + String(UInt64.random(in: 0 ... .max))
@@ -133,7 +133,7 @@ final class OpenFolder {
         if !replacing {
             if linkat(descriptor, temporary, descriptor, name, 0) == 0 { return true }
             if errno == EEXIST { return false }
-            // Some file systems have no links: those of other systems, and of networks.
+            // Some file systems have no hard links: those of other operating systems and of networks.
             guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .system("write", path) }
         }
         guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw .system("write", path) }
@@ -143,7 +143,7 @@ final class OpenFolder {
     /// Removes the residue of processes that ended while they wrote a file. A file that another process is writing is younger.
     func removeResidue(beside name: String) throws(CarrierFailure) {
         var (budget, own, other) = (Int.max, stat(), stat())
-        // The folder's clock, which may be that of another machine.
+        // The time of the folder's file system, which may be that of another machine.
         guard fstatat(descriptor, name, &own, AT_SYMLINK_NOFOLLOW) == 0 else { return }
         for unfinished in try allNames(&budget) where unfinished.hasPrefix(Self.temporary) {
             guard fstatat(descriptor, unfinished, &other, AT_SYMLINK_NOFOLLOW) == 0,
@@ -155,23 +155,23 @@ final class OpenFolder {
 
     private static let temporary = ".tmp-"
 
-    /// - Returns: `false` if it was not there.
+    /// - Returns: `false` if it did not exist.
     @discardableResult
     func remove(_ name: String) throws(CarrierFailure) -> Bool {
         if unlinkat(descriptor, name, 0) == 0 { return true }
-        // A folder of that name is none of ours.
+        // A folder with this name does not belong to the ring.
         if [ENOENT, EISDIR].contains(errno) { return false }
         throw .system("remove", path + "/" + name)
     }
 
-    /// Some file systems of networks refuse to sync a folder.
+    /// Some network file systems do not support `fsync` on a folder.
     func sync() throws(CarrierFailure) {
         guard fsync(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else { throw .system("write", path) }
     }
 }
 
 extension CarrierFailure {
-    /// By `errno`.
+    /// The failure for `errno`.
     static func system(_ action: String, _ path: String) -> CarrierFailure {
         let code = errno
         let reason: Reason =
@@ -187,10 +187,10 @@ extension CarrierFailure {
 
     private static func advice(_ reason: Reason) -> String {
         switch reason {
-        case .unavailable: "Is it mounted, and does its tool run? What is to be sent waits here."
-        case .denied: "Give this user the right to read and write there."
-        case .full: "Make space there. What is to be sent waits here."
-        case .overcrowded, .tooLarge, .inputOutput: "What is to be sent waits here. Try again."
+        case .unavailable: "Mount it, and start the tool that shares it. Unsent changes are kept."
+        case .denied: "Give this user permission to read and write there."
+        case .full: "Free some space there. Unsent changes are kept."
+        case .overcrowded, .tooLarge, .inputOutput: "Unsent changes are kept. Try again."
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of everything that is read from a carrier. They are checked before any work is done for it.
+// The limits of everything that is read from a carrier. They are checked before any other work.
 
-/// A carrier may hold anything. Each number here is the most that this code reads, and the most that it writes.
+/// A carrier may contain anything. Each number is the most that this code reads, and the most that it writes.
 package enum Bounds {
     /// Bytes of one object on the carrier: a segment, a part of a snapshot, a head.
     package static let object = 1 << 20
@@ -9,18 +9,18 @@ package enum Bounds {
     package static let entry = 16 << 10
     /// Entries of a ring log.
     package static let entries = 65_535
-    /// Entries that one entry follows directly, and ring tips that a segment names.
+    /// Entries that one entry follows directly, and tips of the ring log that a segment names.
     package static let tips = 16
-    /// Bytes of the entries of a ring log, and the entries that wait for others.
+    /// Bytes of the entries of a ring log, including entries that wait for others.
     package static let log = 64 << 20
     package static let waitingEntries = 1_024
-    /// Entries of one author, so that nobody fills a log.
+    /// Entries of one author, so that a single author cannot fill a log.
     package static let entriesOfAuthor = 8_192
     /// Steps that the evaluation of a ring log may take.
     package static let evaluation = 20_000_000
-    /// Members of a ring, removed ones included.
+    /// Members of a ring, including removed ones.
     package static let members = 100_000
-    /// Counters, and numbers of segments and heads: so that counting on never overflows.
+    /// Counters, and numbers of segments and heads, so that incrementing them never overflows.
     package static let number: UInt64 = 1 << 62
     /// Writers in a version vector.
     package static let writers = 4_096
@@ -40,8 +40,8 @@ package enum Bounds {
     package static let objectName = 128
     /// Names in one listing.
     package static let listing = 100_000
-    /// Requests to join that one invitation looks at.
+    /// Requests to join that one invitation processes.
     package static let requests = 64
-    /// Bytes of segments that wait for others. Beyond, only the next one of each log is kept.
+    /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
     package static let waiting = 64 << 20
 }

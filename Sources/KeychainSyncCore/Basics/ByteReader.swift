@@ -3,9 +3,9 @@
 
 package import Foundation
 
-/// A cursor over untrusted bytes: every read is bounds-checked, nothing traps.
+/// A cursor over untrusted bytes: every read is bounds-checked, and nothing traps.
 ///
-/// It works on a copy that is not wiped. Secrets in it are sealed.
+/// It works on a copy that is not wiped; the bytes contain secrets only in sealed form.
 package struct ByteReader {
     private let all: [UInt8]
     private(set) var position = 0
@@ -38,7 +38,7 @@ package struct ByteReader {
         return Number(truncatingIfNeeded: number)
     }
 
-    /// A number that is counted on from.
+    /// Reads a number that will be incremented.
     mutating func counter() throws(Refusal) -> UInt64 {
         let number = try number(UInt64.self)
         guard number <= Bounds.number else { throw .tooLarge }
@@ -47,9 +47,9 @@ package struct ByteReader {
 
     mutating func byte() throws(Refusal) -> UInt8 { try number() }
 
-    /// A number of elements, checked against the bound and against the bytes that are there.
+    /// Reads a number of elements, checked against the bound and against the remaining bytes.
     ///
-    /// - Parameter size: The least that an element takes.
+    /// - Parameter size: The minimum size of an element.
     mutating func count<Number: FixedWidthInteger & UnsignedInteger>(
         _ type: Number.Type, atMost bound: Int, ofAtLeast size: Int
     ) throws(Refusal) -> Int {
@@ -71,7 +71,7 @@ package struct ByteReader {
 
     mutating func epoch() throws(Refusal) -> EpochID { EpochID(number: try number(), entry: try bytes16()) }
 
-    /// A text of one length byte and so many bytes of UTF-8.
+    /// Reads a length byte, and that many bytes of UTF-8.
     mutating func name() throws(Refusal) -> String {
         let length = Int(try byte())
         guard length <= Bounds.name else { throw .tooLarge }
@@ -79,7 +79,7 @@ package struct ByteReader {
         return text
     }
 
-    /// Nothing may follow.
+    /// Checks that no bytes remain.
     func end() throws(Refusal) {
         guard rest == 0 else { throw .malformed }
     }

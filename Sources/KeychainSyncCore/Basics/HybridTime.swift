@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times that follow what was seen, whatever the clock says.
+// Times that never go back behind a time that was seen, whatever the clock shows.
 
-/// A hybrid logical clock: 48 bits of milliseconds since 1970, and 16 bits that count within one of them.
+/// A hybrid logical clock: 48 bits of milliseconds since 1970, and a 16-bit counter within a millisecond.
 package struct HybridTime: Hashable, Comparable, Sendable {
     package let number: UInt64
 
@@ -20,14 +20,14 @@ package struct HybridTime: Hashable, Comparable, Sendable {
 
     package static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.number < rhs.number }
 
-    /// The next time of a machine whose last one this is and whose clock shows `now`.
+    /// The next time of a machine with this last time and a clock that shows `now`.
     package func next(at now: UInt64) -> HybridTime {
         let clock = HybridTime(milliseconds: now)
         guard clock <= self else { return clock }
         return HybridTime(number < .max ? number + 1 : number)
     }
 
-    /// Follows a time that was received, unless it is more than a day ahead of the clock.
+    /// Advances to a received time, unless it is more than a day ahead of the clock.
     package mutating func follow(_ other: HybridTime, at now: UInt64) {
         if !other.isFarAhead(of: now) { self = max(self, other) }
     }

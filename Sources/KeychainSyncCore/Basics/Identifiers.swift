@@ -10,7 +10,7 @@ package struct Bytes16<Tag>: Hashable, Comparable, Sendable {
 
     package static var length: Int { 16 }
 
-    /// - Parameter bytes: The first sixteen count; there are at least as many.
+    /// - Parameter bytes: At least sixteen bytes, of which the first sixteen are used.
     package init(_ bytes: some Sequence<UInt8>) {
         let words = Words(bytes)
         (high, low) = (words[0], words[1])
@@ -35,7 +35,7 @@ package struct Bytes32<Tag>: Hashable, Comparable, Sendable {
     package static var length: Int { 32 }
     package static var zero: Self { Self(EmptyCollection()) }
 
-    /// - Parameter bytes: The first thirty-two count; there are at least as many.
+    /// - Parameter bytes: At least thirty-two bytes, of which the first thirty-two are used.
     package init(_ bytes: some Sequence<UInt8>) {
         let words = Words(bytes, count: 4)
         (first, second) = (Bytes16(words[0], words[1]), Bytes16(words[2], words[3]))
@@ -49,7 +49,7 @@ package struct Bytes32<Tag>: Hashable, Comparable, Sendable {
     }
 }
 
-/// Big-endian numbers of eight bytes each; what is missing is zero.
+/// Big-endian numbers of eight bytes each; missing bytes are zero.
 private struct Words {
     var all: [UInt64]
 
@@ -101,17 +101,17 @@ package typealias MemberID = Bytes16<MemberTag>
 /// An item of a ring: a keyed digest of its primary key.
 package typealias SyncID = Bytes16<ItemTag>
 package typealias SnapshotID = Bytes16<SnapshotTag>
-/// Where an invitation lies; follows from its code.
+/// The name of an invitation on the carrier, derived from its code.
 package typealias InvitationID = Bytes16<InvitationTag>
 /// A request to join: random bytes.
 package typealias RequestID = Bytes16<RequestTag>
-/// An entry of the ring log: the digest of its bytes. That of the first one is the identity of the ring.
+/// An entry of the ring log: the digest of its bytes. The hash of the first entry is the identity of the ring.
 package typealias EntryHash = Bytes32<EntryTag>
 package typealias RingID = EntryHash
-/// The digest of an object as it lies on the carrier.
+/// The digest of an object as it is stored on the carrier.
 package typealias ObjectHash = Bytes32<ObjectTag>
 
-/// One incarnation of one machine. A machine that may have lost its counter goes on as another writer.
+/// One incarnation of one machine. A machine that may have lost its counter continues as another writer.
 package struct WriterID: Hashable, Comparable, Sendable {
     package let number: UInt64
 
@@ -122,7 +122,7 @@ package struct WriterID: Hashable, Comparable, Sendable {
     package var hex: String { number.hex }
 }
 
-/// One write: the writer, and how many it has made with this one. No other write ever has the same.
+/// One write: the writer, and its number among the writes of the writer. It is unique.
 package struct Dot: Hashable, Comparable, Sendable {
     package let writer: WriterID
     package let counter: UInt64
@@ -135,10 +135,10 @@ package struct Dot: Hashable, Comparable, Sendable {
     package static func < (lhs: Dot, rhs: Dot) -> Bool { (lhs.writer, lhs.counter) < (rhs.writer, rhs.counter) }
 }
 
-/// The time of one set of keys. Two that began at once have the same number.
+/// The identity of one set of keys. Two sets that were created concurrently have the same number.
 package struct EpochID: Hashable, Sendable {
     package let number: UInt32
-    /// The first half of the hash of the entry that began it.
+    /// The first half of the hash of the entry that began the epoch.
     package let entry: Bytes16<EntryTag>
 
     package init(number: UInt32, entry: Bytes16<EntryTag>) {
@@ -155,7 +155,7 @@ package struct EpochID: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Two lower-case digits a byte.
+    /// Two lower-case digits for each byte.
     package var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

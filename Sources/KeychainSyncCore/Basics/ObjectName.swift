@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of objects on a carrier, below the ring.
 
-/// What an object is called. A name is only where to look: what the object is, it says itself, authenticated.
+/// The name of an object. A name only says where to look; the authenticated content says what the object is.
 package enum ObjectName: Hashable, Sendable {
     case entry(EntryHash)
     case wrap(EpochID, MemberID)
@@ -24,7 +24,7 @@ package enum ObjectName: Hashable, Sendable {
         }
     }
 
-    /// - Returns: `nil` for a name that no object has: others may lie there too.
+    /// - Returns: `nil` for a name that is not an object's, since the carrier may contain other names.
     package init?(_ text: String) {
         guard text.utf8.count <= Bounds.objectName else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { [UInt8]($0) }
@@ -32,7 +32,7 @@ package enum ObjectName: Hashable, Sendable {
         self = name
     }
 
-    /// Without the check that the text is the only one of the name.
+    /// Without the check that the text is the canonical form of the name.
     private static func read(_ parts: [[UInt8]]) -> ObjectName? {
         let fields = parts.dropFirst().map { $0.filter { $0 != UInt8(ascii: "-") } }.map(unhex)
         switch (parts.first, fields.count) {
@@ -85,7 +85,7 @@ package enum ObjectName: Hashable, Sendable {
 }
 
 extension ObjectName: Comparable {
-    /// A fixed order, so that everything is done in the same order everywhere.
+    /// A fixed order, so that all machines process objects in the same order.
     package static func < (lhs: ObjectName, rhs: ObjectName) -> Bool {
         switch (lhs, rhs) {
         case (.entry(let a), .entry(let b)): a < b

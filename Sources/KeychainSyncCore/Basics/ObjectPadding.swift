@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding, so that sizes on the carrier reveal only the order of magnitude.
+// Padding, so that sizes on the carrier only reveal an order of magnitude.
 
 import KeychainCrypto
 
@@ -13,7 +13,7 @@ enum ObjectPadding {
         return power > 1024 && length <= power * 181 / 128 ? power * 181 / 128 : power * 2
     }
 
-    /// - Parameter around: The bytes of the object that are not content: what is in clear, and what sealing adds.
+    /// - Parameter around: The bytes of the object besides the content: clear text, and the overhead of sealing.
     static func pad(_ content: [UInt8], around: Int) -> [UInt8] {
         let length = 4 + content.count
         let room = bucket(around + length) - around

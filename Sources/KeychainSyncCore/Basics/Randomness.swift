@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where new identities and keys come from.
+// The source of new identities and keys.
 
 import Foundation
 import KeychainCrypto
 package import SecretMemory
 
-/// Random bytes: the kernel's, or a simulation's, whose runs can be repeated.
+/// Random bytes: from the kernel, or from a simulation that can be repeated.
 package struct Randomness: Sendable {
     private let fill: @Sendable (UnsafeMutableRawBufferPointer) -> Void
 

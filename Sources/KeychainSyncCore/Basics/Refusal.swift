@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why something that lies on a carrier is not used.
+// Why an object on a carrier is rejected.
 
-/// Nothing is used that is refused. It carries no content.
+/// An object that is refused is not used. The error contains no content.
 package enum Refusal: Error, Hashable, Sendable {
     /// Larger than the format allows.
     case tooLarge
-    /// Ends too early, goes on too long, or says something that the format does not define.
+    /// The bytes end too early, have trailing bytes, or contain a value that the format does not define.
     case malformed
-    /// Of a format or suite that this version does not know.
+    /// A format or suite that this version does not know.
     case newerFormat
-    /// The key for it is not there: of another epoch, or of a class that is locked.
+    /// The key is missing: it is of another epoch, or of a class that is locked.
     case noKey
-    /// Does not open: it was changed, moved, or sealed under another key.
+    /// Cannot be opened: it was changed, moved, or sealed with another key.
     case notAuthentic
-    /// Not signed by its author, or its author is no member with that right.
+    /// The author's signature is missing or wrong, or the author has no permission for this.
     case badSignature
     case notAMember
-    /// Lies under a name that is not its own.
+    /// Stored under the name of another object.
     case wrongName
     case wrongRing
-    /// Contradicts what its author wrote before: a counter, an epoch or a vector that goes back.
+    /// Contradicts what its author wrote before, such as a counter, an epoch or a vector that goes back.
     case contradiction
-    /// Beyond the last segment that was accepted of a removed member.
+    /// After the last accepted segment of a removed member.
     case afterRemoval
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine has seen: of each writer, how many writes.
+// What a machine has seen: the number of writes of each writer.
 
 import KeychainCrypto
 
-/// The counter of the last write that was seen of each writer. A writer whose counter is zero is not in it.
+/// For each writer, the counter of the last write that was seen. Writers whose counter is zero are omitted.
 package struct VersionVector: Equatable, Sendable {
     package private(set) var counters: [WriterID: UInt64] = [:]
 
@@ -22,7 +22,7 @@ package struct VersionVector: Equatable, Sendable {
         other.counters.allSatisfy { self[$0.key] >= $0.value }
     }
 
-    /// What the other has and this one lacks.
+    /// The writes that the other vector covers and this one does not.
     package func missing(from other: VersionVector) -> VersionVector {
         VersionVector(other.counters.filter { self[$0.key] < $0.value })
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was seen of a carrier and of other members, to compare with what is seen later.
+// The observed state of a carrier and of other members, to compare with later observations.
 
 import Foundation
 import KeychainCrypto
 
-/// A complete look at what a carrier holds.
+/// A complete listing of a carrier.
 package struct Listing: Sendable {
     package let names: Set<ObjectName>
-    /// A number of the carrier that only grows; a folder has none.
+    /// A number of the carrier that never goes back; a folder has none.
     package let revision: UInt64?
 
     package init(names: Set<ObjectName>, revision: UInt64? = nil) {
@@ -42,7 +42,7 @@ package struct Observations: Sendable {
 
     package internal(set) var heads: [MemberID: SeenHead] = [:]
     private var revision: UInt64 = 0
-    /// Writes that somebody has seen and that are not here, and since when that is known.
+    /// Writes that a member has seen and that are missing here, and since when.
     private var missing: [WriterID: (counter: UInt64, since: UInt64)] = [:]
 
     package init() {}
@@ -50,12 +50,12 @@ package struct Observations: Sendable {
     /// How long files may take to arrive, in any order.
     package static let grace: UInt64 = 10 * 60_000
     package static let longSilence: UInt64 = 7 * 24 * 3_600_000
-    /// How often a member that runs writes a head.
+    /// How often an active member writes a head.
     package static let betweenHeads: UInt64 = 6 * 3_600_000
 
     // MARK: - Stored form
 
-    /// Without the heads, each of which is stored by itself.
+    /// Without the heads, which are stored separately.
     func write(to writer: inout ByteWriter) {
         writer.append(bigEndian: revision)
         writer.append(bigEndian: UInt32(missing.count))
@@ -73,11 +73,11 @@ package struct Observations: Sendable {
         }
     }
 
-    // MARK: - The carrier against what was seen
+    // MARK: - Comparing the carrier
 
     /// - Parameters:
     ///   - logs: The last segments that are known.
-    ///   - covered: The last segments that the snapshots in the listing stand for.
+    ///   - covered: The last segments that the snapshots in the listing cover.
     ///   - entries: The entries of the ring log that are known.
     package mutating func compare(
         _ listing: Listing, logs: [WriterID: UInt64], covered: [WriterID: UInt64], entries: Set<EntryHash>
@@ -97,19 +97,19 @@ package struct Observations: Sendable {
         return findings + (listing.revision.map { observed($0) } ?? [])
     }
 
-    /// The carrier's number, in every answer.
+    /// Compares the carrier's revision number, in every answer.
     package mutating func observed(_ revision: UInt64) -> [Finding] {
         defer { self.revision = max(self.revision, revision) }
         return revision < self.revision ? [.revisionWentBack(known: self.revision, shown: revision)] : []
     }
 
-    // MARK: - Members against each other
+    // MARK: - Comparing members
 
-    /// A head whose signature was checked.
+    /// Processes a head whose signature was checked.
     ///
     /// - Parameters:
     ///   - vector: What this machine has seen.
-    ///   - digest: What its items add up to.
+    ///   - digest: The digest of this machine's items.
     package mutating func received(
         _ header: HeadHeader, _ head: Head, _ hash: ObjectHash, at now: UInt64, vector: VersionVector,
         digest: Bytes32<StateTag>
@@ -133,7 +133,7 @@ package struct Observations: Sendable {
         return findings
     }
 
-    /// Notes what somebody has seen, so that what does not arrive is noticed.
+    /// Records what a member has seen, so that missing writes are detected.
     package mutating func note(_ seen: VersionVector, here: VersionVector, at now: UInt64) {
         for (writer, counter) in here.missing(from: seen).counters {
             missing[writer] = (max(counter, missing[writer]?.counter ?? 0), missing[writer]?.since ?? now)
@@ -141,9 +141,9 @@ package struct Observations: Sendable {
         missing = missing.filter { here[$0.key] < $0.value.counter }
     }
 
-    /// What has taken too long.
+    /// Findings for everything that is overdue.
     ///
-    /// - Parameter members: The others that are in the ring.
+    /// - Parameter members: The other members of the ring.
     package func overdue(at now: UInt64, here: VersionVector, members: [MemberID]) -> [Finding] {
         var findings: [Finding] = []
         for (writer, wanted) in missing.sorted(by: { $0.key < $1.key }) where here[writer] < wanted.counter {
@@ -177,7 +177,7 @@ extension Observations.SeenHead {
     }
 }
 
-/// What two people read out to each other, to know that their machines have the same.
+/// A code that two people read out to compare their machines.
 package enum CompareCode {
     /// 24 symbols, equal if rings, logs and items are.
     package static func text(

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainCrypto
 
-/// What one segment contains, or several that belong together. It is applied as a whole.
+/// The content of one segment, or of several that belong together. It is applied as a whole.
 package struct Batch: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let record: SealedRecord
@@ -18,13 +18,14 @@ package struct Batch: Equatable, Sendable {
     }
 
     package let writer: WriterID
-    /// The counters that it covers: those after `after`, up to `through`. Some may have no record: newer ones took their place.
+    /// The counters that it covers: from `after` (exclusive) to `through`. Some may have no record, because newer
+    /// writes replaced theirs.
     package let after: UInt64
     package let through: UInt64
     package let time: HybridTime
-    /// What its writer had seen of others when it made this.
+    /// What its writer had seen of others when it created the batch.
     package let vector: VersionVector
-    /// What its writer had seen of others when it wrote a record. Nothing that `vector` does not cover.
+    /// What its writer had seen of others when it wrote a record. `vector` covers all of it.
     package let contexts: [VersionVector]
     package let entries: [Entry]
 
@@ -41,14 +42,14 @@ package struct Batch: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// What its writer had seen when it wrote a record, its own writes included.
+    /// What its writer had seen when it wrote a record, including its own writes.
     package func context(of entry: Entry) -> VersionVector {
         var context = contexts[entry.context]
         context[writer] = entry.record.header.dot.counter - 1
         return context
     }
 
-    /// What its writer has seen, this batch included.
+    /// What its writer has seen, including this batch.
     package var coverage: VersionVector {
         var vector = vector
         vector[writer] = through
@@ -76,7 +77,7 @@ extension Batch {
         return writer.bytes
     }
 
-    /// Only the entries in which a context differs from the vector: index and counter. Mostly there are none.
+    /// Only the entries in which a context differs from the vector, as index and counter. Usually there are none.
     private static func write(
         _ context: VersionVector, below vector: [(writer: WriterID, counter: UInt64)], to writer: inout ByteWriter
     ) {
@@ -89,8 +90,8 @@ extension Batch {
     }
 
     /// - Parameters:
-    ///   - author: Who signed the segment.
-    ///   - epoch: That of the segment, under whose keys the records are sealed.
+    ///   - author: The member that signed the segment.
+    ///   - epoch: The epoch of the segment, whose keys seal the records.
     package init(_ bytes: [UInt8], writer: WriterID, author: MemberID, epoch: EpochID) throws(Refusal) {
         var reader = ByteReader(bytes)
         self.writer = writer
@@ -105,7 +106,7 @@ extension Batch {
         for _ in 0..<(try reader.count(UInt16.self, atMost: Bounds.records, ofAtLeast: RecordHeader.fieldsLength)) {
             let fields = try RecordFields(from: &reader)
             let context = Int(try reader.number(UInt16.self))
-            // In the order of their counters, so that each write is there once.
+            // In the order of their counters, so that each write occurs once.
             guard context < contexts.count, fields.counter > last, fields.counter <= through else { throw .malformed }
             last = fields.counter
             let record = SealedRecord(

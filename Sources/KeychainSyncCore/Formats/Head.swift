@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member has seen, signed: by this, others notice what a carrier hides.
+// A signed statement of what a member has seen. It lets other members detect what a carrier withholds.
 
 package import Foundation
 import KeychainCrypto
@@ -41,11 +41,11 @@ package struct HeadHeader: Hashable, Sendable {
 }
 
 package struct Head: Equatable, Sendable {
-    /// The hash of the member's head before; zero for the first.
+    /// The hash of the member's previous head; zero for the first.
     package let previous: ObjectHash
     package let tips: [EntryHash]
     package let time: HybridTime
-    /// What the member's items add up to.
+    /// The digest of the member's items.
     package let digest: Bytes32<StateTag>
     package let count: UInt32
     package let vector: VersionVector

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every object on a carrier begins with, in clear; and the messages that are signed.
+// The clear header of every object on a carrier, and the messages that are signed.
 
 import KeychainCrypto
 
@@ -14,7 +14,7 @@ package enum ObjectKind: String, Sendable, CaseIterable {
     case invitation = "KINV"
     case request = "KJRQ"
 
-    /// In clear, so that a reader can tell a newer format from damage: kind ‖ format ‖ suite ‖ ring.
+    /// In clear, so that a reader can distinguish a newer format from damage: kind ‖ format ‖ suite ‖ ring.
     func header(of ring: RingID, capacity: Int = 128) -> ByteWriter {
         var writer = ByteWriter(capacity: capacity)
         writer.append(rawValue)
@@ -42,7 +42,7 @@ package enum ObjectKind: String, Sendable, CaseIterable {
     static let suite: UInt8 = 1
 }
 
-/// What a signature is made over: the purpose comes first, so that none is valid for another.
+/// The message of a signature. It begins with the purpose, so that a signature is not valid for another purpose.
 enum SignedMessage {
     static func bytes(_ purpose: String, _ content: [UInt8]) -> [UInt8] {
         Array("swift-keychain/1 \(purpose)\0".utf8) + content

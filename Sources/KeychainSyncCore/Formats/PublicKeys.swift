@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public keys of a member, by which it is known.
+// The public keys of a member, which identify it.
 
 package import Foundation
 import KeychainCrypto
@@ -22,7 +22,7 @@ package struct PublicKeys: Hashable, Sendable {
         wrapping = try reader.data(HybridKey.publicKeyLength)
     }
 
-    /// The member whose keys these are. Nobody can have the identity of another member with other keys.
+    /// The member with these keys. Other keys cannot have the same identity.
     package var member: MemberID {
         let digest = ObjectHash.hash(of: Data(SignedMessage.bytes("member", bytes)))
         return digest.short()

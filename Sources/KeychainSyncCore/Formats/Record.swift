@@ -6,7 +6,7 @@ import KeychainCrypto
 
 package enum ContextTag {}
 
-/// What a record says outside of its sealed content. It is authenticated with the content, and signed with it.
+/// The fields of a record outside its sealed content. They are authenticated and signed together with the content.
 package struct RecordHeader: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         case value = 1
@@ -36,7 +36,7 @@ package struct RecordHeader: Hashable, Sendable {
     static let classes: ClosedRange<UInt8> = 6...8
     static let classOfDeletions: UInt8 = 8
 
-    /// The digest of the vector of a writer, without its own entry: of its own writes a writer has seen all.
+    /// The digest of a writer's vector without its own entry, since a writer has always seen all its own writes.
     package static func digest(of context: VersionVector) -> Bytes32<ContextTag> {
         Bytes32.hash(of: Data(context.bytes))
     }
@@ -57,10 +57,10 @@ package struct RecordHeader: Hashable, Sendable {
     }
 }
 
-/// A record as it travels, and as it is kept: its content is sealed under the key of its class in an epoch.
+/// A record as it is sent and stored: its content is sealed with the key of its class in an epoch.
 package struct SealedRecord: Hashable, Sendable {
     package let header: RecordHeader
-    /// Who wrote it: the owner of its writer.
+    /// The author: the owner of its writer.
     package let author: MemberID
     package let epoch: EpochID
     package let sealed: Data
@@ -72,7 +72,7 @@ package struct SealedRecord: Hashable, Sendable {
         self.sealed = sealed
     }
 
-    /// What sealing adds to the content: a signature, a wrapped key, a nonce and a tag.
+    /// The overhead of sealing: a signature, a wrapped key, a nonce and a tag.
     package static let overhead = SigningKey.signatureLength + Sealing.wrappedKeyLength + Sealing.overhead
 }
 
@@ -92,7 +92,7 @@ extension RecordHeader {
     static let fieldsLength = 35
 }
 
-/// The fields, while who wrote them and what it had seen is not read yet.
+/// The fields, before the author and the context are read.
 struct RecordFields {
     let kind: RecordHeader.Kind
     let accessibility: UInt8
@@ -122,7 +122,7 @@ struct RecordFields {
 }
 
 extension ByteReader {
-    /// The sealed content of a record: its length (`u32`), and the bytes.
+    /// Reads the sealed content of a record: its length (`u32`), and the bytes.
     mutating func sealedContent() throws(Refusal) -> Data {
         let length = Int(try number(UInt32.self))
         guard length <= Bounds.item + SealedRecord.overhead else { throw .tooLarge }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of what an entry of the ring log does.
+// The payload of an entry of the ring log.
 
 import KeychainCrypto
 
@@ -122,7 +122,7 @@ extension Policy {
             for _ in 0..<(try reader.count(UInt16.self, atMost: Bounds.entry, ofAtLeast: 1)) {
                 let group = try reader.name()
                 let bytes = [UInt8](group.utf8)
-                // Swift compares what texts look like, the format their bytes.
+                // Swift compares text by appearance, but the format by bytes.
                 guard last.map({ $0.lexicographicallyPrecedes(bytes) }) ?? true, groups.insert(group).inserted else {
                     throw .malformed
                 }

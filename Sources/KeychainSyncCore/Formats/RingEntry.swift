@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries of the ring log: who is in a ring, and which keys it has.
+// Entries of the ring log: the members of a ring, and its keys.
 
 package import Foundation
 import KeychainCrypto
 
-/// What a member may do.
+/// The permissions of a member.
 package enum Role: UInt8, Sendable, CaseIterable {
     /// Reads, writes and manages the ring.
     case device = 1
     /// Reads, and leaves.
     case reader = 2
-    /// What is on paper: adds and removes members.
+    /// The recovery key on paper: adds and removes members.
     case recovery = 3
 }
 
-/// A member as it was added. The machine's name is for people.
+/// A member as it was added. The machine's name is only for display.
 package struct MemberCard: Hashable, Sendable {
     package let role: Role
     package let keys: PublicKeys
@@ -29,7 +29,7 @@ package struct MemberCard: Hashable, Sendable {
     package var id: MemberID { keys.member }
 }
 
-/// The keys that a ring has from an entry on.
+/// The keys of a ring from an entry on.
 package struct EpochStart: Hashable, Sendable {
     package let number: UInt32
     package let commitment: Bytes32<CommitmentTag>
@@ -42,7 +42,7 @@ package struct EpochStart: Hashable, Sendable {
 
 package enum CommitmentTag {}
 
-/// The removal of a member, and what is still accepted of it.
+/// The removal of a member, and which of its segments are still accepted.
 package struct Removal: Hashable, Sendable {
     package struct Cut: Hashable, Sendable {
         /// The last segment that is accepted; 0 for none.
@@ -80,7 +80,7 @@ package enum RingAction: Hashable, Sendable {
     case remove([Removal])
     case rotate(EpochStart)
     case policy(Policy)
-    /// Of a newer version. Neither it nor what follows it can be understood.
+    /// An action of a newer version. Neither it nor the entries after it can be interpreted.
     case unknown(kind: UInt8, payload: [UInt8])
 
     package var kind: UInt8 {

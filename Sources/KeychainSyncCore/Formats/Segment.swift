@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link in the chain of what one writer has written.
+// A link in the chain of a writer's segments.
 
 package import Foundation
 import KeychainCrypto
 
-/// What a segment says in clear. The chain can be followed without any key.
+/// The fields of a segment in clear. The chain can be verified without any key.
 package struct SegmentHeader: Hashable, Sendable {
     package let ring: RingID
     package let epoch: EpochID
     package let writer: WriterID
     /// Counts from 1.
     package let number: UInt64
-    /// The hash of the writer's segment before; zero for the first.
+    /// The hash of the writer's previous segment; zero for the first.
     package let previous: ObjectHash
 
     package init(ring: RingID, epoch: EpochID, writer: WriterID, number: UInt64, previous: ObjectHash) {
@@ -44,15 +44,15 @@ package struct SegmentHeader: Hashable, Sendable {
     }
 }
 
-/// What a segment says under the transport key of its epoch.
+/// The fields of a segment that are sealed with the transport key of its epoch.
 package struct SegmentBody: Equatable, Sendable {
     /// Whether the next segment belongs to the same transaction.
     package let continues: Bool
     /// The machine that wrote it: the owner of the writer.
     package let author: MemberID
-    /// The entries of the ring log that the author knew and that no other one followed.
+    /// The entries of the ring log that the author knew and that no other entry followed.
     package let tips: [EntryHash]
-    /// The batch, or a piece of it.
+    /// The batch, or a part of it.
     package let piece: [UInt8]
     package var signature = Data()
 
@@ -63,7 +63,7 @@ package struct SegmentBody: Equatable, Sendable {
         self.piece = piece
     }
 
-    /// The largest piece of a segment that names so many tips.
+    /// The maximum size of a piece in a segment with this number of tips.
     package static func room(tips: Int) -> Int {
         Bounds.object - SegmentHeader.length - Sealing.overhead - 4 - (1 + 16 + 1 + tips * 32 + 4 + 64)
     }

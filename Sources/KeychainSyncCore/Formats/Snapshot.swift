@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a machine has, in parts, so that logs can be cut.
+// The complete state of a machine, in parts, so that logs can be truncated.
 
 package import Foundation
 import KeychainCrypto
@@ -39,7 +39,7 @@ package struct SnapshotHeader: Hashable, Sendable {
     }
 }
 
-/// The last that is known of a log: where its next segment continues.
+/// The last known position of a log, where its next segment continues.
 package struct LogTip: Hashable, Sendable {
     /// The owner of the writer.
     package let author: MemberID
@@ -57,12 +57,12 @@ package struct LogTip: Hashable, Sendable {
     }
 }
 
-/// What a snapshot is: what its author had seen, and the hashes of the parts with the records.
+/// The content of a snapshot: what its author had seen, and the hashes of the parts with the records.
 package struct SnapshotManifest: Equatable, Sendable {
     package let author: MemberID
     package let tips: [EntryHash]
     package let time: HybridTime
-    /// What the records add up to.
+    /// The digest of the records.
     package let digest: Bytes32<StateTag>
     package let count: UInt32
     package let logs: [WriterID: LogTip]
@@ -145,7 +145,7 @@ package struct SnapshotManifest: Equatable, Sendable {
     }
 }
 
-/// The records of a snapshot, one after the other. The parts are pieces of these bytes.
+/// The records of a snapshot in sequence. The parts are pieces of these bytes.
 package enum SnapshotRecords {
     /// The largest piece of one part.
     package static let room = Bounds.object - 76 - Sealing.overhead - 4
@@ -167,7 +167,7 @@ package enum SnapshotRecords {
         return stride(from: 0, to: bytes.count, by: room).map { Array(bytes[$0..<min($0 + room, bytes.count)]) }
     }
 
-    /// - Parameter manifest: It says how many they are, and whose writers they have.
+    /// - Parameter manifest: It contains the number of records and their writers.
     package static func read(_ bytes: [UInt8], _ manifest: SnapshotManifest, epoch: EpochID) throws(Refusal)
         -> [SealedRecord]
     {

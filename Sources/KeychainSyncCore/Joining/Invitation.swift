@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The side of the machine that lets another one in.
+// The side of the machine that admits another one.
 
 package import Foundation
 package import KeychainCrypto
 package import SecretMemory
 
-/// What follows from the code of an invitation. The code authenticates both sides; nothing is encrypted with it, so nobody
-/// gains from breaking it later.
+/// Keys that are derived from the code of an invitation. The code authenticates both sides and encrypts nothing, so
+/// breaking it later gains nothing.
 struct InvitationKeys: Sendable {
     let id: InvitationID
     let inviter: SecretBytes
@@ -22,11 +22,11 @@ struct InvitationKeys: Sendable {
     }
 }
 
-/// An invitation that is open: it becomes members, one for each use.
+/// An open invitation. Each use admits one member.
 package struct Invitation: Sendable {
-    /// What became of a request.
+    /// The outcome of a request.
     package enum Answer: Sendable {
-        /// The entry is `nil` if the member was there already: an interrupted admission is finished.
+        /// The entry is `nil` if the member was added before, and an interrupted admission is completed.
         case admitted(MemberCard, entry: RingEntry?, wrap: KeyWrap)
         case expired
         case usedUp
@@ -34,10 +34,10 @@ package struct Invitation: Sendable {
     }
 
     package let code: SecretBytes
-    /// What the new machine is called; with several uses, part of its identity follows.
+    /// The name of the new machine; with several uses, a part of its identity is appended.
     package let name: String
     package let role: Role
-    /// In milliseconds, by the clock of this machine: nobody else is asked.
+    /// In milliseconds, by the clock of this machine alone.
     package let expires: UInt64
     package private(set) var usesLeft: Int
     private let isShared: Bool
@@ -58,15 +58,15 @@ package struct Invitation: Sendable {
 
     package var objectName: ObjectName { .invitation(keys.id) }
 
-    /// Whether it lets nobody in any more.
+    /// Whether it admits no more machines.
     package func isOver(at now: UInt64) -> Bool { now >= expires || usesLeft == 0 }
 
-    /// What lies on the carrier: the ring, and the entries that the joiner must find in its log.
+    /// The object on the carrier: the ring, and the entries that the joiner must find in its log.
     package func offer(_ log: RingLog) -> Data {
         InvitationOffer(ring: log.id, tips: log.tips, nonce: nonce).bytes(authenticatedBy: keys.inviter)
     }
 
-    /// Answers requests. At most as many as the bound are looked at.
+    /// Answers requests, up to the bound.
     package mutating func answer(
         _ requests: [Data], at now: UInt64, _ log: inout RingLog, _ keyring: Keyring, author: MemberID,
         signer: DeviceKeys

@@ -5,10 +5,10 @@ import Foundation
 import KeychainCrypto
 import SecretMemory
 
-/// From the machine that invites.
+/// The message of the inviting machine.
 package struct InvitationOffer: Equatable, Sendable {
     package let ring: RingID
-    /// Entries that the log of the ring has: it is at least that new.
+    /// Entries that the log of the ring must contain, so that the joiner rejects an older log.
     package let tips: [EntryHash]
     package let nonce: RequestID
 
@@ -34,11 +34,11 @@ package struct InvitationOffer: Equatable, Sendable {
     }
 }
 
-/// From the machine that joins.
+/// The message of the joining machine.
 package struct JoinRequest: Equatable, Sendable {
     package let ring: RingID
     package let keys: PublicKeys
-    /// The nonce of the invitation: a request for an earlier one is worth nothing.
+    /// The nonce of the invitation, so that a request for an earlier invitation is rejected.
     package let invitation: RequestID
 
     package init(ring: RingID, keys: PublicKeys, invitation: RequestID) {
@@ -63,7 +63,7 @@ package struct JoinRequest: Equatable, Sendable {
     }
 }
 
-/// The 32 bytes at the end of both.
+/// The 32 authentication bytes at the end of both messages.
 private enum JoinAuthentication {
     static func append(to writer: ByteWriter, _ key: SecretBytes) -> Data {
         writer.data + Authentication.code(for: writer.bytes, key: key)

@@ -5,17 +5,17 @@ package import Foundation
 import KeychainCrypto
 package import SecretMemory
 
-/// A ring that this machine is in: its log and its keys, all of it checked.
+/// A ring that this machine has entered: its log and its keys, verified.
 package struct OpenedRing: Sendable {
     package let log: RingLog
     package let keyring: Keyring
 
-    /// Opens a ring from what lies on a carrier.
+    /// Opens a ring from the objects on a carrier.
     ///
     /// - Parameters:
-    ///   - ring: The ring that is expected: no other one is opened.
-    ///   - tips: Entries that its log must have: no older state is accepted.
-    ///   - wraps: Those for this member; others are passed over.
+    ///   - ring: The expected ring; any other is rejected.
+    ///   - tips: Entries that its log must contain, so that an older state is rejected.
+    ///   - wraps: The wraps for this member; others are ignored.
     ///   - entries: The log, sealed.
     package init(_ ring: RingID, tips: [EntryHash], for keys: DeviceKeys, wraps: [Data], entries: [Data])
         throws(Refusal)
@@ -34,7 +34,7 @@ package struct OpenedRing: Sendable {
         throw failure
     }
 
-    /// The ring key comes with the first wrap; what it opens must in the end vouch for the wrap.
+    /// The ring key comes with the first wrap. The log that it opens must then confirm the wrap.
     private init(
         _ ring: RingID, _ tips: [EntryHash], _ keys: DeviceKeys, _ member: MemberID, _ wraps: [KeyWrap],
         _ entries: [Data], first: KeyWrap
@@ -56,7 +56,8 @@ package struct OpenedRing: Sendable {
     }
 }
 
-/// A machine on its way into a ring. It gives nothing away before the invitation has proven to be from who made the code.
+/// A machine that is joining a ring. It reveals nothing before it has verified that the creator of the code made the
+/// invitation.
 package struct Joiner: Sendable {
     package let keys: DeviceKeys
     private let invitation: InvitationKeys
@@ -67,16 +68,16 @@ package struct Joiner: Sendable {
         invitation = InvitationKeys(code: code)
     }
 
-    /// Where the invitation is looked for.
+    /// The name under which to look for the invitation.
     package var objectName: ObjectName { .invitation(invitation.id) }
 
     package mutating func received(_ bytes: Data) throws(Refusal) {
         offer = try InvitationOffer(bytes, authenticatedBy: invitation.inviter)
     }
 
-    /// What to put on the carrier.
+    /// The object to publish on the carrier.
     ///
-    /// - Returns: `nil` as long as no invitation has held.
+    /// - Returns: `nil` until an invitation was verified.
     package func request() throws(Refusal) -> (ObjectName, Data)? {
         guard let offer else { return nil }
         let publicKeys = try keys.publicKeys()
@@ -85,7 +86,7 @@ package struct Joiner: Sendable {
         return (name, request.bytes(authenticatedBy: invitation.joiner))
     }
 
-    /// The ring, once this machine is in it.
+    /// The ring, once this machine was admitted.
     package func finish(wraps: [Data], entries: [Data]) throws(Refusal) -> OpenedRing {
         guard let offer else { throw .notAMember }
         return try OpenedRing(offer.ring, tips: offer.tips, for: keys, wraps: wraps, entries: entries)

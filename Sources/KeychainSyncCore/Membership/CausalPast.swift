@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entries of a log came before which.
+// Which entries of a log precede which.
 
-/// For entries in an order in which parents come first: the set of those that lie before each.
+/// For entries that are sorted with parents first: the set of entries that precede each.
 ///
-/// Most entries follow all earlier ones. So a set is a number, below which all are in it, and bits for the few above.
+/// Most entries follow all earlier ones. So a set is a number, below which it contains all entries, and a bit for each
+/// of the few others.
 struct CausalPast {
     private struct Past {
-        /// All entries below this are in the set.
+        /// All entries below this index are in the set.
         var complete = 0
-        /// The entries from `complete / 64 * 64` on.
+        /// The bits of the entries from `complete / 64 * 64` on.
         var words: [UInt64] = []
     }
 
@@ -16,7 +17,7 @@ struct CausalPast {
 
     /// - Parameters:
     ///   - parents: Of each entry, the indices of the entries that it follows directly.
-    ///   - work: Counts steps down, so that a log made to be slow is given up.
+    ///   - work: Counts down the steps, so that a log that is built to be slow is rejected.
     init(parents: [[Int]], work: inout Work) throws(Refusal) {
         pasts.reserveCapacity(parents.count)
         for (index, parents) in parents.enumerated() {
@@ -64,7 +65,7 @@ struct CausalPast {
     }
 }
 
-/// A number of steps that may not be exceeded.
+/// A limit on the number of steps.
 struct Work {
     private var left: Int
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entries of a ring log mean: members, epochs, cuts and policy.
+// The meaning of the entries of a ring log: members, epochs, cuts and policy.
 
 /// A ring as a machine knows it.
 package struct Ring: Sendable {
@@ -9,22 +9,23 @@ package struct Ring: Sendable {
     }
 
     package private(set) var members: [MemberID: Member] = [:]
-    /// The epochs whose keys may have sealed something: also those whose entry does not count, since members may have written
-    /// before they knew.
+    /// The epochs whose keys may have sealed something. They include epochs whose entry does not count, because members
+    /// may have written before they knew.
     package private(set) var epochs: [EpochID: EpochStart] = [:]
     package private(set) var countedEpochs: Set<EpochID> = []
-    /// The epoch that writers use: the highest number, then the smallest entry.
+    /// The epoch for new writes: the one with the highest number, then the smallest entry.
     package private(set) var current = EpochID(number: 0, entry: Bytes16(EmptyCollection()))
-    /// What is accepted of removed members.
+    /// Which segments of removed members are accepted.
     package private(set) var cuts: [MemberID: [WriterID: Removal.Cut]] = [:]
     package private(set) var policy = Policy.allGroups
     /// The entries that count.
     package private(set) var counted: Set<EntryHash> = []
-    /// Somebody with a newer version did something that this version does not understand. Only reading is safe.
+    /// A newer version performed an action that this version does not know. Only reading is safe.
     package private(set) var isReadOnly = false
-    /// A member was removed that knows the keys of the current epoch, or two epochs began at once.
+    /// A removed member knows the keys of the current epoch, or two epochs began concurrently.
     package private(set) var needsRotation = false
-    /// Members that were added while somebody else began the current epoch: nobody has wrapped its keys for them.
+    /// Members that were added while another member began the current epoch, so that its keys were not wrapped for
+    /// them.
     package private(set) var withoutKeys: [MemberCard] = []
 
     init(founder: MemberCard) { members[founder.id] = Member(card: founder, isRemoved: false) }
@@ -42,7 +43,7 @@ package struct Ring: Sendable {
 
     package func isActive(_ member: MemberID) -> Bool { members[member]?.isRemoved == false }
 
-    /// Whether somebody may write items.
+    /// Whether a member may write items.
     package func mayWrite(_ member: MemberID) -> Bool { isActive(member) && members[member]?.card.role == .device }
 
     package var active: [MemberCard] {
@@ -55,7 +56,8 @@ package struct Ring: Sendable {
             guard case .remove(let removals) = evaluation.entries[index].action else { continue }
             for removal in removals {
                 removed.insert(removal.member)
-                // Of several removals the one that accepts most: what somebody accepted reaches all others.
+                // If there are several removals, the one that accepts most counts: what one member accepted reaches all
+                // others.
                 cuts[removal.member, default: [:]].merge(removal.cuts) { $0.number >= $1.number ? $0 : $1 }
             }
         }
@@ -113,7 +115,7 @@ extension RingAction {
         }
     }
 
-    /// Whether a member of that role may do this.
+    /// Whether a member with this role may perform the action.
     func isAllowed(to role: Role, _ author: MemberID) -> Bool {
         switch self {
         case .found: false

@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 package import SecretMemory
 
-/// What a change of a ring makes: entries for the log, and the keys of the epoch for each member.
+/// The result of a change to a ring: entries for the log, and the keys of the epoch for each member.
 package struct RingChange: Sendable {
     package let entries: [RingEntry]
     package let wraps: [KeyWrap]
@@ -34,7 +34,7 @@ extension RingLog {
         return (log, ringKeys, RingChange(entries: [entry], wraps: [wrap], keys: epoch, root: root))
     }
 
-    /// Begins a new epoch, and wraps its keys for everybody who is in the ring.
+    /// Begins a new epoch, and wraps its keys for all members of the ring.
     package mutating func rotate(
         _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys, _ random: Randomness = Randomness()
     ) throws(Refusal)
@@ -53,7 +53,7 @@ extension RingLog {
         return RingChange(entries: [entry], wraps: wraps, keys: epoch, root: root)
     }
 
-    /// Adds a member, and wraps the keys of the current epoch for it. What came before it reads from a snapshot.
+    /// Adds a member, and wraps the keys of the current epoch for it. It reads earlier items from a snapshot.
     package mutating func admit(
         _ card: MemberCard, _ keyring: Keyring, author: MemberID, signer: DeviceKeys
     ) throws(Refusal) -> (entry: RingEntry?, wrap: KeyWrap) {
@@ -66,7 +66,7 @@ extension RingLog {
         return (entry, wrap)
     }
 
-    /// Removes members. What comes after needs keys that they do not have, so a rotation follows at once.
+    /// Removes members. Later objects need keys that they do not have, so a rotation follows at once.
     package mutating func remove(
         _ removals: [Removal], _ ringKeys: RingKeys, author: MemberID, signer: DeviceKeys,
         _ random: Randomness = Randomness()
@@ -78,7 +78,7 @@ extension RingLog {
             entries: [removal] + rotation.entries, wraps: rotation.wraps, keys: rotation.keys, root: rotation.root)
     }
 
-    /// The keys of an epoch, from a wrap, once everything about it has been checked.
+    /// The keys of an epoch from a wrap, after all checks.
     package func keys(from wrap: KeyWrap, for keys: DeviceKeys, _ ringKeys: RingKeys) throws(Refusal)
         -> (EpochKeys, root: SecretBytes)
     {

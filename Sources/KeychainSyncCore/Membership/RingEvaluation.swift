@@ -3,12 +3,12 @@
 
 /// Decides for each entry whether it counts.
 ///
-/// An entry counts if its author was added in its past by an entry that counts, with a role that may do this, and if no
-/// removal that counts and that does not know the entry names the author. So a removal voids what the removed member did
-/// unseen, adding others and removing others included.
+/// An entry counts if two conditions hold. First, an entry that counts, in its past, added the author with a role that
+/// permits the action. Second, no removal that counts and that does not know the entry removes the author. So a removal
+/// voids what the removed member did without knowledge of the others, including adding and removing members.
 ///
-/// Such rules can contradict each other, when members remove each other at once. Then the contradictions that nothing else
-/// decides are taken first, and in each of them the entry of the member who was added first counts.
+/// Such rules can contradict each other when members remove each other at the same time. Contradictions that no other
+/// entry can decide are resolved first: in each of them, the entry of the member who was added first counts.
 struct RingEvaluation {
     private enum Verdict { case open, counts, void }
 
@@ -20,7 +20,7 @@ struct RingEvaluation {
     private(set) var counted: [Int] = []
 
     private var verdicts: [Verdict]
-    /// The entries that add somebody, and those that remove somebody.
+    /// The entries that add a member, and those that remove one.
     private var additions: [MemberID: [Int]] = [:]
     private var removals: [MemberID: [Int]] = [:]
     private var work = Work(Bounds.evaluation)
@@ -38,7 +38,7 @@ struct RingEvaluation {
         counted = verdicts.indices.filter { verdicts[$0] == .counts }
     }
 
-    /// Parents first, in the same order everywhere. What follows something unknown is left out.
+    /// Parents first, in the same order on all machines. Entries after an unknown action are omitted.
     private static func ordered(_ log: RingLog) -> ([EntryHash], [RingEntry]) {
         let all = log.entries.map { (depth: log.depth[$0.key] ?? 0, hash: $0.key, entry: $0.value) }
             .sorted { ($0.depth, $0.hash) < ($1.depth, $1.hash) }
@@ -64,7 +64,7 @@ struct RingEvaluation {
         }
     }
 
-    /// The number of an epoch is the one after the highest that its author knew.
+    /// The number of an epoch is one more than the highest that its author knew.
     private mutating func voidWrongEpochs(_ parents: [[Int]]) {
         var highest = [UInt32](repeating: 0, count: entries.count)
         for (index, entry) in entries.enumerated() {
@@ -113,7 +113,7 @@ struct RingEvaluation {
         case known(Role)
     }
 
-    /// The role that the author was added with before the entry; `nil` if it was not added.
+    /// The role with which the author was added before the entry; `nil` if it was not added.
     private mutating func role(for index: Int) throws(Refusal) -> KnownRole? {
         for addition in try grounds(of: index) {
             switch verdicts[addition] {
@@ -125,15 +125,15 @@ struct RingEvaluation {
         return nil
     }
 
-    /// The entries that add the author in the past of the entry.
+    /// The entries in the past of the entry that add the author.
     private mutating func grounds(of index: Int) throws(Refusal) -> [Int] {
         let all = additions[entries[index].author] ?? []
         try work.spend(1 + all.count)
         return all.filter { past.contains($0, before: index) }
     }
 
-    /// The entry with which a contradiction is resolved: of those that depend on the fewest others, so that nothing outside
-    /// could decide it, the one whose author was added first.
+    /// The entry with which a contradiction is resolved: among those that depend on the fewest others, so that no other
+    /// entry could decide it, the one whose author was added first.
     private mutating func first(of open: [Int]) throws(Refusal) -> Int {
         var best: (size: Int, seniority: Int, index: Int)?
         for index in open {
@@ -146,7 +146,7 @@ struct RingEvaluation {
         return best?.index ?? open[0]
     }
 
-    /// How many open entries the verdict on one depends on, directly or not.
+    /// How many open entries the verdict on one depends on, directly or indirectly.
     private mutating func dependencies(of index: Int) throws(Refusal) -> Int {
         var (seen, next): (Set<Int>, [Int]) = ([index], [index])
         while let current = next.popLast() {

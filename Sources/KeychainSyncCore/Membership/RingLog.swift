@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that are known of a ring, and what follows from them.
+// The known entries of a ring, and what follows from them.
 
-/// The signed entries of a ring. What they mean is a function of the set of them: see ``Ring``.
+/// The signed entries of a ring. Their meaning is a function of their set: see ``Ring``.
 package struct RingLog: Sendable {
     package let id: RingID
     package private(set) var entries: [EntryHash: RingEntry]
-    /// Entries whose parents have not come yet.
+    /// Entries whose parents have not arrived yet.
     private var waiting: [EntryHash: RingEntry] = [:]
-    /// The length of the longest way from the first entry.
+    /// The length of the longest path from the first entry.
     private(set) var depth: [EntryHash: Int]
-    /// Entries that no other one follows.
+    /// Entries that no other entry follows.
     private var open: Set<EntryHash>
-    /// Of everybody who was ever added. An identity is a digest of the keys, so there is one set of keys for each.
+    /// The keys of all members that were ever added. An identity is a digest of the keys, so each has exactly one set.
     private var keys: [MemberID: PublicKeys]
     /// In bytes.
     private var size = 0
     private var entriesOfAuthor: [MemberID: Int] = [:]
-    /// What the entries mean.
+    /// The meaning of the entries.
     package private(set) var ring: Ring
 
     /// A log with its first entry.
@@ -43,14 +43,14 @@ package struct RingLog: Sendable {
 
     package var isWaiting: Bool { !waiting.isEmpty }
 
-    /// Parents of waiting entries that have not come yet.
+    /// Missing parents of waiting entries.
     package var missing: Set<EntryHash> {
         Set(waiting.values.flatMap(\.parents)).filter { entries[$0] == nil && waiting[$0] == nil }
     }
 
-    /// Adds entries that came from elsewhere, in any order.
+    /// Adds received entries, in any order.
     ///
-    /// - Returns: What was refused, and why.
+    /// - Returns: The refused entries, and the reasons.
     @discardableResult
     package mutating func insert(_ new: [RingEntry]) -> [EntryHash: Refusal] {
         var refused: [EntryHash: Refusal] = [:]
@@ -105,7 +105,8 @@ package struct RingLog: Sendable {
         guard entries.count < Bounds.entries, entriesOfAuthor[entry.author, default: 0] < Bounds.entriesOfAuthor,
             length <= Bounds.entry, size + length <= Bounds.log
         else { throw .tooLarge }
-        // Who is not added in the past of the entry cannot count; who was never added has no keys to check with.
+        // An author that was not added in the past of the entry cannot count, and an author that was never added has no
+        // keys to check with.
         guard let author = keys[entry.author] else { throw .notAMember }
         try author.hasSigned(entry.message, entry.signature)
         entries[hash] = entry

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a ring as one machine has them: of each, the writes that no other write has seen.
+// The items of a ring on one machine: for each item, the writes that no other write has seen.
 
 import Foundation
 package import KeychainCrypto
 
-/// What changed for one item.
+/// The change of one item.
 package struct ItemChange: Equatable, Sendable {
     package let item: SyncID
-    /// What is shown now; `nil`: the item is deleted.
+    /// The value that is shown now; `nil`: the item is deleted.
     package let shown: SealedRecord?
-    /// Concurrent values that are not shown. They are kept until somebody who saw them writes.
+    /// Concurrent values that are not shown. They are kept until a member that saw them writes the item.
     package let others: [SealedRecord]
-    /// What was there before and is gone.
+    /// The values that were replaced.
     package let replaced: [SealedRecord]
 }
 
-/// The merged state. It is a function of the set of the writes that were applied, whatever their order: of each item, the
-/// writes that nobody who wrote later had seen, without the deletions.
+/// The merged state. It is a function of the set of applied writes, whatever their order: for each item, the writes
+/// that no later writer had seen, without the deletions.
 ///
-/// Deletions are not kept. A write is applied after everything that its writer had seen, so what a deletion removes is here
-/// already, and the vector tells that it is gone when it is offered again.
+/// Deletions are not kept. A write is applied after everything that its writer had seen, so the values that a deletion
+/// removes have arrived already. If they are received again, the vector shows that they were deleted.
 package struct MergedItems: Equatable, Sendable {
-    /// Everything whose effect is in `versions`.
+    /// Covers all writes whose effect is in `versions`.
     package private(set) var vector = VersionVector()
     private(set) var versions: [SyncID: [Dot: SealedRecord]] = [:]
-    /// The sum over all versions: equal sums, equal items.
+    /// The sum over all versions: equal sums mean equal items.
     package private(set) var sum = SetSum.zero
     package private(set) var count: UInt32 = 0
 
     package init() {}
 
-    /// As they were stored.
+    /// Restores a stored state.
     init(_ records: [SealedRecord], _ vector: VersionVector, _ keys: RingKeys) {
         for record in records { insert(record, keys) }
         self.vector = vector
@@ -47,9 +47,9 @@ package struct MergedItems: Equatable, Sendable {
 
     package var digest: Bytes32<StateTag> { Bytes32(sum.bytes) }
 
-    /// Applies one write, whose context the vector covers.
+    /// Applies one write. The vector must cover its context.
     ///
-    /// - Parameter context: What the writer had seen, its own writes included.
+    /// - Parameter context: What the writer had seen, including its own writes.
     package mutating func apply(_ record: SealedRecord, seen context: VersionVector, _ keys: RingKeys) -> ItemChange {
         let item = record.header.item
         let overwritten = (versions[item] ?? [:]).values.filter { context.covers($0.header.dot) }
@@ -59,14 +59,14 @@ package struct MergedItems: Equatable, Sendable {
         return change(item, overwritten)
     }
 
-    /// Applies a batch, whose vector this one covers, as a whole.
+    /// Applies a batch as a whole. The vector must cover the batch's vector.
     package mutating func apply(_ batch: Batch, _ keys: RingKeys) -> [ItemChange] {
         let changes = batch.entries.map { apply($0.record, seen: batch.context(of: $0), keys) }
         vector[batch.writer] = max(vector[batch.writer], batch.through)
         return changes
     }
 
-    /// Joins a snapshot: what both have stays; of the rest, what the other one has not seen.
+    /// Merges a snapshot: keeps what both have, and of the rest what the other one has not seen.
     package mutating func join(_ records: [SealedRecord], _ other: VersionVector, _ keys: RingKeys) -> [ItemChange] {
         let theirs = Set(records.map(\.header.dot))
         var replaced: [SyncID: [SealedRecord]] = [:]
@@ -82,9 +82,9 @@ package struct MergedItems: Equatable, Sendable {
         return replaced.keys.sorted().map { change($0, replaced[$0] ?? []) }
     }
 
-    /// Takes back the last writes of one writer, which nobody else has.
+    /// Removes the last writes of one writer, which no other machine has.
     ///
-    /// What they had overwritten stays away: they come again as those of another writer.
+    /// The values that they had overwritten stay removed: the writes will be repeated by another writer.
     package mutating func takeBack(_ writer: WriterID, after counter: UInt64, _ keys: RingKeys) {
         for record in records where record.header.dot.writer == writer && record.header.dot.counter > counter {
             remove(record, keys)
@@ -92,7 +92,7 @@ package struct MergedItems: Equatable, Sendable {
         vector[writer] = min(vector[writer], counter)
     }
 
-    /// Puts the same writes under the keys of another epoch in place of those that are here.
+    /// Replaces writes by the same writes under the keys of another epoch.
     package mutating func replaceSealed(_ record: SealedRecord) {
         let (item, dot) = (record.header.item, record.header.dot)
         if versions[item]?[dot]?.header == record.header { versions[item]?[dot] = record }
@@ -119,7 +119,7 @@ package struct MergedItems: Equatable, Sendable {
     }
 }
 
-/// The versions of one item, the one that is shown first.
+/// The versions of one item. The first is shown.
 package struct ItemVersions: Equatable, Sendable {
     package let all: [SealedRecord]
 
@@ -130,7 +130,7 @@ package struct ItemVersions: Equatable, Sendable {
 }
 
 extension RecordHeader {
-    /// The later one is shown. Of equal times the higher writer's: an order of what is signed, the same on all machines, also
-    /// on one that is locked and cannot look into the record.
+    /// The later one is shown. If the times are equal, the higher writer wins. The order only uses signed fields that a
+    /// locked machine can read, so it is the same on all machines.
     func isShown(before other: RecordHeader) -> Bool { (time, dot) > (other.time, other.dot) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local writes that no segment has yet.
+// Local writes that are in no segment yet.
 
-/// The newest write of each item, with what the writer had seen when it was made.
+/// The newest write of each item, with what the writer had seen at that time.
 package struct Outbox: Equatable, Sendable {
     package struct Entry: Equatable, Sendable {
         package let record: SealedRecord
@@ -16,7 +16,7 @@ package struct Outbox: Equatable, Sendable {
 
     package init() {}
 
-    /// As it was stored.
+    /// Restores a stored outbox.
     init(_ entries: [Entry], lastTransaction: UInt64) {
         self.entries = entries.sorted { $0.record.header.dot < $1.record.header.dot }
         self.lastTransaction = lastTransaction
@@ -24,12 +24,13 @@ package struct Outbox: Equatable, Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds the writes of one transaction. They take the place of older ones of the same items, which nobody has seen.
+    /// Adds the writes of one transaction. They replace older writes of the same items, which no other machine has
+    /// seen.
     package mutating func add(_ writes: [(record: SealedRecord, context: VersionVector)]) {
         lastTransaction += 1
         let items = Set(writes.map(\.record.header.item))
         let replaced = entries.filter { items.contains($0.record.header.item) }
-        // What is left of an older transaction must not arrive without what took the place of its other part.
+        // The rest of an older transaction must not arrive without the writes that replaced its other part.
         let joined = Set(replaced.map(\.transaction))
         entries.removeAll { items.contains($0.record.header.item) }
         for index in entries.indices where joined.contains(entries[index].transaction) {
@@ -38,7 +39,7 @@ package struct Outbox: Equatable, Sendable {
         entries += writes.map { Entry(record: $0.record, context: $0.context, transaction: lastTransaction) }
     }
 
-    /// What the records of one batch may take; contexts and the vector come on top.
+    /// The maximum size of the records of one batch; contexts and the vector are additional.
     package static let room = 20 << 20
 
     package mutating func removeAll() { entries = [] }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at what a carrier holds: what to fetch, what to put back, what to say.
+// Compares a carrier's listing: what to fetch, what to write again, what to report.
 
 import Foundation
 
 extension Replica {
-    /// Compares what a carrier holds with what is known here.
+    /// Compares the objects of a carrier with what is known here.
     package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
         let covered = covered(by: listing)
         let findings = observations.compare(
@@ -21,13 +21,13 @@ extension Replica {
         return wanted.isEmpty ? effects : effects + [.read(wanted)]
     }
 
-    /// What has taken too long.
+    /// Findings for everything that is overdue.
     package func overdue(at now: UInt64) -> [Effect] {
         let others = ring.active.map(\.id).filter { $0 != member }
         return observations.overdue(at: now, here: items.vector, members: others).map { .found($0) }
     }
 
-    /// The last segment of each log that a complete snapshot of the listing stands for.
+    /// The last segment of each log that a complete snapshot of the listing covers.
     ///
     /// - Parameter epoch: Only of snapshots under its keys.
     private func covered(by listing: Listing, under epoch: EpochID? = nil) -> [WriterID: UInt64] {
@@ -63,12 +63,12 @@ extension Replica {
         for card in cards where !listing.names.contains(.wrap(ring.current, card.id)) {
             let wrap = try? KeyWrap(
                 root: root, epoch: ring.current, ring: ringKeys, to: card.keys, from: member, signer: keys)
-            // It goes out with everything else that the carrier lacks.
+            // It is published together with everything else that the carrier lacks.
             if let wrap { wraps[.wrap(ring.current, card.id)] = wrap.bytes }
         }
     }
 
-    /// What this machine wrote and the carrier lacks goes up again, gaps included.
+    /// Uploads again what this machine wrote and the carrier lacks, including gaps.
     private mutating func putBack(_ listing: Listing, _ covered: [WriterID: UInt64]) -> [Effect] {
         var effects: [Effect] = []
         func put(_ name: ObjectName, _ bytes: Data) {
@@ -85,7 +85,7 @@ extension Replica {
         return effects
     }
 
-    /// Whether the carrier holds everything that is known here, or what is put back makes it so.
+    /// Whether the carrier has everything that is known here, or will have it after the uploads.
     private func isComplete(_ listing: Listing, _ covered: [WriterID: UInt64]) -> Bool {
         var there = (own as [WriterID: [UInt64: OwnSegment]]).mapValues { Set($0.keys) }
         for case .segment(let id, let number) in listing.names { there[id, default: []].insert(number) }
@@ -96,7 +96,7 @@ extension Replica {
         }
     }
 
-    /// Whether somebody who has only the keys of the current epoch could read everything.
+    /// Whether a member with only the keys of the current epoch could read everything.
     private func isReadable(_ listing: Listing) -> Bool {
         let covered = covered(by: listing, under: ring.current)
         return logs.allSatisfy { id, state in
@@ -104,7 +104,7 @@ extension Replica {
         }
     }
 
-    /// Own segments and snapshots that a complete snapshot stands for, and own heads but the last two.
+    /// Own segments and snapshots that a complete snapshot covers, and own heads except the last two.
     private mutating func removeCovered(_ listing: Listing, _ covered: [WriterID: UInt64]) -> [Effect] {
         var names: [ObjectName] = []
         for id in own.keys.sorted() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from a carrier: checked, kept until it can be applied, and applied.
+// Received objects: checked, kept until they can be applied, and applied.
 
 package import Foundation
 import KeychainCrypto
@@ -8,16 +8,16 @@ import KeychainCrypto
 enum NotApplied: Error {
     /// It cannot be used at all.
     case refused(Refusal)
-    /// Something has to come first: the next segment of the log, other logs, entries of the ring log, a key.
+    /// Something else must arrive first: the next segment of the log, other logs, entries of the ring log, or a key.
     case waits
-    /// Its writer had seen writes that are not here.
+    /// Its writer had seen writes that are missing here.
     case lacks(VersionVector)
-    /// Written by a removed member, after what was accepted.
+    /// Written by a removed member, after its last accepted segment.
     case afterRemoval
 }
 
 extension Replica {
-    /// Takes in objects, in any order and as often as they come.
+    /// Processes received objects, in any order and any number of times.
     package mutating func received(_ objects: [(name: ObjectName, bytes: Data)], at now: UInt64) -> [Effect] {
         var effects: [Effect] = []
         receiveEntries(objects, &effects)
@@ -32,7 +32,7 @@ extension Replica {
         return effects + advance(at: now)
     }
 
-    /// Goes on with other keys: after a lock, with fewer; after an unlock, what waited for them is applied.
+    /// Continues with other keys: fewer after a lock; after an unlock, segments that waited for the keys are applied.
     package mutating func use(_ keyring: Keyring, at now: UInt64) -> [Effect] {
         self.keyring = keyring
         return advance(at: now)
@@ -51,7 +51,7 @@ extension Replica {
                 effects.append(.found(.equivocation(known.author, number: number)))
             }
             if number > logs[writer]?.tip.number ?? 0 {
-                // Without a key it may be anything, and takes only what room there is.
+                // Without its key the content is unknown, so the segment is only kept if there is room.
                 let isAuthentic = try isAuthentic(bytes)
                 let isNext = isAuthentic && number == (logs[writer]?.tip.number ?? 0) + 1
                 waiting.add(writer, number, bytes, isNext: isNext)
@@ -71,7 +71,7 @@ extension Replica {
         }
     }
 
-    /// A segment under this machine's own writer: the one it made, or a sign that it lost its memory, or has a clone.
+    /// A segment of this machine's own writer: the one that it made, or a sign that it lost its state or was cloned.
     private mutating func receiveOwn(_ number: UInt64, _ bytes: Data, at now: UInt64) -> [Effect] {
         guard number <= logs[writer]?.tip.number ?? 0 else { return startAgain(at: now) }
         guard let mine = own[writer]?[number] else { return [] }
@@ -105,7 +105,7 @@ extension Replica {
 
     // MARK: - Applying
 
-    /// Applies whatever can be applied now.
+    /// Applies everything that can be applied now.
     mutating func advance(at now: UInt64) -> [Effect] {
         var (effects, changes) = ([Effect](), [ItemChange]())
         var moved = true
@@ -196,7 +196,7 @@ extension Replica {
         } catch let error as NotApplied {
             throw error
         } catch {
-            // The key may come with a wrap.
+            // The key may arrive with a wrap.
             if error as? Refusal == .noKey { throw .waits }
             throw .refused(error as? Refusal ?? .malformed)
         }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that may have lost its counter goes on as another writer.
+// A machine that may have lost its counter continues as another writer.
 
 extension Replica {
-    /// For a machine that was restored from a backup, as something outside of it tells.
+    /// For a machine that was restored from a backup, when the caller detects this.
     package mutating func startAgain(at now: UInt64) -> [Effect] {
         let unpublished = own[writer]?.filter { !$0.value.isPublished }.values.map(\.first).min()
         return startAgain(from: unpublished ?? (logs[writer]?.tip.number ?? 0) + 1, at: now)
     }
 
-    /// Goes on as a new writer. Writes in segments from `number` on, which nobody has, are made again as its own; what is on the
-    /// carrier under the old one is followed like the log of anybody else.
+    /// Continues as a new writer. Writes in segments from `number` on, which no other machine has, are repeated as its
+    /// own. Segments on the carrier under the old writer are processed like the log of any other writer.
     mutating func startAgain(from number: UInt64, at now: UInt64) -> [Effect] {
         do {
             var copy = self
@@ -18,7 +18,7 @@ extension Replica {
             self = copy
             return [.found(.startedAgain(old))]
         } catch {
-            // Without the keys of a class nothing of it can be signed again: it is tried at the next occasion.
+            // Without the keys of a class its records cannot be signed again; the next occasion retries.
             return [.found(.refused(.segment(writer, number), error))]
         }
     }

@@ -5,7 +5,8 @@ package import Foundation
 import KeychainCrypto
 
 extension Replica {
-    /// Removes members, accepting of them what is here, and makes new keys. A snapshot under these should follow.
+    /// Removes members, accepts the segments of them that are here, and makes new keys. A snapshot under these keys
+    /// should follow.
     package mutating func remove(_ members: [MemberID], at now: UInt64) throws(Refusal) -> [Effect] {
         let removals = members.map { member in
             let cuts = logs.filter { $0.value.tip.author == member }.mapValues {
@@ -21,13 +22,13 @@ extension Replica {
         try adopt(try log.rotate(ringKeys, author: member, signer: keys, random))
     }
 
-    /// Lets a machine in.
+    /// Admits a machine.
     package mutating func admit(_ card: MemberCard) throws(Refusal) -> [Effect] {
         let (entry, wrap) = try log.admit(card, keyring, author: member, signer: keys)
         return try store(entry.map { [$0] } ?? []) + store([wrap])
     }
 
-    /// Lets in who asks with the code of an invitation.
+    /// Admits machines that ask with the code of an invitation.
     package mutating func answer(_ requests: [Data], to invitation: inout Invitation, at now: UInt64) throws(Refusal)
         -> ([Invitation.Answer], [Effect])
     {
@@ -42,7 +43,7 @@ extension Replica {
 
     mutating func adopt(_ change: RingChange) throws(Refusal) -> [Effect] {
         keyring.add(change.keys, root: change.root)
-        // Keys first: who sees the entry should find them.
+        // Keys first: a machine that sees the entry should find them.
         return store(change.wraps) + (try store(change.entries))
     }
 
@@ -62,7 +63,7 @@ extension Replica {
         }
     }
 
-    /// Entries first, then the wraps that belong to them.
+    /// Processes entries first, then the wraps that belong to them.
     mutating func receiveEntries(_ objects: [(name: ObjectName, bytes: Data)], _ effects: inout [Effect]) {
         var new: [RingEntry] = []
         var wraps: [ObjectName: Data] = [:]
@@ -96,7 +97,7 @@ extension Replica {
             do {
                 let wrap = try KeyWrap(bytes)
                 guard case .wrap(wrap.epoch, wrap.recipient) = name else { throw Refusal.wrongName }
-                // The entry may still come; the wrap is fetched again until its key is there.
+                // The entry may still arrive; the wrap is fetched again until its key is known.
                 guard ring.epochs[wrap.epoch] != nil else { continue }
                 let (epoch, root) = try log.keys(from: wrap, for: keys, ringKeys)
                 keyring.add(epoch, root: root)

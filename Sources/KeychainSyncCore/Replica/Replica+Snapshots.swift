@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots: written, received, and what they make superfluous.
+// Snapshots: written and received, and what they make obsolete.
 
 import Foundation
 import KeychainCrypto
 
-/// A snapshot that was found, as far as it has come.
+/// A snapshot on the carrier, and the parts received so far.
 struct KnownSnapshot: Equatable, Sendable {
     let header: SnapshotHeader
     let manifest: SnapshotManifest
     var parts: [Int: Data] = [:]
-    /// Whether everything that it stands for is here.
+    /// Whether everything that it covers is here.
     var isJoined = false
 
     var names: [ObjectName] { (0...manifest.parts.count).map { .snapshot(header.id, part: UInt16($0)) } }
 }
 
 extension Replica {
-    /// Writes a snapshot of everything that is here, under the keys of the current epoch. The manifest comes last.
+    /// Writes a snapshot of the complete state, with the keys of the current epoch. The manifest comes last.
     ///
     /// - Throws: ``Refusal/contradiction`` while something of this machine is not published.
     package mutating func snapshot(at now: UInt64) throws(Refusal) -> [Effect] {
@@ -77,7 +77,7 @@ extension Replica {
         return KnownSnapshot(header: header, manifest: manifest)
     }
 
-    /// - Returns: Whether one was joined that brought something.
+    /// - Returns: Whether a snapshot was merged that changed something.
     mutating func joinSnapshots(at now: UInt64, _ changes: inout [ItemChange], _ effects: inout [Effect]) -> Bool {
         var moved = false
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where !snapshot.isJoined {
@@ -120,7 +120,7 @@ extension Replica {
         _ snapshot: KnownSnapshot, _ records: [SealedRecord], at now: UInt64, _ changes: inout [ItemChange],
         _ effects: inout [Effect]
     ) {
-        // It stands for more of this machine's log than this machine knows: it was restored.
+        // It covers more of this machine's log than this machine knows: the machine was restored.
         if let mine = snapshot.manifest.logs[writer], isNews(mine, of: writer) {
             effects += startAgain(at: now)
             guard snapshot.manifest.logs[writer] == nil else { return }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A replica as parts that can be stored one by one. Keys are none of them.
+// A replica as parts that are stored separately. The parts do not contain keys.
 
 package import Foundation
 import KeychainCrypto
 
 extension Replica {
-    /// What to store so that what was stored of an earlier state becomes this one.
+    /// The changes that turn the stored form of an earlier state into this state.
     ///
     /// - Parameter old: The stored state; `nil` if nothing is stored.
     package func changes(since old: Replica?) -> PartChanges {
@@ -46,12 +46,12 @@ extension Replica {
         return bytes.data
     }
 
-    /// A replica from its parts.
+    /// Creates a replica from its parts.
     ///
     /// - Parameters:
-    ///   - parts: All of them. Whoever stores them keeps others from changing them: what they say of other machines is believed.
-    ///   - keyring: Those of the ring that the parts are of.
-    /// - Throws: ``Refusal/malformed`` and others if the parts are none that this version has stored.
+    ///   - parts: All parts. They are trusted, also about other machines, so the caller must protect them from changes.
+    ///   - keyring: The keys of the ring that the parts belong to.
+    /// - Throws: ``Refusal/malformed`` and others if this version did not write the parts.
     package init(
         stored parts: [PartName: Data], keys: DeviceKeys, keyring: Keyring, _ random: Randomness = Randomness()
     ) throws(Refusal) {
@@ -160,7 +160,7 @@ extension Replica.OwnSegment {
 }
 
 extension KnownSnapshot {
-    /// Without the parts that have come: they are fetched again.
+    /// Without the received parts, which are fetched again.
     fileprivate var storedBytes: Data {
         var writer = ByteWriter(capacity: 1024)
         header.epoch.write(to: &writer)

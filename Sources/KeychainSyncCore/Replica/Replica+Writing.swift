@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local writes, and the segments that carry them.
+// Local writes, and the segments that contain them.
 
 import Foundation
 import KeychainCrypto
 
 extension Replica {
-    /// Writes items, all or none. What the write has seen is settled now, not when it is uploaded.
+    /// Writes items, all or none. The context of the write is fixed now, not when it is uploaded.
     package mutating func commit(_ writes: [LocalWrite], at now: UInt64) throws(Refusal) -> [ItemChange] {
         guard ring.mayWrite(member) else { throw .notAMember }
         let writes = writes.filter { !$0.isDeletion || items[$0.item].shown != nil }
@@ -40,8 +40,8 @@ extension Replica {
         return context
     }
 
-    /// The keys that local writes are sealed with. Those of the current epoch may still have to come; before an upload, the
-    /// write is moved to them.
+    /// The keys that seal local writes. The keys of the current epoch may still be missing; before an upload, the write
+    /// is moved to them.
     func localKeys() throws(Refusal) -> EpochKeys {
         if let keys = keyring.epochs[ring.current] { return keys }
         guard let newest = keyring.epochs.keys.max(by: { ($0.number, $0.entry) < ($1.number, $1.entry) }) else {
@@ -57,8 +57,8 @@ extension Replica {
         return items.apply(record, seen: seen, ringKeys)
     }
 
-    /// Turns the outbox into segments. What is to be published is in the replica first: a crash in between repeats the same
-    /// bytes.
+    /// Converts the outbox to segments. They are stored in the replica before they are published, so a crash in between
+    /// leads to the same bytes.
     package mutating func seal(at now: UInt64) throws(Refusal) -> [Effect] {
         guard ring.mayWrite(member) else { throw .notAMember }
         guard !ring.isReadOnly else { throw .newerFormat }
@@ -72,7 +72,7 @@ extension Replica {
         return effects
     }
 
-    /// Whether this machine has applied writes of a removed member that others accept only from somebody who has seen them.
+    /// Whether this machine has applied writes of a removed member that others accept only if a member has seen them.
     private var mustVouch: Bool {
         let published = logs[writer]?.vector ?? VersionVector()
         return logs.contains { id, state in
@@ -131,7 +131,7 @@ extension Replica {
             time: clock.next(at: now), vector: items.vector.without(writer), contexts: contexts, entries: batch)
     }
 
-    /// The outcome of publishing an object.
+    /// Processes the outcome of publishing an object.
     package mutating func published(_ name: ObjectName, _ outcome: Publication, at now: UInt64) -> [Effect] {
         guard case .segment(let id, let number) = name else { return [] }
         switch outcome {
@@ -139,16 +139,16 @@ extension Replica {
             own[id]?[number]?.isPublished = true
             return []
         case .otherThere:
-            // Entries, wraps and parts of others with one name are the same in content. A segment is not.
+            // Entries, wraps and parts with the same name have the same content. A segment may not.
             return id == writer ? startAgain(from: number, at: now) : []
         }
     }
 
-    /// Says what this machine has, for others to compare with.
+    /// Publishes what this machine has, so that others can compare.
     package mutating func head(at now: UInt64) throws(Refusal) -> [Effect] {
         guard ring.isActive(member) else { throw .notAMember }
         let epoch = try keyring.keys(of: ring.current)
-        // What is not published yet is not promised.
+        // Unpublished writes are not claimed.
         let vector = publishedVector
         guard vector == items.vector else { return [] }
         let header = HeadHeader(ring: log.id, epoch: epoch.id, member: member, number: lastHead.number + 1)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// One machine of a ring: values in, values out.
+// One machine of a ring, as a pure value.
 
 // Folders, from top to bottom:
 //
-// - Replica: one machine, as a value that is told what happens
+// - Replica: one machine, as a value that receives events
 // - Joining: invitations, from both sides
-// - Detection: rollbacks, forks and withholding, from what was seen
+// - Detection: rollbacks, forks and withholding, from observations
 // - Merging: the writes of items that no other write has seen
-// - Membership: the log of a ring, and who is in it
-// - Sealing: keys of rings, epochs and members, and what is sealed with them
-// - Storage: parts in which a replica is stored
-// - Formats: what lies on a carrier, as bytes
+// - Membership: the log of a ring, and its members
+// - Sealing: keys of rings, epochs and members, and sealed objects
+// - Storage: the parts of a stored replica
+// - Formats: the bytes of objects on a carrier
 // - Basics: identities, version vectors, times, bounds
 
 package import Foundation
 import KeychainCrypto
 
-/// What the owner of a ``Replica`` has to do, after it has stored the replica.
+/// What the owner of a ``Replica`` has to do after storing it.
 package enum Effect: Equatable, Sendable {
-    /// Publish an object unless there is one of that name, and report the outcome.
+    /// Publish an object unless one with this name exists, and report the outcome.
     case write(ObjectName, Data)
     case read([ObjectName])
-    /// Nobody needs these any more.
+    /// Remove objects that no member needs any more.
     case remove([ObjectName])
     case changed([ItemChange])
     case found(Finding)
@@ -44,35 +44,35 @@ package struct LocalWrite: Sendable {
     }
 }
 
-/// What became of an object that was to be published.
+/// The outcome of publishing an object.
 package enum Publication: Sendable {
     case created
-    /// The same bytes were there already.
+    /// The same bytes existed already.
     case alreadySame
     case otherThere
 }
 
 /// The state of one machine in one ring, and what changes it. It has no files, clocks or sockets.
 ///
-/// Whoever has one stores it after each call and before the effects of the call are carried out. Then any crash only loses
-/// effects, and the next listing asks for them again.
+/// The owner stores it after each call, and then carries out the effects of the call. So a crash only loses effects,
+/// and the next listing requests them again.
 package struct Replica: Sendable {
-    /// The last that was applied of a log.
+    /// The last applied position of a log.
     struct LogState: Equatable, Sendable {
         var tip: LogTip
         /// What its writer had seen.
         var vector: VersionVector
-        /// Of each epoch, the last segment that is sealed under its keys, or that a snapshot under them stands for.
+        /// For each epoch, the last segment that is sealed with its keys, or that a snapshot under them covers.
         var sealed: [EpochID: UInt64]
-        /// That of the last segment; `nil` if a snapshot stands for it.
+        /// The epoch of the last segment; `nil` if a snapshot covers it.
         var epoch: EpochID?
     }
 
-    /// A segment of this machine, kept until a snapshot stands for it.
+    /// A segment of this machine, kept until a snapshot covers it.
     struct OwnSegment: Equatable, Sendable {
         let bytes: Data
         let epoch: EpochID
-        /// The hash of the one before, and the batch that this segment ends.
+        /// The hash of the previous segment, and the batch that this segment ends.
         let previous: ObjectHash
         let batch: Batch?
         /// The first segment of the same batch.
@@ -91,11 +91,11 @@ package struct Replica: Sendable {
     var clock = HybridTime.zero
     var logs: [WriterID: LogState] = [:]
     var own: [WriterID: [UInt64: OwnSegment]] = [:]
-    /// Entries and wraps as they lie on the carrier, to put them back.
+    /// Entries and wraps in their form on the carrier, to upload them again.
     var entries: [EntryHash: Data] = [:]
     var wraps: [ObjectName: Data] = [:]
     var waiting = WaitingSegments()
-    /// What active members are known to have seen: so much of a removed member's log is accepted from others.
+    /// What active members are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
     package internal(set) var observations = Observations()
@@ -126,23 +126,24 @@ package struct Replica: Sendable {
     package var ring: Ring { log.ring }
     var ringKeys: RingKeys { keyring.ring }
 
-    /// What is read out to compare two machines.
+    /// The code to read out when comparing two machines.
     package var compareCode: String {
         CompareCode.text(log.id, tips: log.tips, vector: items.vector, digest: items.digest)
     }
 
-    /// Whether all that was written here is on the carrier, as far as is known.
+    /// Whether all local writes are on the carrier, as far as is known.
     package var isPublished: Bool {
         outbox.isEmpty && own.values.allSatisfy { $0.values.allSatisfy(\.isPublished) }
     }
 
-    /// How many writes of this machine are not on the carrier, as far as is known.
+    /// How many local writes are not on the carrier, as far as is known.
     package var unpublishedCount: Int {
         let segments = own.values.flatMap(\.values).filter { !$0.isPublished }
         return outbox.entries.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
     }
 
-    /// Whether there is a value of the item that is not shown. Machines that had the same item before they met have no conflict.
+    /// Whether the item has a value that is not shown. Machines that had the same item before they met have no
+    /// conflict.
     package func hasConflict(_ item: SyncID) -> Bool {
         let versions = items[item]
         guard !versions.others.isEmpty, let shown = versions.shown else { return false }
@@ -150,7 +151,7 @@ package struct Replica: Sendable {
         return versions.others.contains { content == nil || (try? open($0)) != content }
     }
 
-    /// The content of a write, once its author's signature has held.
+    /// The content of a write, after its author's signature was checked.
     package func open(_ record: SealedRecord) throws(Refusal) -> [UInt8] {
         guard let author = log.publicKeys(of: record.author) else { throw .notAMember }
         return try record.open(ring: log.id, keys: try keyring.keys(of: record.epoch), author: author)

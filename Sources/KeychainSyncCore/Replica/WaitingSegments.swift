@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Segments as they were found, by writer and number.
+/// Segments as they were received, by writer and number.
 package struct WaitingSegments: Sendable {
     private(set) var logs: [WriterID: [UInt64: Data]] = [:]
     private var size = 0
@@ -12,7 +12,7 @@ package struct WaitingSegments: Sendable {
 
     subscript(writer: WriterID, number: UInt64) -> Data? { logs[writer]?[number] }
 
-    /// - Parameter isNext: Whether nothing of its log is missing before it: such a segment is taken also when there is no room.
+    /// - Parameter isNext: Whether it is the next segment of its log. Such a segment is also kept if there is no room.
     mutating func add(_ writer: WriterID, _ number: UInt64, _ bytes: Data, isNext: Bool) {
         guard self[writer, number] == nil, isNext || size + bytes.count <= Bounds.waiting else { return }
         logs[writer, default: [:]][number] = bytes

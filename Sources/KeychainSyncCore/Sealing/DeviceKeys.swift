@@ -5,7 +5,8 @@ package import Foundation
 import KeychainCrypto
 package import SecretMemory
 
-/// What a machine proves itself with, and what keys are wrapped for it with. They are made on it, and never leave it.
+/// The keys with which a machine signs, and for which keys are wrapped. They are made on the machine, and never leave
+/// it.
 package struct DeviceKeys: Sendable {
     package let signing: SecretBytes
     package let wrapping: SecretBytes
@@ -19,7 +20,7 @@ package struct DeviceKeys: Sendable {
         DeviceKeys(signing: random.key(), wrapping: random.key())
     }
 
-    /// Those of the recovery member, from what is written on paper.
+    /// The keys of the recovery member, derived from the key on paper.
     package init(recoveryKey: SecretBytes) {
         signing = Derivation.key(from: recoveryKey, salt: Data(), .recoverySigning)
         wrapping = Derivation.key(from: recoveryKey, salt: Data(), .recoveryWrapping)

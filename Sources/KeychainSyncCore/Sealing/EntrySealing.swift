@@ -12,13 +12,13 @@ extension RingEntry {
         return copy
     }
 
-    /// Members read all entries, also those from before their time, so the key is that of the ring and no epoch's.
+    /// Members read all entries, also older ones, so the key belongs to the ring and not to an epoch.
     package func sealed(with keys: RingKeys) throws(Refusal) -> Data {
         guard bytes.count <= Bounds.entry else { throw .tooLarge }
         return try ObjectSealing.seal(bytes, after: ObjectKind.entry.header(of: keys.ring).bytes, with: keys.log)
     }
 
-    /// Opens an entry. Its signature is checked where its author's keys are known: in the log.
+    /// Opens an entry. The log checks its signature, because it knows the author's keys.
     package static func open(_ sealed: Data, with keys: RingKeys) throws(Refusal) -> RingEntry {
         guard sealed.count <= 2 * Bounds.entry else { throw .tooLarge }
         var reader = ByteReader(sealed)
@@ -80,7 +80,7 @@ package struct KeyWrap: Equatable, Sendable {
         try reader.end()
     }
 
-    /// What is wrapped. Nothing of it may be used before ``check(by:)`` and the commitment of the epoch have held.
+    /// The wrapped keys. They must not be used before ``check(by:)`` and the commitment of the epoch were verified.
     package func open(with keys: DeviceKeys) throws(Refusal) -> (root: SecretBytes, ringSecret: SecretBytes) {
         let opened: SecretBytes
         do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seals objects for the carrier: what is in clear is authenticated with the rest.
+// Seals objects for the carrier. The clear header is authenticated with the rest.
 
 package import Foundation
 import KeychainCrypto
@@ -18,7 +18,7 @@ package enum ObjectSealing {
         }
     }
 
-    /// - Parameter reader: What has been read of it is the header.
+    /// - Parameter reader: The bytes read so far are the header.
     static func open(_ reader: inout ByteReader, with key: SecretBytes) throws(Refusal) -> [UInt8] {
         let header = reader.prefix
         let sealed = try reader.data(reader.rest)
@@ -32,7 +32,7 @@ package enum ObjectSealing {
         return try ObjectPadding.unpad([UInt8](padded), around: header.count + Sealing.overhead)
     }
 
-    /// An object as it was found, checked against the bound before anything is read.
+    /// A reader for an object as it was found, after checking its size.
     static func reader(_ bytes: Data) throws(Refusal) -> ByteReader {
         guard bytes.count <= Bounds.object else { throw .tooLarge }
         return ByteReader(bytes)
@@ -61,7 +61,7 @@ extension SegmentBody {
 }
 
 extension SegmentHeader {
-    /// What a segment says in clear, for who has no key of its epoch.
+    /// The clear fields of a segment, for a reader without the key of its epoch.
     package static func read(_ bytes: Data, ring: RingID) throws(Refusal) -> SegmentHeader {
         guard bytes.count <= Bounds.object else { throw .tooLarge }
         var reader = ByteReader(Data(bytes.prefix(length)))

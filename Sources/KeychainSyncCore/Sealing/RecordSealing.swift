@@ -7,8 +7,8 @@ import KeychainCrypto
 extension SealedRecord {
     /// Signs and seals the content of a write.
     ///
-    /// The signature is inside, and says nothing about the epoch: it stays valid when somebody else moves the record to a
-    /// snapshot or to the keys of a new epoch.
+    /// The signature is inside, and does not contain the epoch. So it stays valid when another member moves the record
+    /// to a snapshot or to the keys of a new epoch.
     package static func seal(
         _ content: [UInt8], _ header: RecordHeader, author: MemberID, ring: RingID, keys: EpochKeys, signer: DeviceKeys
     ) throws(Refusal) -> SealedRecord {
@@ -47,7 +47,7 @@ extension SealedRecord {
         return content
     }
 
-    /// The same record under the keys of another epoch. Its content is neither opened nor sealed again.
+    /// The same record under the keys of another epoch. Its content is not decrypted or encrypted again.
     package func moved(from old: EpochKeys, to new: EpochKeys, ring: RingID) throws(Refusal) -> SealedRecord {
         if old.id == new.id { return self }
         guard old.id == epoch, let oldKey = old.classes[header.accessibility],
@@ -69,12 +69,12 @@ extension SealedRecord {
         SignedMessage.bytes("record", header.bytes(of: ring) + author.bytes + content)
     }
 
-    /// What the content is bound to, in whatever epoch.
+    /// The associated data of the content, independent of the epoch.
     private static func context(_ header: RecordHeader, _ ring: RingID) -> [UInt8] {
         Array("KREC".utf8) + [ObjectKind.format, ObjectKind.suite] + header.bytes(of: ring)
     }
 
-    /// What its key is bound to.
+    /// The associated data of its key.
     private static func keyContext(_ header: RecordHeader, _ ring: RingID, _ epoch: EpochID) -> [UInt8] {
         var writer = ByteWriter(capacity: 160)
         writer.append("KREK")

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a ring: those that never change, and those of each epoch.
+// The keys of a ring: permanent ones, and those of each epoch.
 
 import Foundation
 package import KeychainCrypto
 package import SecretMemory
 
-/// The keys that a ring has for as long as it exists. A removed member knows them; they open no item.
+/// The permanent keys of a ring. A removed member knows them; they do not open items.
 package struct RingKeys: Sendable {
     package let ring: RingID
-    /// What they are derived from; it travels in the wraps.
+    /// The secret from which they are derived; wraps contain it.
     package let secret: SecretBytes
     let log: SecretBytes
     private let names: BlindIndex
@@ -25,12 +25,12 @@ package struct RingKeys: Sendable {
         state = BlindIndex(key: key(.state))
     }
 
-    /// The name of an item in the ring: equal for one primary key on all machines.
+    /// The name of an item in the ring. It is equal on all machines for the same primary key.
     ///
     /// - Parameter primaryKey: Its canonical bytes.
     package func item(_ primaryKey: [UInt8]) -> SyncID { SyncID(names.digest(primaryKey, length: 16)) }
 
-    /// What one write of one item adds to the digest of the state.
+    /// The contribution of one write of one item to the digest of the state.
     package func sum(_ item: SyncID, _ dot: Dot) -> SetSum {
         var writer = ByteWriter(capacity: 32)
         item.write(to: &writer)
@@ -45,7 +45,7 @@ package struct EpochKeys: Sendable {
     package let id: EpochID
     /// Seals segments, snapshots and heads.
     package let transport: SecretBytes
-    /// By accessibility class; a class that is locked is missing.
+    /// By accessibility class; locked classes are missing.
     package private(set) var classes: [UInt8: SecretBytes]
 
     package init(root: SecretBytes, ring: RingID, id: EpochID) {
@@ -59,25 +59,25 @@ package struct EpochKeys: Sendable {
         classes = Dictionary(uniqueKeysWithValues: RecordHeader.classes.map { ($0, key(.records, [$0])) })
     }
 
-    /// What a machine has while it is locked.
+    /// The keys that remain while the machine is locked.
     package func only(_ open: Set<UInt8>) -> EpochKeys {
         var copy = self
         copy.classes = classes.filter { open.contains($0.key) }
         return copy
     }
 
-    /// Tells whether a root key is the one of an epoch, and nothing else about it.
+    /// Identifies the root key of an epoch, and reveals nothing else about it.
     package static func commitment(to root: SecretBytes) -> Bytes32<CommitmentTag> {
         let key = Derivation.key(from: root, salt: Data(), .commitment)
         return key.withUnsafeBytes { Bytes32($0) }
     }
 }
 
-/// The keys that a machine has at hand.
+/// The keys that a machine can use now.
 package struct Keyring: Sendable {
     package let ring: RingKeys
     package private(set) var epochs: [EpochID: EpochKeys] = [:]
-    /// What is wrapped for newcomers. A locked machine has none.
+    /// The root keys, which are wrapped for new members. A locked machine has none.
     package private(set) var roots: [EpochID: SecretBytes] = [:]
 
     package init(ring: RingKeys) { self.ring = ring }

@@ -5,7 +5,7 @@ import Foundation
 package import KeychainCrypto
 import SecretMemory
 
-/// What a machine needs to be a member: its own keys, the ring's, and the root keys of the epochs.
+/// All keys of a member: its own keys, the ring's, and the root keys of the epochs.
 package struct StoredKeys: Sendable {
     package let device: DeviceKeys
     package let keyring: Keyring
@@ -14,7 +14,7 @@ package struct StoredKeys: Sendable {
 
     private static let format: UInt8 = 1
 
-    /// Format ‖ ring ‖ signing key ‖ wrapping key ‖ ring key ‖ of each epoch: its identity and root key.
+    /// Format ‖ ring ‖ signing key ‖ wrapping key ‖ ring key ‖ identity and root key of each epoch.
     ///
     /// - Returns: Bytes to wipe after use.
     package func bytes() -> ByteWriter {

@@ -3,7 +3,7 @@
 
 package import Foundation
 
-/// What is to be written and removed, so that one stored state becomes another.
+/// The parts to write and to remove in order to update a stored state.
 package struct PartChanges: Equatable, Sendable {
     package private(set) var written: [PartName: Data] = [:]
     package private(set) var removed: Set<PartName> = []

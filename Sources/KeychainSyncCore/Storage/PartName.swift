@@ -6,7 +6,7 @@ import KeychainCrypto
 
 /// A part of a stored replica. A write changes a few parts of many.
 package enum PartName: Hashable, Sendable {
-    /// What there is one of.
+    /// The part that exists once.
     case core
     case entry(EntryHash)
     /// By its name on a carrier.
@@ -26,7 +26,7 @@ extension PartName {
         case entry, wrap, log, own, waiting, record, outgoing, snapshot, head
     }
 
-    /// A byte that tells the kind, and what identifies it: at most 129 bytes.
+    /// A byte for the kind, followed by the identifier: at most 129 bytes.
     package var bytes: Data {
         var writer = ByteWriter(capacity: 40)
         switch self {

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainCrypto
 
-/// A record with all that its header says; on a carrier, the segment around it says the rest.
+/// A record with all fields of its header; on a carrier, the surrounding segment contains some of them.
 struct StoredRecord {
     let record: SealedRecord
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl sync: who is in the ring, and how this machine stands to it.
+// keychainctl sync: the members of the ring, and the state of this machine.
 
 import ArgumentParser
 import Foundation
@@ -29,7 +29,7 @@ extension Keychainctl.Sync {
 
         @Flag(help: "Print JSON, for programs.") var json = false
         @Option(
-            help: ArgumentHelp("Fail unless everything was exchanged so recently: 90s, 15m, 8h.", valueName: "time"),
+            help: ArgumentHelp("Fail if the last complete exchange is older: 90s, 15m, 8h.", valueName: "time"),
             transform: IdleTimeout.init)
         var maxAge: IdleTimeout?
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
@@ -49,7 +49,8 @@ extension Keychainctl.Sync {
                 Int64(Date().timeIntervalSince1970 * 1000) - Int64(clamping: status.lastExchange))
             guard age > most || status.pending > 0 || status.isPaused || !status.isMember else { return }
             throw KeychainError(
-                .unavailable, "Not everything was exchanged within \(most). To exchange now: keychainctl sync now")
+                .unavailable,
+                "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now")
         }
     }
 
@@ -73,7 +74,7 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            try confirmation.ask("Removed from the ring: \(names.joined(separator: ", ")).")
+            try confirmation.ask("These machines will be removed from the ring: \(names.joined(separator: ", ")).")
             let names = names
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
@@ -84,12 +85,13 @@ extension Keychainctl.Sync {
                         guard let one = found.first else {
                             throw KeychainError(
                                 .itemNotFound,
-                                "No other machine is called '\(name)'. To list them: keychainctl sync status")
+                                "No other machine is named '\(name)'. To list the machines, run: keychainctl sync status"
+                            )
                         }
                         guard found.count == 1 else {
                             throw KeychainError(
                                 .duplicateItem,
-                                "\(found.count) machines are called '\(name)'. Give the ID of one instead: keychainctl sync status"
+                                "\(found.count) machines are named '\(name)'. Give an ID instead. To list IDs, run: keychainctl sync status"
                             )
                         }
                         return one.id
@@ -104,7 +106,7 @@ extension Keychainctl.Sync {
     struct Leave: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "leave",
-            abstract: "End syncing on this machine. All items stay.",
+            abstract: "End syncing on this machine. All items remain.",
             usage: "keychainctl sync leave [--yes]",
             discussion: """
                 The other machines still count this one as a member, until one of them removes it.
@@ -119,7 +121,7 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            try confirmation.ask("This machine will sync no more. Its items stay.")
+            try confirmation.ask("This machine will stop syncing. Its items remain.")
             try unlock.unlocking(vault) { () throws(KeychainError) in try RingMember(vault).forget() }
         }
     }
@@ -143,7 +145,7 @@ extension Keychainctl.Sync {
 
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "resume", abstract: "Go on syncing after 'sync pause'.", usage: "keychainctl sync resume",
+            commandName: "resume", abstract: "Continue syncing after 'sync pause'.", usage: "keychainctl sync resume",
             discussion: """
                 EXAMPLES
                   keychainctl sync resume

@@ -46,7 +46,7 @@ extension Keychainctl.Sync {
                 """)
 
         @OptionGroup var place: SyncPlace
-        @Option(help: ArgumentHelp("What the others call this machine; default: its host name.", valueName: "name"))
+        @Option(help: ArgumentHelp("This machine's name for the others; default: its host name.", valueName: "name"))
         var name: String?
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
@@ -60,14 +60,14 @@ extension Keychainctl.Sync {
                 }
             }
             SyncWords.show(report)
-            Output.note("This machine is '\(name)'. To let another one in: keychainctl sync invite --name NAME")
+            Output.note("This machine is '\(name)'. To admit another machine, run: keychainctl sync invite --name NAME")
         }
     }
 
     struct Invite: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "invite",
-            abstract: "Make a code that lets another machine in.",
+            abstract: "Make a code that admits another machine.",
             usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>]",
             discussion: """
                 The code is printed once. Whoever types it on a machine that sees the folder, in time, \
@@ -79,9 +79,9 @@ extension Keychainctl.Sync {
                   keychainctl sync invite --name web --uses 20 --valid 30m
                 """)
 
-        @Option(help: ArgumentHelp("What the new machine is called.", valueName: "name")) var name: String
+        @Option(help: ArgumentHelp("The name of the new machine.", valueName: "name")) var name: String
         @Option(
-            help: ArgumentHelp("How long the code is good: 90s, 15m, 8h, 2d; default: 1h.", valueName: "time"),
+            help: ArgumentHelp("How long the code is valid: 90s, 15m, 8h, 2d; default: 1h.", valueName: "time"),
             transform: IdleTimeout.init)
         var valid: IdleTimeout?
         @Option(help: ArgumentHelp("How many machines may use it.", valueName: "number")) var uses = 1
@@ -108,7 +108,7 @@ extension Keychainctl.Sync {
     struct Join: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "join",
-            abstract: "Enter a ring with the code of an invitation.",
+            abstract: "Join a ring with the code of an invitation.",
             usage: "keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]",
             discussion: """
                 This machine's synchronizable items and those of the ring become one. The command waits \
@@ -152,7 +152,7 @@ extension Keychainctl.Sync {
             guard let code = RingMember.code(from: typed) else {
                 throw KeychainError(
                     .undecodableInput,
-                    "That is no code of an invitation, or it is mistyped: it has 24 letters and digits.")
+                    "The code is not valid or is mistyped. A code has 24 letters and digits.")
             }
             return code
         }
