@@ -44,8 +44,8 @@ long keychain_key_read(int32_t serial, void *buffer, size_t length) {
     return result_or_error(syscall(SYS_keyctl, KEYCTL_READ, serial, buffer, length));
 }
 
-// Made to look up a keyring, it looks up any key, and checks its state and that it may be searched for: of all calls
-// this one does least besides.
+// Intended to look up a keyring, this call accepts any key, and checks its state and the search permission. No other
+// call does less.
 long keychain_key_probe(int32_t serial) {
     long result = result_or_error(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, serial, 0));
     return result < 0 ? result : 0;
@@ -126,8 +126,8 @@ long keychain_forbid_dumping(void) { return -ENOSYS; }
 
 #endif
 
-// The dynamic linker puts these registers on the stack whenever a function is called for the first time, and the C library copies
-// through them. In C and not in Swift, where the optimizer removes copies that nobody reads.
+// The dynamic linker saves these registers on the stack at the first call of a function, and the C library copies
+// through them. This is C and not Swift, whose optimizer removes copies that are not read.
 void keychain_scrub_registers(void) {
 #if defined(__x86_64__)
     __asm__ volatile(
@@ -140,7 +140,7 @@ void keychain_scrub_registers(void) {
         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
           "xmm13", "xmm14", "xmm15");
     if (__builtin_cpu_supports("avx")) __asm__ volatile("vzeroall");
-    // Only code for these processors uses the upper sixteen.
+    // Only code for processors with AVX-512 uses the upper sixteen.
     if (__builtin_cpu_supports("avx512f"))
         __asm__ volatile(
             "vpxorq %zmm16, %zmm16, %zmm16\n vpxorq %zmm17, %zmm17, %zmm17\n vpxorq %zmm18, %zmm18, %zmm18\n"
@@ -163,10 +163,10 @@ void keychain_scrub_registers(void) {
 #endif
 }
 
-// One frame without gaps: in Swift, frames of calls would alternate with what is overwritten.
+// A single frame without gaps: in Swift, frames of calls would alternate with overwritten memory.
 __attribute__((noinline)) void keychain_scrub_stack(size_t length) {
     volatile char *frame = __builtin_alloca(length);
-    // From the top, page by page: a stack that is too short has to end at its guard page, not in what lies below it.
+    // From the top, page by page: on a short stack, this ends at the guard page and does not reach memory below it.
     for (size_t end = length; end > 0; end = end > 1024 ? end - 1024 : 0) frame[end - 1] = 0;
     memset((void *)frame, 0, length);
     __asm__ volatile("" : : "r"(frame) : "memory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// logind's signals, heard through sd-bus.
+// Receives logind's signals through sd-bus.
 
 #define _GNU_SOURCE
 #include "LoginSessions.h"
@@ -21,7 +21,7 @@ static const char *const manager_path = "/org/freedesktop/login1";
 static const char *const manager_interface = "org.freedesktop.login1.Manager";
 static const char *const session_interface = "org.freedesktop.login1.Session";
 
-// From sd-bus(3). Declared here, so that building takes no headers of systemd.
+// From sd-bus(3). Declared here, so that building does not need headers of systemd.
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
 typedef int (*message_handler)(sd_bus_message *message, void *context, void *error);
@@ -47,16 +47,16 @@ struct keychain_session_watch {
     sd_bus *bus;
     /// While it is open, the system does not sleep.
     int inhibitor;
-    /// What the handlers of the last message have seen.
+    /// What the handlers saw in the last message.
     long event;
-    /// The session that was locked; whose it is, is asked afterwards.
+    /// The session that was locked; its owner is queried afterwards.
     char session[256];
 };
 
 // MARK: - Loading
 
 static int find(void *handle, const char *name, void *function) {
-    // POSIX lets a pointer to a function be kept in one to an object; C does not, hence the detour.
+    // POSIX allows storing a function pointer in an object pointer; C does not, hence this form.
     *(void **)function = dlsym(handle, name);
     return *(void **)function != NULL;
 }
@@ -75,7 +75,7 @@ static int load(struct library *library) {
         && find(handle, "sd_bus_message_unref", &library->message_unref);
 }
 
-// MARK: - Hearing
+// MARK: - Receiving
 
 static int heard_lock(sd_bus_message *message, void *context, void *error) {
     struct keychain_session_watch *watch = context;
@@ -105,7 +105,7 @@ static int listen_to_logind(struct keychain_session_watch *watch) {
     return watch->library.add_match(watch->bus, NULL, rule, heard_sleep, watch);
 }
 
-// A session that has ended meanwhile cannot be asked; then it counts as ours, since locking too much does no harm.
+// A session that has ended meanwhile cannot be queried. It counts as ours, since an unnecessary lock does no harm.
 static int is_ours(struct keychain_session_watch *watch) {
     sd_bus_message *reply = NULL;
     uint32_t user = 0;
@@ -152,7 +152,7 @@ long keychain_session_watch_delay_sleep(struct keychain_session_watch *watch) {
                                             &reply, "ssss", "sleep", "swift-keychain", "The keychain is locked first",
                                             "delay");
     if (result >= 0) result = watch->library.read(reply, "h", &descriptor);
-    // The message closes its own.
+    // The message closes its own descriptor.
     if (result >= 0) watch->inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
     if (result >= 0 && watch->inhibitor < 0) result = -errno;
     watch->library.message_unref(reply);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes, descriptors of other programs, threads, and where a process got its rights from.
+// Pipes, descriptors of other programs, threads, and the origin of a process's rights.
 
 #define _GNU_SOURCE
 #include "CKeychainShims.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving a terminal back its settings when a signal ends the process. Handlers in C: they call only what POSIX lists as safe there.
+// Restores the settings of a terminal when a signal ends the process. The handlers are in C, and only call functions
+// that POSIX lists as async-signal-safe.
 
 #define _GNU_SOURCE
 #include "TerminalGuard.h"
@@ -22,7 +23,7 @@ static const int fatal_signals[] = {
 
 enum { count_of_named = sizeof fatal_signals / sizeof fatal_signals[0], count_of_signals = 65 };
 
-// A child of a fork has a copy of all this, and no business with the terminal.
+// The child of a fork has a copy of this state, and must not change the terminal.
 static pid_t guarding_process;
 static struct termios guarded_settings;
 static atomic_int guarded_descriptor = -1;
@@ -30,7 +31,7 @@ static unsigned char is_caught[count_of_signals];
 static struct sigaction previous_actions[count_of_signals];
 static atomic_int is_registered = 0;
 
-// Whoever is in front now has settings of their own, so a terminal in whose background this process is is left alone.
+// The foreground process has its own settings, so a terminal is left unchanged if this process is in its background.
 static void give_back(void) {
     int descriptor = atomic_load(&guarded_descriptor);
     if (descriptor < 0 || getpid() != guarding_process || tcgetpgrp(descriptor) != getpgrp()) return;
@@ -38,12 +39,12 @@ static void give_back(void) {
     tcflush(descriptor, TCIFLUSH);
 }
 
-// The signal is held back until this returns, and then ends the process: a fault would do so by itself, what another process sent
-// would not.
+// The signal is blocked until this returns, and then ends the process. A fault would recur by itself; a signal from
+// another process would not.
 static void end_by_signal(int number, siginfo_t *info, void *context) {
     give_back();
     const struct sigaction *previous = &previous_actions[number];
-    // Swift's runtime, which prints a backtrace and returns.
+    // The handler of Swift's runtime, which prints a backtrace and returns.
     if (previous->sa_flags & SA_SIGINFO) previous->sa_sigaction(number, info, context);
     signal(number, SIG_DFL);
     raise(number);
@@ -53,8 +54,8 @@ static int is_ours(const struct sigaction *action) {
     return action->sa_flags & SA_SIGINFO && action->sa_sigaction == end_by_signal;
 }
 
-// Swift's own runtime prints a backtrace on a terminal, and then the process ends all the same. What handles a fault otherwise may
-// go on after it.
+// Swift's runtime prints a backtrace on a terminal, and the process ends anyway. Any other handler of a fault may
+// continue after it.
 static int ends_process(const struct sigaction *action) {
     if (!(action->sa_flags & SA_SIGINFO)) return action->sa_handler == SIG_DFL;
     Dl_info place;
@@ -68,7 +69,7 @@ static void catch_if_fatal(int number) {
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = end_by_signal;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    // SIGTTOU among them, which would stop the process where it changes the terminal.
+    // Including SIGTTOU, which would stop the process where it changes the terminal.
     sigfillset(&ours.sa_mask);
     is_caught[number] = sigaction(number, &ours, NULL) == 0;
 }
@@ -92,7 +93,7 @@ void keychain_terminal_guard(int descriptor, const void *settings) {
     guarding_process = getpid();
     guarded_settings = *(const struct termios *)settings;
     atomic_store(&guarded_descriptor, descriptor);
-    // The program may end by itself, on another thread, while a person is asked.
+    // The program may end on another thread while the user is asked.
     if (!atomic_exchange(&is_registered, 1)) atexit(give_back);
     for_all(catch_if_fatal);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every sealed byte is bound to, so that a blob moved elsewhere does not open there.
+// The context that every sealed blob is bound to, so that a blob that is moved elsewhere cannot be opened there.
 
 public import Foundation
 
-/// The place of a sealed blob, authenticated with it: a blob copied to another vault, item, column, class, version or key
-/// generation does not open.
+/// The location of a sealed blob, authenticated with it: a blob that is copied to another vault, item, column, class,
+/// version or key generation cannot be opened.
 public struct AssociatedData: Sendable {
-    /// What the blob is.
+    /// The kind of the blob.
     public enum Role: UInt8, Sendable, CaseIterable {
         case metadata = 1
         case value = 2
@@ -14,7 +14,7 @@ public struct AssociatedData: Sendable {
         case valueKey = 3
         /// A class key or the index key, wrapped by a key derived from the root key.
         case keybagKey = 4
-        /// The locks of a constrained item around its value's one-time key.
+        /// The layers around the one-time key of a constrained item's value.
         case constrainedValueKey = 5
         /// The head over all rows.
         case head = 6
@@ -26,7 +26,7 @@ public struct AssociatedData: Sendable {
     public var bytes: [UInt8] { writer.bytes }
 
     /// - Parameters:
-    ///   - itemID: Zero in the keybag and in the head, like all that follows but the class of a key in the keybag.
+    ///   - itemID: Zero in the keybag and in the head, as are all later fields except the class of a key in the keybag.
     ///   - keyClass: Apple's number of the accessibility class, or the keybag's number of another key.
     public init(
         vaultID: UUID, role: Role, itemID: UUID, itemVersion: UInt64, keyClass: UInt8, generation: UInt32
@@ -44,7 +44,7 @@ public struct AssociatedData: Sendable {
         writer.append(UInt8(0))  // reserved
     }
 
-    /// The place of another blob of the same item version.
+    /// The location of another blob of the same item version.
     public func with(_ role: Role) -> AssociatedData {
         var copy = self
         copy.writer.replace(at: Self.magic.count + 16, with: role.rawValue)
@@ -61,7 +61,7 @@ public struct AssociatedData: Sendable {
         return copy
     }
 
-    /// Moves the place to another item version, for the next of many blobs of one role in one vault.
+    /// Changes the location to another item version, for the next of many blobs of one role in one vault.
     public mutating func move(toItem id: UUID, version: UInt64, keyClass: UInt8, generation: UInt32) {
         writer.replace(at: Self.itemOffset) { field in
             field.put(id)
@@ -76,7 +76,7 @@ public struct AssociatedData: Sendable {
     private static let magic: [UInt8] = Array("KVLT1".utf8)
 }
 
-/// The numbers of cipher suites; one so far.
+/// The numbers of cipher suites. There is one so far.
 public enum Suite {
     /// AES-256-GCM, HKDF-SHA-256, HMAC-SHA-256.
     public static let aes256GCM: UInt8 = 1

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Bytes being put together. An array grows several times faster than `Data`, which sealing and digesting feel.
+/// Builds bytes. An array grows several times faster than `Data`, which matters for sealing and digesting.
 public struct ByteWriter: Sendable {
     public private(set) var bytes: [UInt8] = []
 
@@ -46,8 +46,8 @@ public struct ByteWriter: Sendable {
     }
 }
 
-/// Writes fields one after another into memory that has room for all of them: several times faster than a ``ByteWriter``, for
-/// what each write of the vault needs.
+/// Writes fields one after another into memory that has room for all of them. It is several times faster than a
+/// ``ByteWriter``, for what each write of the vault needs.
 public struct FieldWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -56,9 +56,9 @@ public struct FieldWriter {
 
     /// The bytes that `body` writes.
     ///
-    /// - Parameter capacity: At least as many as it writes.
+    /// - Parameter capacity: At least as many bytes as `body` writes.
     public static func bytes(capacity: Int, _ body: (inout FieldWriter) -> Void) -> [UInt8] {
-        // For no bytes at all Swift would write into the empty array that all threads share.
+        // For zero bytes Swift would write into the empty array that all threads share.
         [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
             var writer = FieldWriter(UnsafeMutableRawBufferPointer(buffer))
             body(&writer)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal and open with associated data of any layout: for what leaves the vault, whose place is not one in a vault.
+// seal and open with arbitrary associated data, for blobs outside a vault.
 
 import Crypto
 public import Foundation
@@ -8,7 +8,7 @@ public import SecretMemory
 extension Sealing {
     /// nonce ‖ ciphertext ‖ tag.
     ///
-    /// - Parameter context: What the result is bound to; the same is needed to open it.
+    /// - Parameter context: The associated data; the same is needed to open the result.
     public static func seal(_ plaintext: [UInt8], with key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> Data
     {
@@ -21,11 +21,11 @@ extension Sealing {
         try open(sealed, symmetric(key), context)
     }
 
-    /// Seals under a fresh key that is used once and wrapped by `wrappingKey`: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
+    /// Seals with a fresh one-time key, which `wrappingKey` wraps: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
     ///
     /// - Parameters:
-    ///   - keyContext: What the wrapped key is bound to.
-    ///   - context: What the content is bound to, wherever its key is wrapped again.
+    ///   - keyContext: The associated data of the wrapped key.
+    ///   - context: The associated data of the content, which stays the same when the key is wrapped again.
     public static func sealWithOneTimeKey(
         _ plaintext: [UInt8], wrappingKey: SecretBytes, keyContext: [UInt8], context: [UInt8]
     ) throws(CipherFailure) -> Data {
@@ -42,7 +42,7 @@ extension Sealing {
         return try openBytes(content, with: oneTimeKey, context: context)
     }
 
-    /// Wraps the one-time key of a sealed blob under another key. The content is neither opened nor sealed again.
+    /// Wraps the one-time key of a sealed blob with another key. The content is not decrypted or encrypted again.
     public static func rewrap(
         _ sealed: Data, from oldKey: SecretBytes, _ oldContext: [UInt8], to newKey: SecretBytes, _ newContext: [UInt8]
     ) throws(CipherFailure) -> Data {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// derive: every key that follows from another one, each by its own name.
+// derive: all derived keys, each with its own name.
 
 import Crypto
 public import Foundation
@@ -7,7 +7,7 @@ public import SecretMemory
 
 /// Deterministic derivation of keys: HKDF with SHA-256 (RFC 5869), 32 bytes out.
 public enum Derivation {
-    /// The names that keep derived keys apart; they go into `info` (Docs/FORMAT.md).
+    /// The names that separate derived keys; they are part of `info` (Docs/FORMAT.md).
     public enum Purpose: String, Sendable, CaseIterable {
         case slotWrap = "slot wrap"
         case slotCommitment = "slot commitment"
@@ -17,15 +17,15 @@ public enum Derivation {
         case metadata = "metadata"
         case value = "value"
         case reference = "reference"
-        /// Of the user key: wraps the root key.
+        /// From the user key: wraps the root key.
         case userRootWrap = "user root wrap"
-        /// Of the device key: seals the class keys that work before the first unlock.
+        /// From the device key: seals the class keys that work before the first unlock.
         case alwaysSection = "always section"
-        /// Of the key that scrypt makes of an application's password.
+        /// From the key that scrypt derives from an application's password.
         case applicationPassword = "application password"
-        /// Of the index key: seals the head.
+        /// From the index key: seals the head.
         case head = "head"
-        /// Of the index key: digests the rows that the head adds up.
+        /// From the index key: digests the rows that the head sums up.
         case headRows = "head rows"
         /// Derived from the index key: authenticates the anchors of the head, outside the vault.
         case headAnchor = "head anchor"
@@ -33,7 +33,7 @@ public enum Derivation {
 
     /// - Parameters:
     ///   - salt: The vault's identity, or a slot's random salt.
-    ///   - context: What the key is for within its purpose; every field of fixed or stated length.
+    ///   - context: The purpose within `purpose`; every field of fixed or stated length.
     public static func key(from secret: SecretBytes, salt: Data, _ purpose: Purpose, context: Data = Data())
         -> SecretBytes
     {
@@ -45,20 +45,21 @@ public enum Derivation {
         return key(from: secret, salt: salt, info: info.bytes)
     }
 
-    /// HKDF as it is: every key goes through here.
+    /// Plain HKDF. Every key is derived here.
     static func key(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
         // The digests, of which the last is the key, are on the stack below.
         defer { scrubDigests() }
         return derived(from: secret, salt: salt, info: info)
     }
 
-    /// swift-crypto's `HKDF` is generic: to begin with it takes the runtime longer than all keys of a keybag take here.
+    /// swift-crypto's `HKDF` is generic, and its first use takes the runtime longer than all keys of a keybag take
+    /// here.
     @inline(never)
     private static func derived(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
         let extracted = secret.withUnsafeBytes { secret in
             salt.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: secret) }
         }
-        // Of the expansion the first block is enough: it has as many bytes as a key.
+        // One block of the expansion is enough, since it has the length of a key.
         let key = (info + [1]).withUnsafeBytes { block in
             extracted.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: block) }
         }
@@ -67,8 +68,8 @@ public enum Derivation {
 
     /// The context of a key that belongs to one class key generation and one access group.
     ///
-    /// The group is empty today: one key serves all groups. It is part of the derivation so that a later vault can give
-    /// groups keys of their own without a change of format.
+    /// The group is always empty today: one key serves all groups. It is part of the derivation so that a later vault
+    /// can use keys for each group without changing the format.
     public static func context(keyClass: UInt8, generation: UInt32, accessGroup: String) -> Data {
         var context = ByteWriter(capacity: 16)
         context.append(keyClass)
@@ -97,7 +98,7 @@ public enum Authentication {
     }
 }
 
-/// An unkeyed SHA-256, for noticing accidental damage of a file; it is no protection against attackers.
+/// An unkeyed SHA-256, to detect accidental damage of a file. It does not protect against attackers.
 public enum Checksum {
     public static func sha256(_ bytes: Data) -> Data {
         SHA256.hash(data: bytes).withUnsafeBytes { digest in
@@ -105,15 +106,15 @@ public enum Checksum {
         }
     }
 
-    /// The same of bytes that contain a secret.
+    /// The digest of bytes that contain a secret.
     public static func sha256(secret bytes: Data) -> Data {
         defer { scrubDigests() }
         return sha256(bytes)
     }
 }
 
-/// Overwrites what digests leave behind: swift-crypto wipes only the first bytes of their states, which have the end of a message
-/// in them. They are on the stack, and in freed objects of 128 bytes, header included.
+/// Overwrites the residue of digests. swift-crypto only wipes the first bytes of their states, which contain the end of
+/// a message. The residue is on the stack, and in freed objects of 128 bytes, including the header.
 private func scrubDigests() {
     scrubStack()
     scrubFreedBlocks(of: 128, count: 8)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of the head: for sealing it, for its sums, and for authenticating anchors.
+// The keys of the head: to seal it, to sum up its rows, and to authenticate anchors.
 
 import Crypto
 public import Foundation
 public import SecretMemory
 
-/// Three keys derived from the index key, which every process that may write has at hand.
+/// Three keys that are derived from the index key, which every writing process has.
 public struct HeadKeys: Sendable {
     public let vaultID: UUID
-    /// Makes the digests that the head adds up.
+    /// Makes the digests that the head sums up.
     public let rows: RowDigests
     private let sealing: SecretBytes
-    // An attacker who reads its state can make anchors, and opens nothing with it.
+    // An attacker who reads its state can forge anchors, but cannot open anything.
     private let anchor: KeyedDigest
     private let place: AssociatedData
 
@@ -31,7 +31,7 @@ public struct HeadKeys: Sendable {
 
     /// Seals a head: nonce ‖ ciphertext ‖ tag.
     ///
-    /// - Parameter random: Where the nonce comes from; `nil`: directly from the kernel.
+    /// - Parameter random: The source of the nonce; `nil`: directly from the kernel.
     public func seal(_ head: [UInt8], _ random: RandomBatch? = nil) throws(CipherFailure) -> Data {
         try Sealing.seal(head, with: sealing, place, random)
     }
@@ -57,7 +57,7 @@ public struct RowDigests: Sendable {
 
     public init(key: SecretBytes) { keyed = KeyedDigest(key: key) }
 
-    /// - Parameter message: Its first byte tells what kind of row it is of.
+    /// - Parameter message: Its first byte states the kind of row.
     public func digest(_ message: [UInt8]) -> SetSum {
         message.withUnsafeBytes { keyed.code(for: $0) }.withUnsafeBytes { SetSum(digest: $0) }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal and open for a public key that a quantum computer does not break.
+// seal and open for a public key that resists quantum computers.
 
 import Crypto
 public import Foundation
@@ -13,7 +13,7 @@ public enum HybridKey {
     public static let publicKeyLength = 1216
     public static let encapsulatedKeyLength = 1120
 
-    /// The length of what sealing so many bytes results in: encapsulated key ‖ ciphertext ‖ tag.
+    /// The length of the result of sealing this many bytes: encapsulated key ‖ ciphertext ‖ tag.
     public static func sealedLength(_ count: Int) -> Int { encapsulatedKeyLength + count + 16 }
 
     /// A new seed. Any 32 bytes are one.
@@ -24,7 +24,7 @@ public enum HybridKey {
         return try privateKey(seed).publicKey.rawRepresentation
     }
 
-    /// - Parameter context: What the result is bound to; the same is needed to open it.
+    /// - Parameter context: The associated data; the same is needed to open the result.
     public static func seal(_ secret: SecretBytes, to publicKey: Data, context: [UInt8]) throws(CipherFailure) -> Data {
         defer { scrubResidue() }
         do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code that is typed once, to let a machine into a ring.
+// A code that is typed once, to admit a machine to a ring.
 
 import Crypto
 import Foundation
@@ -7,7 +7,7 @@ public import SecretMemory
 
 /// 100 random bits and 20 check bits: Crockford's base32 in six groups of four.
 ///
-/// The bits are too many to guess, also for an attacker who has what the code authenticates and tries at home.
+/// There are too many bits to guess, even for an attacker who has the authenticated data and can test guesses offline.
 public enum InvitationCode {
     /// 104 bits: the last four are zero.
     public static let byteCount = 13
@@ -34,7 +34,7 @@ public enum InvitationCode {
         }
     }
 
-    /// Reads what was typed: case, spaces and hyphens do not matter, O counts as 0, I and L as 1.
+    /// Reads typed text: case, spaces and hyphens are ignored, O counts as 0, I and L as 1.
     ///
     /// - Returns: `nil` if it is mistyped, or not a code.
     public static func read(_ text: SecretBytes) -> SecretBytes? {
@@ -76,11 +76,11 @@ public enum InvitationCode {
     }
 }
 
-/// Crockford's base32, for texts that people read out or type.
+/// Crockford's base32, for text that people read out or type.
 public enum Base32 {
     static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    /// The text of public bytes in groups of four; bits that do not fill a symbol are left out.
+    /// The text of public bytes in groups of four; trailing bits that do not fill a symbol are omitted.
     public static func groups(_ bytes: [UInt8]) -> String {
         let symbols = bytes.withUnsafeBytes { bytes in
             (0..<bytes.count * 8 / 5).map { alphabet[Int(symbol($0, of: bytes))] }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// HMAC-SHA-256 (RFC 2104) with the work for the key done once.
+// HMAC-SHA-256 (RFC 2104) that processes the key only once.
 
 import Crypto
 import SecretMemory
 
-/// Digests messages under one key. swift-crypto's `HMAC` copies its state too, but takes messages through generic code, which
-/// costs twice as much as the digest of a short message.
+/// Digests messages with one key. swift-crypto's `HMAC` also copies its state, but reads messages through generic code,
+/// which costs twice as much as the digest of a short message.
 ///
-/// The states lie in ordinary memory for as long as the value exists. They do not reveal the key, but whoever reads them can
-/// make digests.
+/// The states are in ordinary memory as long as the value exists. They do not reveal the key, but with them an attacker
+/// can make digests.
 struct KeyedDigest: Sendable {
     /// SHA-256 after the first block: the key xor the inner and the outer pad.
     private let inner: SHA256
@@ -18,12 +18,12 @@ struct KeyedDigest: Sendable {
     private static let blockLength = 64
 
     init(key: SecretBytes) {
-        // The words that SHA-256 makes of the padded key stay in registers and on the stack, and tell the key.
+        // The words that SHA-256 derives from the padded key remain in registers and on the stack, and reveal the key.
         defer { scrubStack() }
         self = key.withUnsafeBytes { KeyedDigest(keyOnStack: $0) }
     }
 
-    /// The same for a caller that overwrites the stack when it needs the key no more.
+    /// For a caller that overwrites the stack when it no longer needs the key.
     init(keyOnStack key: UnsafeRawBufferPointer) {
         (inner, outer) =
             key.count > Self.blockLength

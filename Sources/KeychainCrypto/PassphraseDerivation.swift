@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// derive, from what a person remembers: scrypt.
+// derive, from what the user remembers: scrypt.
 
 import Crypto
 import CryptoExtras
 public import Foundation
 public import SecretMemory
 
-/// Why nothing was derived from a passphrase; it carries nothing about the passphrase.
+/// Why a derivation from a passphrase failed. It contains nothing about the passphrase.
 public enum PassphraseFailure: Error, Equatable, Sendable {
     case empty
     /// More than 1024 bytes.
@@ -29,19 +29,19 @@ public enum PassphraseFailure: Error, Equatable, Sendable {
 ///
 /// Does not protect against guessing a weak passphrase: it makes each guess cost time and memory.
 public enum PassphraseDerivation {
-    /// What one derivation gives: 64 bytes, half to each.
+    /// The result of one derivation: 64 bytes, half to each.
     public struct Keys: Sendable {
-        /// Wraps what the passphrase protects. 32 bytes.
+        /// Wraps the keys that the passphrase protects. 32 bytes.
         public let wrapping: SecretBytes
-        /// Tells a wrong passphrase from a damaged slot, since AES-GCM is not key-committing. 32 bytes.
+        /// Distinguishes a wrong passphrase from a damaged slot, since AES-GCM is not key-committing. 32 bytes.
         public let commitment: SecretBytes
     }
 
-    /// Keys from a text, which is normalised first: the same text typed on another keyboard gives the same keys.
+    /// Keys from text, which is normalised first, so that the same text typed on another keyboard gives the same keys.
     ///
     /// - Parameter salt: At least 16 random bytes.
-    /// - Throws: `unacceptableParameters` before any work; what `normalised` throws; `outOfMemory`. Where the system grants
-    ///   more memory than it has (Linux does by default), it may end the process instead of failing here.
+    /// - Throws: `unacceptableParameters` before any work; errors of `normalised`; `outOfMemory`. If the system
+    ///   overcommits memory (the default on Linux), it may end the process instead.
     public static func keys(from passphrase: SecretBytes, salt: Data, _ parameters: ScryptParameters)
         throws(PassphraseFailure) -> Keys
     {
@@ -49,7 +49,7 @@ public enum PassphraseDerivation {
         return try keys(fromBytes: normalised(passphrase), salt: salt, parameters)
     }
 
-    /// Keys from bytes that need not be text, such as an application's own password: 1 to 1024, taken as they are.
+    /// Keys from bytes that need not be text, such as an application's own password: 1 to 1024 bytes, used unchanged.
     public static func keys(fromBytes secret: SecretBytes, salt: Data, _ parameters: ScryptParameters)
         throws(PassphraseFailure) -> Keys
     {
@@ -59,9 +59,9 @@ public enum PassphraseDerivation {
         return try derived(from: secret, salt, parameters)
     }
 
-    /// scrypt as it is: every derivation goes through here.
+    /// Plain scrypt. Every derivation happens here.
     ///
-    /// - Parameter parameters: Acceptable ones. The library traps on others.
+    /// - Parameter parameters: Must be acceptable, because the library traps on others.
     static func derived(from secret: SecretBytes, _ salt: Data, _ parameters: ScryptParameters)
         throws(PassphraseFailure) -> Keys
     {
@@ -72,7 +72,8 @@ public enum PassphraseDerivation {
 
     /// Unicode's composed form (NFC) as UTF-8, so that "é" is the same however it was typed: 1 to 1024 bytes.
     ///
-    /// The same on every system for the characters that its Unicode tables know, and composition of those never changes.
+    /// The result is the same on every system for the characters that its Unicode tables contain, since their
+    /// composition never changes.
     /// - Throws: `empty`, `tooLong`, `notText`.
     public static func normalised(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
         let isASCII = passphrase.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
@@ -84,7 +85,7 @@ public enum PassphraseDerivation {
 
     private static let longest = 1024
 
-    /// Called for each derivation that is begun in a task, so that a test can tell that there was none.
+    /// Called when a derivation begins in a task, so that a test can check that there was none.
     @TaskLocal package static var onDerivation: (@Sendable () -> Void)?
 
     private static func check(_ salt: Data, _ parameters: ScryptParameters) throws(PassphraseFailure) {

@@ -9,7 +9,7 @@ import SecretMemory
 #endif
 
 extension PassphraseDerivation {
-    /// Composition may shorten the text: a Hangul syllable to a third, more is not known.
+    /// Composition may shorten the text: a Hangul syllable to a third. A larger factor is not known.
     private static let longestUncomposed = 4 * 1024
 
     static func composed(_ passphrase: SecretBytes) throws(PassphraseFailure) -> SecretBytes {
@@ -27,7 +27,8 @@ extension PassphraseDerivation {
         return text
     }
 
-    /// One character at a time, which composition never reaches across, so that no other string ever holds all of them.
+    /// One character at a time, because composition never crosses characters. So no other string ever contains all of
+    /// them.
     private static func joined(_ text: String) throws(PassphraseFailure) -> SecretBytes {
         var length = 0
         let buffer = SecretBytes(count: 1024) { buffer in
@@ -47,15 +48,15 @@ extension PassphraseDerivation {
             String(character).precomposedStringWithCanonicalMapping.utf8
         }
     #else
-        /// By the standard library: Foundation would bring all of ICU, and composes old Hangul letters wrongly.
+        /// With the standard library: Foundation would link all of ICU, and composes old Hangul letters incorrectly.
         private static func composed(_ character: Character) -> String.UTF8View {
             var text = String.UnicodeScalarView()
             for scalar in apart(character)._nfc { text.append(scalar) }
             return String(text).utf8
         }
 
-        /// Three Tibetan vowels count as letters although their parts are marks. The standard library does not put such parts in
-        /// order among other marks if the vowel is one character.
+        /// Three Tibetan vowels count as letters although their parts are marks. If such a vowel is one character, the
+        /// standard library does not sort its parts among other marks.
         private static func apart(_ character: Character) -> String {
             var text = String.UnicodeScalarView()
             for scalar in character.unicodeScalars {

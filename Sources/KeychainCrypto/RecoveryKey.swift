@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key as text for paper.
+// A key as text on paper.
 
 import Crypto
 import Foundation
@@ -12,15 +12,15 @@ public import SecretMemory
 /// show(RecoveryKey.text(key))  // 7ZQ3-0V5K-…
 /// ```
 ///
-/// The checksum has 20 bits: one in a million mistyped texts passes for a key, which then opens nothing.
+/// The checksum has 20 bits: one in a million mistyped texts is accepted as a key, which then opens nothing.
 public enum RecoveryKey {
-    /// What a typed text turned out to be.
+    /// The result of reading a typed text.
     public enum Reading: Sendable {
         /// 32 bytes.
         case key(SecretBytes)
         /// 56 letters and digits, at least one of them wrong.
         case mistyped
-        /// Does not look like a recovery key: another length, or characters that are in none.
+        /// Not a recovery key: another length, or characters that keys do not contain.
         case other
     }
 
@@ -33,7 +33,7 @@ public enum RecoveryKey {
         return Symbols.text(.concatenating(key, check(key)))
     }
 
-    /// Reads what was typed: case, spaces, hyphens and line breaks do not matter, O counts as 0, I and L as 1.
+    /// Reads typed text: case, spaces, hyphens and line breaks are ignored, O counts as 0, I and L as 1.
     public static func read(_ text: SecretBytes) -> Reading {
         switch Symbols.read(text) {
         case .symbols(let packed): return verified(packed)
@@ -50,7 +50,7 @@ public enum RecoveryKey {
         }
     }
 
-    /// Four zero bits, which fill up the last symbol of the key, and the first 20 bits of a digest.
+    /// Four zero bits that fill the last symbol of the key, and the first 20 bits of a digest.
     private static func check(_ key: SecretBytes) -> SecretBytes {
         // The digest's state holds the key as it is, and a copy of the state lies on the stack.
         defer { scrubResidue() }
@@ -83,7 +83,7 @@ private enum Symbols {
 
     enum Found {
         case symbols(SecretBytes)
-        /// As many letters and digits, among them one that is no symbol.
+        /// The right number of letters and digits, with at least one that is not a symbol.
         case wrongLetter
         case nothing
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a derivation from a passphrase costs.
+// The cost of a derivation from a passphrase.
 
 import Foundation
 import SecretMemory
 
-/// scrypt's cost (RFC 7914), range-checked before any work: parameters read from a file could otherwise trap in the library
-/// or use up the memory.
+/// scrypt's cost (RFC 7914), range-checked before any work: parameters from a file could otherwise make the library
+/// trap, or exhaust the memory.
 public struct ScryptParameters: Equatable, Sendable {
-    /// N: how many blocks are made and then read in an order that only the passphrase tells.
+    /// N: the number of blocks, which are read in an order that depends on the passphrase.
     public var rounds: UInt64
     /// r: the size of a block, in units of 128 bytes.
     public var blockSize: UInt32
-    /// p: how many times over.
+    /// p: the number of repetitions.
     public var parallelism: UInt32
 
     public init(rounds: UInt64, blockSize: UInt32, parallelism: UInt32) {
@@ -20,10 +20,10 @@ public struct ScryptParameters: Equatable, Sendable {
         self.parallelism = parallelism
     }
 
-    /// The least that new slots are made with: 128 MiB, OWASP's least for scrypt with one lane.
+    /// The minimum for new slots: 128 MiB, OWASP's minimum for scrypt with p = 1.
     public static let floor = ScryptParameters(rounds: 1 << 17, blockSize: 8, parallelism: 1)
 
-    /// Bytes of memory for one derivation; `Int.max` for parameters far from acceptable ones.
+    /// Bytes of memory for one derivation; `Int.max` for parameters far outside the accepted range.
     public var memory: Int {
         let (blocks, tooMany) = rounds.multipliedReportingOverflow(by: UInt64(blockSize))
         let (bytes, tooLarge) = blocks.multipliedReportingOverflow(by: 128)
@@ -32,7 +32,8 @@ public struct ScryptParameters: Equatable, Sendable {
 
     /// Whether a derivation may be tried: N a power of two from 2^15 to 2^19, r = 8, p from 1 to 4, at most 512 MiB.
     ///
-    /// The lower end is below `floor` so that a slot from elsewhere still opens; it should then be wrapped again.
+    /// The lower limit is below `floor`, so that a slot from elsewhere can still be opened; it should then be wrapped
+    /// again.
     public var isAcceptable: Bool {
         rounds.nonzeroBitCount == 1 && (1 << 15...1 << 19).contains(rounds) && blockSize == 8
             && (1...4).contains(parallelism) && memory <= 512 << 20
@@ -49,7 +50,7 @@ public struct ScryptParameters: Equatable, Sendable {
 }
 
 extension ScryptParameters {
-    /// At least the floor, N doubled up to 2^19 as long as a derivation should still be done within `target`.
+    /// At least the floor. N is doubled, up to 2^19, as long as a derivation is expected to finish within `target`.
     ///
     /// Measures one derivation at the floor, about half a second.
     /// - Throws: `PassphraseFailure.outOfMemory`.

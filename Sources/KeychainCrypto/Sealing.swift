@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal and open, wrap and unwrap: AES-256-GCM with the place of the blob as associated data.
+// seal and open, wrap and unwrap: AES-256-GCM with the location of the blob as associated data.
 
 import Crypto
 public import Foundation
 public import SecretMemory
 
-/// A sealed blob did not open: it was changed, moved, or sealed under another key; or the cipher refused to seal. It
-/// carries nothing about the content.
+/// A sealed blob could not be opened: it was changed, moved, or sealed with another key; or the cipher failed to seal.
+/// It contains nothing about the content.
 public struct CipherFailure: Error, Equatable, Sendable {
     public init() {}
 }
 
 /// Authenticated encryption of data and keys (AES-256-GCM, NIST SP 800-38D; suite 1 of Docs/FORMAT.md).
 ///
-/// Nonces are 96 random bits, so one long-lived key may seal about 2^32 times before a repeated nonce becomes thinkable;
-/// values have a key of their own for each version, metadata and wraps count against the class key.
+/// Nonces are 96 random bits, so one long-lived key may seal about 2^32 times before a repeated nonce becomes likely
+/// enough to matter. Each version of a value has its own key; metadata and wraps count for the class key.
 public enum Sealing {
-    /// Bytes that sealing adds: nonce in front, tag behind.
+    /// The overhead of sealing: nonce before, tag after.
     public static let overhead = 12 + 16
     /// A wrapped 256-bit key.
     public static let wrappedKeyLength = 32 + overhead
 
     /// nonce ‖ ciphertext ‖ tag.
     ///
-    /// - Parameter random: Where the nonce comes from; `nil`: directly from the kernel.
+    /// - Parameter random: The source of the nonce; `nil`: directly from the kernel.
     public static func seal(
         _ plaintext: [UInt8], with key: SecretBytes, _ place: AssociatedData, _ random: RandomBatch? = nil
     ) throws(CipherFailure) -> Data {
@@ -36,7 +36,7 @@ public enum Sealing {
         try open(sealed, symmetric(key), place.bytes)
     }
 
-    /// Wraps a 256-bit key; `context` is what the wrap is bound to.
+    /// Wraps a 256-bit key; `context` is the associated data.
     public static func wrap(_ secret: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> Data
     {
@@ -50,7 +50,7 @@ public enum Sealing {
         return try open(wrapped, with: key, context: context)
     }
 
-    /// Seals secret bytes of any length; `context` is what they are bound to.
+    /// Seals secret bytes of any length; `context` is the associated data.
     public static func seal(_ plaintext: SecretBytes, under key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> Data
     {
@@ -59,7 +59,7 @@ public enum Sealing {
         }
     }
 
-    /// Opens what `seal(_:under:context:)` made.
+    /// Opens the result of `seal(_:under:context:)`.
     public static func open(_ sealed: Data, with key: SecretBytes, context: [UInt8]) throws(CipherFailure)
         -> SecretBytes
     {
@@ -69,11 +69,11 @@ public enum Sealing {
         return opened.withUnsafeBytes { SecretBytes(copying: $0) }
     }
 
-    /// Seals under a fresh key that is used once and wrapped by `wrappingKey`: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
+    /// Seals with a fresh one-time key, which `wrappingKey` wraps: wrapped key ‖ nonce ‖ ciphertext ‖ tag.
     ///
-    /// So a value can get further layers, or be moved to another class key, without being sealed again.
+    /// So a value can get further layers, or another class key, without being sealed again.
     ///
-    /// - Parameter random: Where the key and the nonces come from; `nil`: directly from the kernel.
+    /// - Parameter random: The source of the key and the nonces; `nil`: directly from the kernel.
     public static func sealWithOneTimeKey(
         _ plaintext: [UInt8], wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData,
         _ random: RandomBatch? = nil
@@ -124,19 +124,19 @@ public enum Sealing {
         }
     }
 
-    /// Overwrites the object in which the library had the key at hand, spread for the cipher's rounds with the key itself in
-    /// front: it is freed as it is, since BoringSSL wipes nothing of AES-GCM. Object, header included: 592 bytes.
+    /// Overwrites the object with the library's key schedule, which begins with the key itself. It is freed without
+    /// being wiped, since BoringSSL does not wipe AES-GCM state. The object has 592 bytes, including the header.
     ///
-    /// The allocator may have put the block beside others together with one of them; blocks of the next size come from there.
+    /// The allocator may have merged the block with a neighbour; then the next block of that size comes from there.
     fileprivate static func scrubCipher() {
         for size in [592, 608] { scrubFreedBlocks(of: size, count: 8) }
     }
 }
 
-/// Opens many blobs one after the other: a key is made ready once for those that follow each other, and what the cipher
-/// leaves behind is overwritten once, when this is released.
+/// Opens many blobs one after another. The key schedule is computed once for consecutive blobs with the same key, and
+/// the residue of the cipher is overwritten once, on release.
 ///
-/// Use it on one thread, within one call.
+/// Use it on one thread, and within one call.
 public final class SeriesOpening {
     private var last: (secret: SecretBytes, key: SymmetricKey)?
 
@@ -149,7 +149,7 @@ public final class SeriesOpening {
         return try Sealing.opened(sealed, key, place.bytes)
     }
 
-    /// Opens what `Sealing.sealWithOneTimeKey` made.
+    /// Opens the result of `Sealing.sealWithOneTimeKey`.
     public func openWithOneTimeKey(
         _ sealed: Data, wrappingKey: SecretBytes, keyPlace: AssociatedData, _ place: AssociatedData
     ) throws(CipherFailure) -> Data {
@@ -167,13 +167,13 @@ public final class SeriesOpening {
     }
 }
 
-/// A key for the length of one call; its storage wipes itself.
+/// A key for one call; its storage wipes itself.
 func symmetric(_ secret: SecretBytes) -> SymmetricKey {
     secret.withUnsafeBytes { SymmetricKey(data: $0) }
 }
 
 extension [UInt8] {
-    /// Overwrites the bytes; other copies of this value, if any, keep theirs.
+    /// Overwrites the bytes; other copies of this value are unchanged.
     public mutating func wipe() {
         withUnsafeMutableBytes { wipeMemory($0) }
     }
@@ -182,7 +182,7 @@ extension [UInt8] {
 extension Data {
     /// Bytes from the kernel's generator.
     ///
-    /// - Parameter batch: Where they come from; `nil`: directly from the kernel.
+    /// - Parameter batch: The source of the bytes; `nil`: directly from the kernel.
     public static func random(count: Int, _ batch: RandomBatch? = nil) -> Data {
         var bytes = Data(count: count)
         bytes.withUnsafeMutableBytes { bytes in
@@ -191,7 +191,7 @@ extension Data {
         return bytes
     }
 
-    /// Overwrites the bytes; other copies of this value, if any, keep theirs.
+    /// Overwrites the bytes; other copies of this value are unchanged.
     public mutating func wipe() {
         withUnsafeMutableBytes { wipeMemory($0) }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of keyed digests: what a set of rows comes to, whatever their order.
+// Sums of keyed digests: they identify a set of rows, whatever their order.
 
 public import Foundation
 
-/// A sum modulo 2^256. Adding an element to a set, or taking one out, costs the same however large the set is.
+/// A sum modulo 2^256. Adding or removing an element costs the same however large the set is.
 ///
-/// An attacker who sees such sums can search for other sets with the same sum, so they are stored only sealed.
+/// An attacker who sees such sums can search for other sets with the same sum, so they are only stored sealed.
 public struct SetSum: Equatable, Sendable {
     /// The most significant word first.
     private var words: (UInt64, UInt64, UInt64, UInt64)
@@ -15,7 +15,7 @@ public struct SetSum: Equatable, Sendable {
 
     private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-    /// - Parameter bytes: A number of 32 bytes, the most significant first; of any other length it counts as zero.
+    /// - Parameter bytes: A number of 32 bytes, most significant first; any other length counts as zero.
     public init(bytes: some ContiguousBytes) {
         self = bytes.withUnsafeBytes { SetSum(digest: $0) }
     }
@@ -27,7 +27,7 @@ public struct SetSum: Equatable, Sendable {
         self = bytes.count == Self.length ? SetSum(words: (word(0), word(1), word(2), word(3))) : .zero
     }
 
-    /// A number of 32 bytes, the most significant first.
+    /// A number of 32 bytes, most significant first.
     public var bytes: Data { Data(FieldWriter.bytes(capacity: Self.length) { write(to: &$0) }) }
 
     /// Writes ``bytes``.
@@ -49,7 +49,7 @@ public struct SetSum: Equatable, Sendable {
         return SetSum(words: (add(a.0, b.0, &carry), second, third, last))
     }
 
-    /// What has to be added to come back to zero.
+    /// The additive inverse.
     public static prefix func - (sum: SetSum) -> SetSum {
         let words = sum.words
         let one = SetSum(words: (0, 0, 0, 1))

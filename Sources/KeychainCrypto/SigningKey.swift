@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sign and verify: who wrote what another machine reads.
+// sign and verify: the author of data that another machine reads.
 
 import Crypto
 public import Foundation
@@ -28,7 +28,7 @@ public enum SigningKey {
         }
     }
 
-    /// Whether the owner of the key signed the message. A key that is none has signed nothing.
+    /// Whether the owner of the key signed the message. The result is `false` for an invalid key.
     public static func isValid(_ signature: Data, of message: [UInt8], by publicKey: Data) -> Bool {
         guard signature.count == signatureLength, publicKey.count == publicKeyLength,
             let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seal and open for a public key: a writer needs no secret, a reader must have proved the passphrase.
+// seal and open for a public key: a writer needs no secret, a reader must have proven the passphrase.
 
 import Crypto
 public import Foundation
@@ -16,7 +16,7 @@ public import SecretMemory
 /// Does not identify the sealer: anyone with the public key can seal.
 public enum UserKey {
     public static let publicKeyLength = 32
-    /// Of a sealed 256-bit key: encapsulated key ‖ ciphertext ‖ tag.
+    /// The length of a sealed 256-bit key: encapsulated key ‖ ciphertext ‖ tag.
     public static let sealedKeyLength = publicKeyLength + 32 + 16
 
     /// A new private key. Any 32 bytes are one (RFC 7748, section 5).
@@ -30,8 +30,8 @@ public enum UserKey {
     /// Seals a 256-bit key.
     ///
     /// - Parameters:
-    ///   - publicKey: Refused if it would make the result open to everyone, as all zeros would.
-    ///   - context: What the result is bound to; the same is needed to open it.
+    ///   - publicKey: Rejected if everyone could open the result, as with all zeros.
+    ///   - context: The associated data; the same is needed to open the result.
     public static func seal(_ secret: SecretBytes, to publicKey: Data, context: [UInt8]) throws(CipherFailure) -> Data {
         guard secret.count == 32 else { throw CipherFailure() }
         defer { scrubResidue() }
@@ -54,7 +54,7 @@ public enum UserKey {
         return try open(ciphertext, encapsulatedBy: encapsulated, with: key, info: info, context: context)
     }
 
-    /// HPKE as it is: everything that is opened goes through here.
+    /// Plain HPKE. Everything that is opened is opened here.
     static func open(
         _ ciphertext: Data, encapsulatedBy encapsulated: Data, with key: SecretBytes, info: Data, context: [UInt8]
     ) throws(CipherFailure) -> SecretBytes {
@@ -84,7 +84,7 @@ public enum UserKey {
         }
     }
 
-    /// X25519 of two keys, refused where the point is of small order.
+    /// X25519 of two keys; fails if the point is of small order.
     static func sharedSecret(of key: SecretBytes, with publicKey: Data) throws(CipherFailure) -> SecretBytes {
         do {
             let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
@@ -95,8 +95,8 @@ public enum UserKey {
         }
     }
 
-    /// A point of small order makes every shared secret zero, so that no private key is needed to open. RFC 9180 (7.1.4)
-    /// has that checked, and the library does not.
+    /// A point of small order makes every shared secret zero, so that no private key is needed to open. RFC 9180
+    /// (7.1.4) requires this check; the library does not make it.
     private static func sharedSecret(
         of key: Curve25519.KeyAgreement.PrivateKey, with point: Curve25519.KeyAgreement.PublicKey
     ) throws -> SharedSecret {

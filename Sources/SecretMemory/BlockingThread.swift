@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of its own for work that blocks.
+// A dedicated thread for work that blocks.
 
 import CKeychainShims
 
-/// Swift's own threads must not block. Foundation's `Thread` reports no error if no thread can be created, and then never runs
-/// its body; it also links all of Foundation into static programs.
+/// Threads of Swift's pool must not block. Foundation's `Thread` reports no error if no thread can be created, and then
+/// never runs its body. It also links all of Foundation into static programs.
 package enum BlockingThread {
     private final class Work {
         let body: @Sendable () -> Void
@@ -14,7 +14,7 @@ package enum BlockingThread {
 
     /// Runs `body` on a new thread.
     ///
-    /// - Returns: 0, or the system's number of the error; `body` is not run then.
+    /// - Returns: 0, or the error number of the system; `body` does not run then.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let work = Unmanaged.passRetained(Work(body))
         let code = keychain_thread_start(

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that threads use in turn, also in the child of a fork.
+// A mutex-protected value that also works in the child of a fork.
 
 internal import CKeychainShims
 import Foundation
 import Synchronization
 
-/// A value that one thread at a time uses.
+/// A value that one thread at a time can use.
 ///
-/// It has the mutex of the C library. Swift's own knows its holder by a number that the child of a fork inherits and that is
-/// wrong there: it ends the program when two threads of the child meet. It also serves waiters in their order, so that one
-/// thread that the system stops makes all others wait in a row.
+/// It uses the mutex of the C library. Swift's `Mutex` stores its owner as a thread ID, which the child of a fork
+/// inherits although it is wrong there: if two threads of the child contend, it ends the program. It also serves
+/// waiters in order, so that one thread that the system suspends delays all others.
 ///
-/// It guards a value, not `()`: the sanitizer for threads takes an access to a value without bytes for one to the object itself.
+/// It guards a value, not `()`: the thread sanitizer takes an access to a value without bytes for an access to the
+/// object itself.
 package final class Guarded<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     @usableFromInline
     var value: Value
-    /// How many forks lay before the last use.
+    /// The number of forks at the last use.
     private let forks = Atomic(keychain_fork_count())
 
     package init(_ value: Value) {
@@ -38,9 +39,9 @@ package final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Does not wait.
+    /// Tries to lock without waiting.
     ///
-    /// - Returns: `nil` if another thread has it.
+    /// - Returns: `nil` if another thread holds the lock.
     @inlinable
     package func withLockIfAvailable<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -50,7 +51,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Whether a thread of the parent had it when this process was forked: nobody gives it back here.
+    /// Whether a thread of the parent held the lock at the fork. No thread in this process will release it.
     package var isHeldByParent: Bool {
         let count = keychain_fork_count()
         guard forks.load(ordering: .acquiring) != count else { return false }
@@ -58,7 +59,7 @@ package final class Guarded<Value>: @unchecked Sendable {
             unlock()
             return false
         }
-        // A holder in this process notes the fork at once.
+        // A holder in this process would record the fork at once.
         usleep(10_000)
         return forks.load(ordering: .acquiring) != count
     }

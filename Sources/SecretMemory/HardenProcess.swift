@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardening that a program may do at its start, and that a library must not do implicitly.
+// Hardening that a program can do at its start, and that a library must not do implicitly.
 
 internal import CKeychainShims
 
@@ -11,18 +11,19 @@ internal import CKeychainShims
     import Darwin
 #endif
 
-/// Closes this process to other processes of the same user: they can neither read its memory, environment and descriptors
-/// through `/proc` nor attach a debugger. It leaves no core dump, and neither do the programs that it starts.
+/// Protects this process from other processes of the same user: they cannot read its memory, environment and
+/// descriptors through `/proc`, and cannot attach a debugger. Neither it nor the programs that it starts leave core
+/// dumps.
 ///
 /// ```swift
 /// hardenProcess()   // the first line of the program
 /// ```
 ///
-/// Returns whether the system agreed to all of it; on other systems than Linux only core dumps are turned off. No library
-/// calls this: debuggers, profilers and crash reporters of the program stop working.
+/// Returns whether all of it succeeded. On other systems than Linux it only disables core dumps. No library calls it,
+/// because debuggers, profilers and crash reporters of the program stop working.
 ///
-/// Does not protect against root, against what the same user put into the process before (a debugger that started it,
-/// `LD_PRELOAD`), nor programs that this one starts: they are open again.
+/// Does not protect against root, or against what the same user put into the process before (a debugger that started
+/// it, `LD_PRELOAD`). Does not protect programs that this process starts.
 @discardableResult
 public func hardenProcess() -> Bool {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -18,33 +18,33 @@ internal import CKeychainShims
 /// let again = try KernelKeyring.read(key)
 /// ```
 ///
-/// Every process of the user can find and read the keys; those of other users cannot. Keys are memory of the kernel that
-/// is never swapped. Where a sandbox refuses the system calls, or there is no Linux, everything throws.
+/// Every process of the user can find and read the keys; other users cannot. The kernel never swaps them out. If a
+/// sandbox denies the system calls, or the system is not Linux, every call throws.
 ///
-/// Does not protect against programs of the same user, nor against root, which can become that user.
+/// Does not protect against programs of the same user, or against root, which can become that user.
 public enum KernelKeyring {
-    /// Why the kernel refused: an errno. `EPERM` and `ENOSYS`: the keyring is not available here; `EDQUOT`: the user's
-    /// quota is exhausted (200 keys, 20,000 bytes unless changed; what was removed counts for some more milliseconds);
-    /// `EINVAL`: a secret of more than 32,767 bytes, or a description that is empty, has a NUL or more than 4,095
-    /// bytes.
+    /// Why the kernel failed: an errno. `EPERM` and `ENOSYS`: the keyring is not available here; `EDQUOT`: the user's
+    /// quota is exhausted (200 keys and 20,000 bytes by default; removed keys still count for some milliseconds);
+    /// `EINVAL`: a secret of more than 32,767 bytes, or a description that is empty, contains a NUL, or has more than
+    /// 4,095 bytes.
     public struct Failure: Error, Equatable, Sendable {
         public let code: Int32
 
         public init(code: Int32) { self.code = code }
     }
 
-    /// A key by its number in the kernel. The number ends with the key; another key gets another one.
+    /// A key by its serial number in the kernel, which is not used again for another key.
     public struct Key: Hashable, Sendable {
         public let serial: Int32
 
         public init(serial: Int32) { self.serial = serial }
     }
 
-    /// Stores a secret, in place of the one that had this description: then the key stays the same.
+    /// Stores a secret, in place of the one with the same description; the key then stays the same.
     ///
-    /// `timeout` is rounded up to whole seconds; `nil` means until the machine goes down. The kernel knows no call that
-    /// does both, so a process that is killed between storing and setting the time leaves a key that does not expire.
-    /// If it fails, there is no key of that description, or the earlier one as it was.
+    /// `timeout` is rounded up to whole seconds; `nil` means until the machine shuts down. The kernel has no call that
+    /// stores and sets the timeout at once, so a process that is killed between the two leaves a key that does not
+    /// expire. If it fails, there is no key with that description, or the earlier one is unchanged.
     public static func store(
         _ secret: SecretBytes, as description: String, timeout: Duration?
     ) throws(Failure) -> Key {
@@ -60,24 +60,24 @@ public enum KernelKeyring {
         throw failure(result)
     }
 
-    /// Gives a living key another secret, and lifts its time limit. Takes one call of the system, where ``store(_:as:timeout:)`` takes
-    /// two, looks for the description, and has the kernel make room for another key first.
+    /// Gives an existing key a new secret, and removes its timeout. It takes one system call; ``store(_:as:timeout:)``
+    /// takes two, searches for the description, and makes the kernel reserve space for another key first.
     ///
-    /// - Parameter bytes: May lie in any memory if they are no secret.
-    /// - Returns: `false` if the key is as it was, or gone: it expired, was removed or taken out of the keyring. The secret has to be
-    ///   stored then, which says why if the kernel refuses.
+    /// - Parameter bytes: Any memory if they are not secret.
+    /// - Returns: `false` if the key is unchanged or gone: it expired, was removed, or was unlinked from the keyring.
+    ///   The secret must then be stored; if the kernel fails, that call reports why.
     public static func update(_ key: Key, with bytes: UnsafeRawBufferPointer) -> Bool {
         possessing { keychain_key_update(key.serial, bytes.baseAddress, bytes.count) } == 0
     }
 
-    /// The living key of that description; `nil` if there is none, or it expired or was removed.
+    /// The existing key with that description; `nil` if there is none, or it expired or was removed.
     public static func find(_ description: String) throws(Failure) -> Key? {
         try check(description)
         let result = possessing { keychain_key_search(description) }
         return keychain_key_is_gone(result) != 0 ? nil : Key(serial: Int32(try value(result)))
     }
 
-    /// The secret; `nil` if the key is gone. It passes through no other memory than its own.
+    /// The secret; `nil` if the key is gone. It is only copied to secret memory.
     public static func read(_ key: Key) throws(Failure) -> SecretBytes? {
         guard var size = try readSize(key, into: nil) else { return nil }
         while true {
@@ -93,27 +93,27 @@ public enum KernelKeyring {
         }
     }
 
-    /// Whether the key can still be read: false once it expired, was removed or taken out of the keyring by hand.
+    /// Whether the key can still be read: false once it expired, was removed, or was unlinked from the keyring.
     ///
-    /// One system call of about a microsecond, of which a fifth is the way into the kernel and back.
+    /// One system call of about a microsecond, a fifth of which is the transition to the kernel and back.
     public static func isAlive(_ key: Key) -> Bool {
         possessing { keychain_key_probe(key.serial) } == 0
     }
 
-    /// Lets the key expire this long from now, rounded up to whole seconds and at least one; `nil`: never.
+    /// Sets the key to expire after this time, rounded up to whole seconds, at least one; `nil`: never.
     public static func setTimeout(_ timeout: Duration?, of key: Key) throws(Failure) {
         _ = try value(possessing { keychain_key_set_timeout(key.serial, seconds(timeout)) })
     }
 
-    /// Ends a key: from now on no process can read it, even with its number. A key that no longer exists is not an
-    /// error.
+    /// Removes a key: from now on no process can read it, even by its number. It is not an error if the key no longer
+    /// exists.
     public static func remove(_ key: Key) throws(Failure) {
-        // Not unlinked, since that goes by description, and would remove a new key that another process stored in the
-        // meantime.
+        // Not by unlinking, which goes by description, and would remove a new key that another process stored
+        // meanwhile.
         let result = possessing { keychain_key_invalidate(key.serial) }
         guard keychain_key_is_gone(result) == 0 else { return }
         guard result == -Int(EACCES) else { return _ = try value(result) }
-        // Either it is in the keyring no longer, or something forbids to end it; then it can still be taken out.
+        // The key is no longer in the keyring, or it must not be invalidated; then it can still be unlinked.
         let unlinked = keychain_key_unlink(key.serial)
         guard keychain_key_is_gone(unlinked) != 0 || unlinked == -Int(ENOENT) else { return _ = try value(unlinked) }
     }
@@ -127,7 +127,7 @@ extension KernelKeyring {
         return Key(serial: Int32(try value(result)))
     }
 
-    /// The key has no time limit when this is called: the kernel lifts it with each new secret.
+    /// The key has no timeout when this is called, because the kernel removes it with each new secret.
     private static func limit(_ timeout: Duration?, of key: Key) -> Int {
         possessing {
             timeout == nil
@@ -135,7 +135,7 @@ extension KernelKeyring {
         }
     }
 
-    /// A secret whose time could not be limited must not stay.
+    /// A secret whose timeout could not be set must not remain.
     private static func kept(_ key: Key, _ result: Int) throws(Failure) -> Key {
         guard result < 0 else { return key }
         try remove(key)
@@ -145,16 +145,16 @@ extension KernelKeyring {
     /// The size of the secret, which is copied if it fits; `nil` if the key is gone.
     private static func readSize(_ key: Key, into buffer: UnsafeMutableRawBufferPointer?) throws(Failure) -> Int? {
         let result = possessing { keychain_key_read(key.serial, buffer?.baseAddress, buffer?.count ?? 0) }
-        // Not ours although the keyring is: taken out of it, and not yet thrown away.
+        // Unreadable although the keyring is ours: it was unlinked, but not yet destroyed.
         if keychain_key_is_gone(result) != 0 || result == -Int(EACCES) { return nil }
         return try value(result)
     }
 
     /// Makes a call that requires possession of the key.
     ///
-    /// A process possesses what can be reached from its own keyrings. The user's keyring is often not among them: a
-    /// service has a session keyring of its own, a forked child and a thread older than the link have no process
-    /// keyring. So there is nothing to remember; if the kernel refuses, create the link and try again.
+    /// A process possesses the keys that can be reached from its own keyrings. The user's keyring is often not among
+    /// them: a service has its own session keyring; a forked child, and a thread older than the link, have no process
+    /// keyring. So there is no state to remember: if the kernel denies access, create the link and try again.
     private static func possessing(_ call: () -> Int) -> Int {
         let result = call()
         guard result == -Int(EACCES) else { return result }
@@ -169,12 +169,12 @@ extension KernelKeyring {
 
     private static func failure(_ result: Int) -> Failure { Failure(code: Int32(-result)) }
 
-    /// C would end the description at a NUL and hit another key; for an empty one the kernel has several answers.
+    /// C would end the description at a NUL and find another key. For an empty description the kernel's answer varies.
     private static func check(_ description: String) throws(Failure) {
         if description.isEmpty || description.utf8.contains(0) { throw Failure(code: EINVAL) }
     }
 
-    /// 0 is the kernel's word for never, so no time is too short to be one second.
+    /// 0 means never for the kernel, so the minimum is one second.
     private static func seconds(_ timeout: Duration?) -> UInt32 {
         guard let timeout else { return 0 }
         let (whole, attoseconds) = timeout.components

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether another user can put something else in the place of what a path leads to.
+// Whether another user can replace a part of a path.
 
 #if canImport(Glibc)
     import Glibc
@@ -9,30 +9,31 @@
     import Darwin
 #endif
 
-/// A look at every folder and symbolic link on the way to a file.
+/// Checks every folder and symbolic link on the way to a file.
 ///
-/// A user who may write a folder may rename its entries, unless the folder is sticky: then only the owner of the entry,
-/// and of the folder, may. Writing through a folder's group is not looked at: groups are the administrator's choice.
+/// A user who may write to a folder may rename its entries, unless the folder is sticky: then only the owner of the
+/// entry and the owner of the folder may. Write permission of a folder's group is not checked, because groups are the
+/// administrator's choice.
 package struct PathSafety {
-    /// What another user can change.
+    /// A part of the path that another user can change.
     package enum Flaw: Equatable {
-        /// A folder that every user may write, and that is not sticky.
+        /// A folder that every user may write to, and that is not sticky.
         case changedByAll(folder: String)
-        /// Something that belongs neither to root nor to the user, where that lets its owner replace it.
+        /// An entry that belongs neither to root nor to the user, if its owner can replace it.
         case ofAnotherUser(path: String, owner: UInt32)
     }
 
     private static let mostLinks = 40
 
     private let checksOwners: Bool
-    /// Without links; empty for the root folder.
+    /// The path without links; empty for the root folder.
     private var current = ""
     private var rest: [Substring]
     private var links = 0
 
-    /// - Parameter checksOwners: Whether every folder and the file have to belong to root or the user; else only what lies in a
-    ///   sticky folder that every user may write.
-    /// - Returns: `nil` if there is none on the way to a file, or to where nothing is.
+    /// - Parameter checksOwners: Whether every folder and the file must belong to root or to the user. Otherwise only
+    ///   entries of sticky folders that every user may write to are checked.
+    /// - Returns: `nil` if there is no flaw on the way to the file, or to the first part that does not exist.
     package static func flaw(of path: String, checkingOwners checksOwners: Bool) -> Flaw? {
         var walk = PathSafety(path, checksOwners)
         return walk.run()
@@ -93,7 +94,7 @@ package struct PathSafety {
         return lstat(path, &status) == 0 ? status : nil
     }
 
-    /// In a user namespace all owners that are not mapped look like one, root outside among them.
+    /// In a user namespace all unmapped owners look the same, including root outside it.
     private static func isTrusted(_ owner: uid_t) -> Bool {
         owner == 0 || owner == geteuid() || owner == 65534 && hasUnmappedUsers
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that reads the environment, and does not where the process has rights that its caller has not.
+// The only place that reads the environment. It ignores it if the process has more rights than its caller.
 
 internal import CKeychainShims
 
@@ -11,25 +11,25 @@ internal import CKeychainShims
     import Darwin
 #endif
 
-/// The environment of this process, as far as it may be heeded.
+/// The environment of this process, as far as it can be trusted.
 ///
 /// ```swift
 /// let location = try VaultLocation.fromEnvironment(ProcessEnvironment.current)
 /// ```
 ///
-/// A setuid or setgid program, or one with file capabilities, gets its environment from a caller with fewer rights:
-/// what the variables name would be opened, made or run with the program's rights. Such a process heeds no variable.
-/// Its `HOME` is that of its effective user in the user database, since files are made and checked as that user: a
-/// setuid program has the vault of its owner, one with setgid or capabilities that of its caller.
+/// A setuid or setgid program, or one with file capabilities, gets its environment from a caller with fewer rights.
+/// Paths in the variables would be opened, created or executed with the program's rights. So such a process ignores all
+/// variables. Its `HOME` is that of its effective user in the user database, since files are created and checked as
+/// that user: a setuid program uses the vault of its owner, one with setgid or capabilities that of its caller.
 ///
-/// Linux marks such a process when it starts (`AT_SECURE`), and the mark stays: giving up the rights later changes nothing here. A
-/// security module (SELinux) may set it for other programs too. A program that knows better gives a dictionary of its own to the
-/// functions that take one.
+/// Linux marks such a process when it starts (`AT_SECURE`). The mark stays when the process gives up the rights. A
+/// security module (SELinux) may set it for other programs too. A program that needs other variables passes its own
+/// dictionary to the functions that accept one.
 public enum ProcessEnvironment {
-    /// Whether the process was started with rights that its caller has not.
+    /// Whether the process was started with rights that its caller does not have.
     public static let isPrivileged = keychain_is_privileged() != 0
 
-    /// The variables; `HOME` alone if ``isPrivileged``, and not even that if the user database does not know the effective user.
+    /// The variables; only `HOME` if ``isPrivileged``, and none if the user database does not have the effective user.
     ///
     /// Bytes that are not UTF-8 are replaced by U+FFFD.
     public static var current: [String: String] {
@@ -37,7 +37,7 @@ public enum ProcessEnvironment {
         return dictionary(keychain_environment())
     }
 
-    /// Calls `body` with the same variables for a program that is to be started.
+    /// Calls `body` with the same variables, for a program to start.
     package static func withPointers<Result>(
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
     ) -> Result {
@@ -47,7 +47,7 @@ public enum ProcessEnvironment {
         return words.withUnsafeMutableBufferPointer { body($0.baseAddress) }
     }
 
-    /// Of a variable that is there twice the first counts, as for `getenv`.
+    /// If a variable occurs twice, the first counts, as for `getenv`.
     static func dictionary(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String: String] {
         var result: [String: String] = [:]
         var next = words
@@ -59,7 +59,7 @@ public enum ProcessEnvironment {
         return result
     }
 
-    /// The home folder that the user database names; `nil` if it does not know the user.
+    /// The home folder in the user database; `nil` if it does not have the user.
     static func homeOfUser(_ user: uid_t) -> String? {
         var size = 1024
         while size <= 1 << 20 {
@@ -76,6 +76,6 @@ public enum ProcessEnvironment {
 }
 
 extension [String: String] {
-    /// A variable. An empty one counts as unset, as in the XDG base directory specification.
+    /// The value of a variable. An empty one counts as unset, as in the XDG base directory specification.
     package func value(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 }

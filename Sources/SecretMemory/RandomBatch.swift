@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random bytes for one call, from the kernel at once.
+// Random bytes for one call, read from the kernel at once.
 
-/// The random bytes that one call needs, in a few pieces: asking the kernel for each piece takes longer than sealing an item.
+/// The random bytes that one call needs, in a few pieces. Reading each piece from the kernel would take longer than
+/// sealing an item.
 ///
 /// ```swift
 /// let random = RandomBatch()
 /// random.fill(nonce)
 /// ```
 ///
-/// Bytes that were handed out are overwritten here at once, the rest when the batch ends. Never keep a batch for the next call:
-/// after a fork, parent and child would use the same nonces.
+/// Bytes are overwritten as soon as they are used, the rest when the batch is released. Never keep a batch for the next
+/// call: after a fork, parent and child would use the same nonces.
 public final class RandomBatch {
     private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 16)
-    /// The bytes that were not handed out.
+    /// The unused bytes.
     private var rest = 0..<0
-    /// How many bytes the kernel is asked for: at first as many as one item needs, then as many as it gives at once.
+    /// How many bytes to read: first as many as one item needs, then as many as the kernel returns at once.
     private var amount = 96
 
     public init() {}

@@ -11,14 +11,13 @@
 
 /// Fills memory from the kernel's generator.
 ///
-/// Swift's own generator asks the kernel for eight bytes at a time, which for a sealed item adds up to more time than
-/// the encryption.
+/// Swift's own generator reads eight bytes at a time. For a sealed item this takes longer than the encryption.
 public func fillWithRandomBytes(_ bytes: UnsafeMutableRawBufferPointer) {
     var rest = bytes[...]
     while !rest.isEmpty {
-        // The most that one call gives.
+        // The maximum of one call.
         let part = UnsafeMutableRawBufferPointer(rebasing: rest.prefix(256))
-        // It fails only for a bad address or a kernel without the call; there is no weaker source to fall back to.
+        // It fails only for an invalid address or a kernel without the call. There is no weaker source to fall back to.
         guard getentropy(part.baseAddress, part.count) == 0 else { fatalError("the kernel returned no random bytes") }
         rest = rest.dropFirst(part.count)
     }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Pages that are given out in blocks of 32, 64, 128… bytes. A block that comes back is zero and waits for the next
+/// Pages that are divided into blocks of 32, 64, 128… bytes. A released block is zeroed, and is used for the next
 /// secret of its size.
 final class SecretArena: Sendable {
     static let smallestBlock = 32
@@ -14,9 +14,9 @@ final class SecretArena: Sendable {
     private let blocks = Guarded(Blocks())
 
     private struct Blocks {
-        /// Where the part begins that was never given out.
+        /// The beginning of the part that was never used.
         var fresh = 0
-        /// Where the blocks lie that came back, by the power of two that is their size.
+        /// The offsets of the released blocks, by the binary logarithm of their size.
         var returned = [[Int]](repeating: [], count: largestBlock.trailingZeroBitCount + 1)
     }
 
@@ -33,7 +33,7 @@ final class SecretArena: Sendable {
         return offset.map { UnsafeMutableRawBufferPointer(rebasing: pages.bytes[$0..<$0 + size]) }
     }
 
-    /// Takes back a block, which is wiped already.
+    /// Takes back a block that is wiped already.
     func takeBack(_ block: UnsafeMutableRawBufferPointer) {
         guard let start = pages.bytes.baseAddress, let address = block.baseAddress else { return }
         blocks.withLock { $0.returned[block.count.trailingZeroBitCount].append(address - start) }
@@ -47,13 +47,13 @@ final class SecretArena: Sendable {
 }
 
 extension SecretArena {
-    // Never released, so that every thread that has loaded it may use it.
+    // Never released, because any thread may have loaded it.
     private static let latest = Atomic<Unmanaged<SecretArena>?>(nil)
 
-    /// The arena of this process, made when it is first needed.
+    /// The arena of this process, created at first use.
     ///
-    /// A forked child must neither change its parent's blocks nor wait for a lock that one of its parent's threads held
-    /// at the fork; so it makes an arena of its own, and leaves the inherited one as it is.
+    /// A forked child must not change its parent's blocks, and must not wait for a lock that a thread of the parent
+    /// held at the fork. So it creates its own arena, and leaves the inherited one unchanged.
     static var current: SecretArena {
         let known = latest.load(ordering: .acquiring)
         if let arena = known?.takeUnretainedValue(), arena.pages.areOfThisProcess { return arena }

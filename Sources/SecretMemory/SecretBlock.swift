@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one secret: a part of the arena, or pages of its own.
+// The memory of one secret: a part of the arena, or separate pages.
 
-/// Memory for one secret, zeroed, until it is released.
+/// Memory for one secret, zeroed on reservation and on release.
 struct SecretBlock {
     let bytes: UnsafeMutableRawBufferPointer
     let pages: SecretPages
@@ -16,10 +16,10 @@ struct SecretBlock {
         }
     }
 
-    /// Wipes the memory and gives it back.
+    /// Wipes the memory and returns it.
     ///
-    /// In a forked child the block is still the parent's: the child wipes nothing but what is a copy, and takes nothing
-    /// for the next secret.
+    /// In a forked child the block belongs to the parent: the child only wipes its own copy, and does not use the block
+    /// again.
     func release() {
         let isOurs = pages.areOfThisProcess
         guard isOurs || pages.areCopiedByFork else { return }

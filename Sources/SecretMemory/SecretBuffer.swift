@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room for a secret that arrives bit by bit: from a terminal, or from another process.
+// A buffer for a secret that arrives in pieces, from a terminal or another process.
 
 #if canImport(Glibc)
     import Glibc
@@ -9,16 +9,17 @@
     import Darwin
 #endif
 
-/// Memory as `SecretBytes` has it, of a fixed size, that is filled from one end and emptied from the other.
+/// Memory of a fixed size with the protection of `SecretBytes`. It is filled at one end and emptied at the other.
 ///
 /// ```swift
 /// let buffer = SecretBuffer(capacity: 4096)
 /// guard buffer.read(from: descriptor) > 0, let secret = buffer.secret(in: 0..<buffer.count) else { return }
 /// ```
 ///
-/// For one thread. Does not protect against another process of the same user that may read this one's memory.
+/// For use by one thread. Does not protect against another process of the same user that may read this process's
+/// memory.
 public final class SecretBuffer {
-    /// Owns the memory, and is never given out: what it holds changes.
+    /// Owns the memory. It is not passed out, because its content changes.
     private let memory: SecretBytes
     private let region: UnsafeMutableRawBufferPointer
     public private(set) var count = 0
@@ -36,7 +37,8 @@ public final class SecretBuffer {
         return withRegion { $0[index] }
     }
 
-    /// Reads once, straight into the buffer; says what `read` says, with `errno`. Zero too if there is no room.
+    /// Reads once, directly into the buffer. Returns the result of `read`, which sets `errno`; also zero if there is no
+    /// room.
     public func read(from descriptor: Int32) -> Int {
         let result = withRegion { region in
             let room = region[count...]
@@ -64,7 +66,7 @@ public final class SecretBuffer {
         withRegion { $0[..<count].firstIndex(of: byte) }
     }
 
-    /// Forgets the first bytes, and moves the others up.
+    /// Removes the first bytes, and moves the others to the front.
     public func removeFirst(_ number: Int) {
         precondition(number <= count, "beyond the end of a secret buffer")
         withRegion { region in
@@ -87,8 +89,8 @@ public final class SecretBuffer {
 }
 
 extension SecretBytes {
-    /// Whether two entries of the user are the same. It takes longer for equal beginnings, so it is not for comparing
-    /// with what an attacker sends.
+    /// Whether two entries of the user are equal. The time depends on the content, so do not use it to compare with
+    /// data of an attacker.
     public func holdsSameBytes(as other: SecretBytes) -> Bool {
         withUnsafeBytes { own in other.withUnsafeBytes { own.elementsEqual($0) } }
     }

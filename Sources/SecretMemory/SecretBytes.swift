@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that stay out of swap and core dumps, show themselves to no printer, and are wiped when they go.
+// Bytes that are not swapped, dumped or printed, and that are wiped on release.
 
 #if canImport(Glibc)
     import Glibc
@@ -9,28 +9,28 @@
     import Darwin
 #endif
 
-/// Secret bytes in memory of their own: out of reach of other processes and of swapping as far as the system allows it,
-/// left out of core dumps, wiped on release.
+/// Secret bytes in separate memory: as far as the system allows, other processes cannot read it and it is not swapped
+/// out. It is left out of core dumps, and wiped on release.
 ///
 /// ```swift
 /// let key = SecretBytes.random(count: 32)
 /// key.withUnsafeBytes { bytes in use(bytes) }
 /// ```
 ///
-/// This is the memory of a secret and nothing else: it cannot be compared, encoded or stored. Passphrases and keys are
-/// handed over in it. `SecretValue` of KeychainKit is the type for secrets that a program saves and reads; it keeps its
-/// bytes in this one.
+/// This type only holds the memory of a secret: it cannot be compared, encoded or stored. APIs take passphrases and
+/// keys in it. For secrets that a program saves and reads, KeychainKit has `SecretValue`, which uses this type for its
+/// bytes.
 ///
-/// In a forked child, secrets of the parent can be read only as long as the parent keeps them; a secret made in the child
-/// is the child's own.
+/// A forked child can read secrets of the parent only as long as the parent keeps them. A secret that is created in the
+/// child belongs to the child.
 ///
-/// Does not protect against a debugger that makes this process itself read them (`hardenProcess()` does, as far as it
-/// is one of the same user), nor against root.
+/// Does not protect against root, or against a debugger that makes this process read them (`hardenProcess()` protects
+/// against debuggers of the same user).
 public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
-    // Unchecked: written only by `init`, through `fill`; read-only from then on.
+    // Unchecked: only `init` writes, through `fill`; afterwards it is read-only.
     private let block: SecretBlock
     public let count: Int
-    /// Whether the pages are locked against swapping; `false` where the system's limit for locked memory is used up.
+    /// Whether the pages are locked against swapping; `false` if the system's limit for locked memory is exhausted.
     public var isLocked: Bool { block.pages.protection != .swappable }
 
     /// How new secrets of this process are protected, up to 4096 bytes each.
@@ -40,7 +40,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         precondition(count >= 0, "the number of bytes of a secret cannot be negative")
         self.count = count
-        // A secret that was left empty is for its users to refuse, and has a block like any other.
+        // An empty secret has a block like any other. Its users must reject it.
         block = SecretBlock(count: max(1, count))
         fill(UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
     }
@@ -50,7 +50,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
-    /// Fresh bytes from the system's generator.
+    /// Fresh bytes from the system's random generator.
     public static func random(count: Int) -> SecretBytes {
         SecretBytes(count: count, fill: fillWithRandomBytes)
     }
@@ -70,7 +70,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
     }
 
-    /// Shows the bytes for the length of `body`; do not let the pointer out.
+    /// Passes the bytes to `body`. The pointer must not be used after it returns.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -83,7 +83,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     deinit { block.release() }
 }
 
-/// Overwrites memory with zeros in a way that the compiler may not leave out.
+/// Overwrites memory with zeros. The compiler cannot remove this.
 public func wipeMemory(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let address = bytes.baseAddress else { return }
     #if canImport(Darwin)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages for secrets, with the best protection that the system gives.
+// Pages for secrets, with the best protection that the system offers.
 
 internal import CKeychainShims
 
@@ -13,24 +13,24 @@ internal import CKeychainShims
 
 /// How the memory of secrets is protected, from strong to weak.
 public enum MemoryProtection: Sendable, Equatable {
-    /// Taken out of the kernel's own mappings (`memfd_secret`): never swapped or dumped, and neither a debugger nor root
-    /// can read it through the kernel.
+    /// Removed from the kernel's own mappings (`memfd_secret`): never swapped or dumped, and not readable through the
+    /// kernel by a debugger or root.
     case secretMemory
-    /// Locked against swapping, left out of core dumps.
+    /// Locked against swapping, and left out of core dumps.
     case locked
     /// Ordinary memory left out of core dumps: the system's limit for locked memory (`ulimit -l`) is used up.
     case swappable
 }
 
-/// Whole pages, unmapped when they go.
+/// Whole pages, unmapped on release.
 final class SecretPages: @unchecked Sendable {
-    // Unchecked: a pointer is not Sendable. Nothing here is ever changed; who may write what it points to is for the
-    // owners of the parts to say.
+    // Unchecked, because a pointer is not Sendable. The properties never change; the owners of the parts decide who may
+    // write to the memory.
     let bytes: UnsafeMutableRawBufferPointer
     let protection: MemoryProtection
     private let process = getpid()
 
-    /// The best that one of these sizes can get: a small limit for locked memory may leave room for the smaller ones.
+    /// Tries the sizes in order: a small limit for locked memory may only allow smaller ones.
     convenience init(sizes: [Int]) {
         for protection in [MemoryProtection.secretMemory, .locked] {
             for size in sizes {
@@ -39,7 +39,7 @@ final class SecretPages: @unchecked Sendable {
                 return
             }
         }
-        // Out of address space: there is nothing a caller could do that Swift's own allocator would not trap on too.
+        // The address space is exhausted. Swift's own allocator would trap too.
         guard let bytes = Self.map(sizes[0], .swappable) else { preconditionFailure("no memory for a secret") }
         self.init(bytes, .swappable)
     }
@@ -57,7 +57,7 @@ final class SecretPages: @unchecked Sendable {
     /// `false` in the child of a fork.
     var areOfThisProcess: Bool { process == getpid() }
 
-    /// Whether a forked child has a copy, and not the parent's memory itself.
+    /// Whether a forked child has a copy, instead of the parent's memory itself.
     var areCopiedByFork: Bool { protection != .secretMemory }
 }
 
@@ -77,7 +77,7 @@ extension SecretPages {
     private static func mapSecret(_ size: Int) -> UnsafeMutableRawBufferPointer? {
         let descriptor = Int32(keychain_secret_memory())
         guard descriptor >= 0 else { return nil }
-        // The mapping keeps the memory; a program started from here gets neither.
+        // The mapping keeps the memory alive; programs that are started from here inherit neither.
         defer { close(descriptor) }
         guard ftruncate(descriptor, off_t(size)) == 0 else { return nil }
         return pages(mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), size)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What systemd-logind says on the system bus, through libsystemd, which is loaded when it is needed.
+// Events of systemd-logind on the system bus, through libsystemd, which is loaded on demand.
 
 #ifndef KEYCHAIN_LOGIN_SESSIONS_H
 #define KEYCHAIN_LOGIN_SESSIONS_H
 
-/// A connection to the system bus that hears of locked sessions and of sleep. For one thread.
+/// A connection to the system bus that receives locked sessions and sleep. For use by one thread.
 struct keychain_session_watch;
 
 /// Events of `keychain_session_watch_next`.
@@ -20,7 +20,7 @@ long keychain_session_watch_open(struct keychain_session_watch **watch);
 /// Waits for the next event. Returns it, or a negated errno if the bus has gone.
 long keychain_session_watch_next(struct keychain_session_watch *watch);
 
-/// Makes the system wait before it sleeps, until the next call of `allow_sleep`. Returns 0 or a negated errno.
+/// Delays the system's sleep until the next call of `allow_sleep`. Returns 0 or a negated errno.
 long keychain_session_watch_delay_sleep(struct keychain_session_watch *watch);
 
 void keychain_session_watch_allow_sleep(struct keychain_session_watch *watch);

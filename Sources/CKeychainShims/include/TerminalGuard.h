@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving a terminal back its settings when a signal ends the process.
+// Restores the settings of a terminal when a signal ends the process.
 
 #ifndef KEYCHAIN_TERMINAL_GUARD_H
 #define KEYCHAIN_TERMINAL_GUARD_H
 
-/// From now on, if a signal ends the process, or `exit` does, the terminal gets these settings first, and what was typed is thrown
-/// away. Only signals that would end the process are caught: what the program ignores or handles itself is left alone, and so are
-/// SIGINT, SIGQUIT, SIGTERM and SIGHUP, which a question handles otherwise. Nothing can be done about SIGKILL.
+/// From now on, if a signal or `exit` ends the process, the terminal first gets these settings, and pending input is
+/// discarded. Only signals that would end the process are caught. Signals that the program ignores or handles itself
+/// are left alone, and so are SIGINT, SIGQUIT, SIGTERM and SIGHUP, which a question handles otherwise. SIGKILL cannot
+/// be handled.
 ///
-/// For one terminal at a time. The settings are a `struct termios`, whose header would become part of this module. The descriptor has to stay open.
+/// Supports one terminal at a time. The settings are a `struct termios`, whose header would otherwise become part of
+/// this module. The descriptor must stay open.
 void keychain_terminal_guard(int descriptor, const void *settings);
 
-/// Ends that. A signal that the program has meanwhile found a handler for keeps it.
+/// Ends the guard. A signal for which the program has meanwhile set a handler keeps that handler.
 void keychain_terminal_unguard(void);
 
 #endif
