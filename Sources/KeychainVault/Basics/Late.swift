@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object that is made when it is first needed.
+// An object that is created at first use.
 
 import Synchronization
 
-/// An object that is made when it is first needed, and then kept. Threads that need it at the same moment may each make one; all
-/// of them get the same.
+/// An object that is created at first use, and then kept. Threads that need it at the same moment may each create one;
+/// all of them use the same one.
 final class Late<Object: AnyObject & Sendable>: Sendable {
     private let made = AtomicLazyReference<Object>()
     private let make: @Sendable () -> Object

@@ -3,8 +3,8 @@
 
 import Foundation
 
-/// A mutex and a condition of the C library. Unlike Foundation's, it can be tried; unlike Swift's, who runs takes it before who
-/// waits, so that a thread that the system stops does not hold up all others in a row.
+/// A mutex and a condition of the C library. Unlike Foundation's, it has a try operation. Unlike Swift's, a running
+/// thread takes it before waiting ones, so that a thread that the system suspends does not delay all others.
 final class Turn: Sendable {
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private nonisolated(unsafe) let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -13,7 +13,7 @@ final class Turn: Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // A clock that is set back would make a wait longer.
+        // With a clock that can be set back, a wait could take longer.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -38,7 +38,7 @@ final class Turn: Sendable {
         return body()
     }
 
-    /// Returns at the signal, or when the time is over, or sooner.
+    /// Returns at the signal, at the timeout, or earlier.
     func wait(_ time: Duration) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)

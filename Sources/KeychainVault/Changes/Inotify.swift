@@ -9,7 +9,7 @@
     struct Inotify: Sendable {
         /// An event of a watched folder or of a name in it.
         struct Event: Equatable, Sendable {
-            /// Which watch; -1 if the kernel has dropped events.
+            /// The number of the watch; -1 if the kernel has dropped events.
             let watch: Int32
             let mask: UInt32
             /// The name in the folder as bytes; empty for the folder itself.

@@ -4,7 +4,7 @@
 import Foundation
 import SecretMemory
 
-/// One connection calls this each time that it finds another connection's lock.
+/// SQLite calls this each time a connection finds a lock of another one.
 final class BusyWait: Sendable {
     /// Set around work that must not wait for a lock.
     @TaskLocal static var isOff = false
@@ -17,7 +17,7 @@ final class BusyWait: Sendable {
     /// Sleeps a little.
     ///
     /// - Parameter tries: How often the same lock was found before.
-    /// - Returns: `false` when the time is up.
+    /// - Returns: `false` at the timeout.
     func goesOn(_ tries: Int) -> Bool {
         guard !Self.isOff else { return false }
         let now = ContinuousClock.now

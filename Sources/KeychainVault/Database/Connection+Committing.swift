@@ -40,7 +40,7 @@ extension Connection {
             try end()
             return true
         } catch {
-            return false  // Whoever called rolls back, or closes the connection.
+            return false  // The caller rolls back, or closes the connection.
         }
     }
 

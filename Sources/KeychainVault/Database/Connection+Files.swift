@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What concerns the files of a database, not its statements.
+// Operations on the files of a database instead of its statements.
 
 import CKeychainSQLite
 

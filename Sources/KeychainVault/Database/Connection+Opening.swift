@@ -58,7 +58,7 @@ extension Connection {
             do {
                 for setting in settings { try connection.apply(setting) }
             } catch let failure as SQLiteFailure where failure.group == SQLITE_ERROR {
-                // Our statements are right, so the file is of no format that SQLite knows.
+                // The statements are correct, so the file has no format that SQLite knows.
                 throw SQLiteFailure(code: SQLITE_CORRUPT)
             }
             return connection

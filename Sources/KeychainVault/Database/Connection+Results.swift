@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What statements return, as values.
+// The results of statements as values.
 
 package import Foundation
 

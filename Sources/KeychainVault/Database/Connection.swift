@@ -5,7 +5,8 @@ import CKeychainSQLite
 import Foundation
 import Synchronization
 
-/// Decides for several connections, from any thread, whether the last of them moves the WAL into the database and removes it.
+/// Decides for several connections, from any thread, whether the last one moves the WAL into the database and removes
+/// it.
 final class ClosingRule: Sendable {
     private let isKept = Atomic(false)
 
@@ -37,7 +38,7 @@ package final class Connection {
     }
 
     private(set) var database: OpaquePointer?
-    /// The kept statements, by their place; `nil` while one is in use.
+    /// The prepared statements, by index; `nil` while one is in use.
     private var prepared: [OpaquePointer?] = []
     private let wait: BusyWait?
     /// See ``findWALIndex()``.
@@ -47,10 +48,10 @@ package final class Connection {
 
     /// - Parameters:
     ///   - name: A path, or a URI with SQLite's settings.
-    ///   - wait: How long a call waits for another connection; `nil`: not at all.
+    ///   - wait: How long a call waits for another connection; `nil`: it does not wait.
     init(_ name: String, _ mode: Mode, _ wait: BusyWait?) throws {
         self.wait = wait
-        // The caller serializes calls, so SQLite's own mutexes would only cost time.
+        // The caller serializes calls, so SQLite's own mutexes would only take time.
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
         let code = sqlite3_open_v2(name, &database, flags, nil)
         do {
@@ -58,7 +59,7 @@ package final class Connection {
             sqlite3_extended_result_codes(database, 1)
             if let wait { Self.install(wait, on: database) }
         } catch {
-            // Even a failed attempt may have left a connection. Its extended code is more precise.
+            // A failed attempt may leave a connection, whose extended error code is more precise.
             let failure = SQLiteFailure(code: database.map { sqlite3_extended_errcode($0) } ?? code)
             sqlite3_close(database)
             database = nil
@@ -66,10 +67,10 @@ package final class Connection {
         }
     }
 
-    /// A connection with SQLite's own settings, for tests and for what changes a vault behind its back.
+    /// A connection with SQLite's default settings, for tests and for code that changes a vault from outside.
     package convenience init(_ path: String, _ mode: Mode = .creating) throws { try self.init(path, mode, nil) }
 
-    /// The connection keeps the object alive for as long as SQLite may call it.
+    /// The connection keeps the object alive as long as SQLite may call it.
     private static func install(_ wait: BusyWait, on database: OpaquePointer?) {
         sqlite3_busy_handler(
             database,
@@ -81,7 +82,8 @@ package final class Connection {
 
     deinit { try? close() }
 
-    /// Ends the connection; later calls fail. The last connection to a database moves the WAL into it and removes the WAL.
+    /// Closes the connection; later calls fail. The last connection to a database moves the WAL into it and removes the
+    /// WAL.
     package func close() throws {
         for statement in prepared { sqlite3_finalize(statement) }
         prepared = []
@@ -92,15 +94,15 @@ package final class Connection {
 
     // MARK: - Statements
 
-    /// Runs a statement, or several, until they are done; rows that they return are ignored.
+    /// Runs one or more statements to completion; rows that they return are ignored.
     ///
-    /// - Parameter arguments: For each `?`, in order; each statement takes as many as it has.
+    /// - Parameter arguments: The values for each `?`, in order. Each statement uses as many as it has.
     /// - Throws: `SQLITE_RANGE` if there are too few or too many.
     package func execute(_ sql: SQL, _ arguments: [SQLValue] = []) throws {
         try forEach(sql, arguments) { _ in true }
     }
 
-    /// Runs a statement, or several, and hands each row to `body` until it returns `false`.
+    /// Runs one or more statements, and passes each row to `body` until it returns `false`.
     package func forEach(
         _ sql: SQL, _ arguments: [SQLValue] = [], _ body: (RowReader) throws -> Bool
     ) throws {
@@ -130,7 +132,7 @@ package final class Connection {
         }
     }
 
-    /// A statement within its own rows gets another prepared one.
+    /// A statement that runs while its own rows are read gets a second prepared statement.
     private func take(_ text: String, _ place: Int) throws -> OpaquePointer {
         if place < prepared.count, let statement = prepared[place] {
             prepared[place] = nil
@@ -144,7 +146,7 @@ package final class Connection {
     }
 
     private func giveBack(_ statement: OpaquePointer, _ place: Int) {
-        // Its error, if there was one, is known already.
+        // Its error, if there was one, is already known.
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
         while prepared.count <= place { prepared.append(nil) }
@@ -160,7 +162,7 @@ package final class Connection {
             while let present = next, present.pointee != 0 {
                 var statement: OpaquePointer?
                 try SQLiteFailure.check(sqlite3_prepare_v2(try opened, present, -1, &statement, &next))
-                // Nothing but blanks or a comment.
+                // Only blanks or a comment.
                 guard let statement else { continue }
                 defer { sqlite3_finalize(statement) }
                 let count = min(Int(sqlite3_bind_parameter_count(statement)), left.count)
@@ -180,7 +182,7 @@ package final class Connection {
         }
     }
 
-    /// The rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     package var changesCount: Int { Int(sqlite3_changes64(database)) }
 
     /// All rows that this connection has changed so far; failed statements do not count.
@@ -200,7 +202,7 @@ package final class Connection {
     /// Begins a transaction that holds the write lock from its start.
     package func begin() throws { try begin(Step.beginWriting) }
 
-    /// A rollback must not fail because there is no memory to prepare it.
+    /// Prepared early, so that a rollback does not fail for lack of memory.
     private func begin(_ step: SQL) throws {
         if let place = Step.rollBack.place { giveBack(try take(Step.rollBack.text, place), place) }
         try execute(step)

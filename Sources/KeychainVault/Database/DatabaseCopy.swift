@@ -24,8 +24,8 @@ enum DatabaseCopy {
         }
     }
 
-    /// Makes the database hold what another one holds, in one durable transaction: a process that reads it in the
-    /// meantime, or opens it after a crash, sees the old state or the new one.
+    /// Overwrites a database with the contents of another one, in one durable transaction. A process that reads it
+    /// meanwhile, or opens it after a crash, sees either the old or the new state.
     ///
     /// It stays the same file. If another file took its name, a process that closes the old file could remove the WAL
     /// of the new one, which has the same name.

@@ -87,7 +87,7 @@ enum DatabaseFailure {
         } catch {
             return error
         }
-        // What it could not open may be one of the files that it makes beside the database.
+        // The file that it could not open may be one that it creates beside the database.
         return Reserve.refusesFiles(in: FileSafety.parent(of: path)) ? full(path) : nil
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many rows there are of each kind.
+// The number of rows of each kind.
 
 extension ItemTable {
     func count() throws -> Int { Int(try connection.number("SELECT count(*) FROM item") ?? 0) }
 
-    /// Items of a class, those in quarantine included.
+    /// The number of items of a class, including quarantined ones.
     func count(of keyClass: UInt8) throws -> Int {
         try ["item", "quarantine"].reduce(0) { count, table in
             try count
@@ -21,7 +21,7 @@ extension ItemTable {
     private func counts(in table: String) throws -> [ClassKeyName: Int] {
         var counts: [ClassKeyName: Int] = [:]
         try connection.forEach("SELECT class, generation, count(*) FROM \(table) GROUP BY class, generation") { row in
-            // As in rows that are read: a damaged number becomes one that no key has.
+            // As when rows are read, a damaged number becomes one that no key has.
             let name = ClassKeyName(
                 keyClass: UInt8(clamping: row.number(0) ?? 0), generation: UInt32(clamping: row.number(1) ?? 0))
             counts[name, default: 0] += Int(row.number(2) ?? 0)

@@ -13,7 +13,8 @@ struct ItemTable {
         /// Indexed under this major and minor part of the key.
         case key(Data, Data)
         case major(Data)
-        /// In a vault of format 3 or older found by a scan of the key index, which takes as long as there are rows.
+        /// In a vault of format 3 or older it is found by a scan of the key index, whose time grows with the number of
+        /// rows.
         case minor(Data)
         case lookup(Data)
         case keyClass(UInt8)
@@ -28,7 +29,7 @@ struct ItemTable {
             }
         }
 
-        /// The place of its condition among ``conditions``.
+        /// The index of its condition in ``conditions``.
         fileprivate var index: Int {
             switch self {
             case .all: 0
@@ -98,12 +99,12 @@ struct ItemTable {
         }
     }
 
-    /// Hands candidate rows to `body` until it returns `false`.
+    /// Passes candidate rows to `body` until it returns `false`.
     func forEach(_ candidates: Candidates, _ parts: Parts, _ body: (SealedRow) throws -> Bool) throws {
         try forEach(parts.statements, candidates) { try body(SealedRow($0, parts)) }
     }
 
-    /// Hands all candidate rows to `body`, some at a time.
+    /// Passes all candidate rows to `body`, in batches.
     func forEachBatch(_ candidates: Candidates, _ parts: Parts, _ body: ([SealedRow]) -> Void) throws {
         var rows: [SealedRow] = []
         rows.reserveCapacity(Self.batchSize)
@@ -119,7 +120,7 @@ struct ItemTable {
 
     private static let batchSize = 64
 
-    /// Hands row number, identity and version of each candidate to `body`.
+    /// Passes row number, identity and version of each candidate to `body`.
     func forEachVersion(_ candidates: Candidates, _ body: (Int64, UUID, UInt64) -> Void) throws {
         try forEach(Statements.versions, candidates) { row in
             body(row.number(0) ?? -1, UUID(bytes: row.blob(1)), UInt64(bitPattern: row.number(2) ?? -1))
@@ -127,7 +128,7 @@ struct ItemTable {
         }
     }
 
-    /// Hands to `body` the trace of each candidate, from which the head's digests are computed.
+    /// Passes to `body` the trace of each candidate, from which the head's digests are computed.
     func forEachTrace(_ candidates: Candidates, _ body: (RowTrace) -> Void) throws {
         try forEach(Statements.traces, candidates) { row in
             body(RowTrace(item: row))
@@ -218,7 +219,7 @@ struct ItemTable {
 }
 
 extension SealedRow {
-    /// Whether it is better opened before the next ones are read.
+    /// Whether to open it before the next rows are read.
     fileprivate var isLarge: Bool { metadata.count + (value?.count ?? 0) > 64 << 10 }
 
     /// Accepts any row: in a damaged file a column may hold another type than declared. Such a value becomes one with

@@ -132,7 +132,7 @@ struct ItemWriter {
         try connection.blobs(Statements.digests, [.number(rowID)])
     }
 
-    // MARK: - What the head knew of a row
+    // MARK: - The traces of rows in the head
 
     /// The traces of rows as stored; a row that is about to be changed is read first. Empty if no sums are kept.
     func traces(_ candidates: ItemTable.Candidates) throws -> [RowTrace] {

@@ -4,8 +4,8 @@
 import CKeychainSQLite
 package import Foundation
 
-/// The columns of the row that a statement is at; valid until the statement goes on. In a damaged file a column may hold
-/// another type than declared.
+/// The columns of the present row of a statement; valid until the statement continues. In a damaged file a column may
+/// have another type than declared.
 package struct RowReader {
     private let statement: OpaquePointer
 
@@ -21,14 +21,14 @@ package struct RowReader {
         sqlite3_column_type(statement, column) == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : nil
     }
 
-    /// Text, or another value as SQLite writes it; `nil` for NULL.
+    /// Text, or another value in SQLite's text form; `nil` for NULL.
     package func text(_ column: Int32) -> String? {
         sqlite3_column_text(statement, column).map { String(cString: $0) }
     }
 
     package func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_BLOB }
 
-    /// Hands SQLite's own bytes to `body`, without a copy; no bytes for a value of another type.
+    /// Passes SQLite's own bytes to `body`, without a copy; no bytes for a value of another type.
     func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard isBlob(column), let bytes = sqlite3_column_blob(statement, column)
         else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }

@@ -17,7 +17,7 @@ struct SealedRow {
     /// `nil` if it was not selected.
     var value: Data?
 
-    /// The same without what only a search needs, which may be large.
+    /// The same without the parts that only a search needs, which may be large.
     var withValueOnly: SealedRow {
         var row = self
         (row.key, row.metadata) = (nil, Data())
@@ -25,7 +25,7 @@ struct SealedRow {
     }
 }
 
-/// Why a row does not open.
+/// Why a row cannot be opened.
 enum UnreadableRow: Error {
     /// Changed or moved.
     case damaged

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection that threads use in turn.
+// A connection for one thread at a time.
 
 import SecretMemory
 
-/// Gives a connection to one thread at a time; the others wait. A call within another one on the same connection would wait
-/// for itself: the system's mutex ends the program there.
+/// Lends a connection to one thread at a time; the others wait. A nested call on the same connection would wait for
+/// itself, so the system's mutex ends the program.
 final class SharedConnection: Sendable {
     private let connection: Guarded<Connection>
 
@@ -20,7 +20,7 @@ final class SharedConnection: Sendable {
         try use { try $0.reading(body) }
     }
 
-    /// The connection, if it is not in use. Does not wait: in the child of a fork nobody gives it back.
+    /// The connection, if it is not in use. Does not wait: in the child of a fork no thread returns it.
     func unusedConnection() -> Connection? {
         connection.withLockIfAvailable { $0.isInTransaction ? nil : $0 } ?? nil
     }

@@ -5,10 +5,10 @@ import CKeychainSQLite
 package import Foundation
 import Synchronization
 
-/// The text of a statement. A literal is prepared for each call; ``kept(_:)`` is prepared once for each connection.
+/// The text of a statement. A literal is prepared for each call, and ``kept(_:)`` is prepared once for each connection.
 package struct SQL: Sendable, ExpressibleByStringInterpolation {
     let text: String
-    /// The place of the prepared statement in each connection; `nil` if it is not kept.
+    /// The index of the prepared statement in each connection; `nil` if it is not kept.
     let place: Int?
 
     private static let places = Atomic(0)
@@ -20,7 +20,7 @@ package struct SQL: Sendable, ExpressibleByStringInterpolation {
         self.place = place
     }
 
-    /// Call it once for each text, from a `static let`: places are never given back.
+    /// Call it once for each text, from a `static let`, because indices are never reused.
     static func kept(_ text: String) -> SQL {
         SQL(text, place: places.wrappingAdd(1, ordering: .relaxed).oldValue)
     }
@@ -41,7 +41,7 @@ package enum SQLValue: Sendable {
         case .number(let number): sqlite3_bind_int64(statement, index, number)
         case .real(let number): sqlite3_bind_double(statement, index, number)
         case .text(let text): sqlite3_bind_text(statement, index, text, -1, Self.copied)
-        // No bytes would count as NULL.
+        // An empty pointer would be bound as NULL.
         case .blob(let bytes) where bytes.isEmpty: sqlite3_bind_zeroblob(statement, index, 0)
         case .blob(let bytes):
             bytes.withUnsafeBytes {
@@ -54,7 +54,7 @@ package enum SQLValue: Sendable {
     private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
 
-/// An error of SQLite. Has no text: SQLite's messages may quote what a damaged file contains.
+/// An error of SQLite. It has no text, because SQLite's messages may quote the content of a damaged file.
 package struct SQLiteFailure: Error, Equatable {
     /// The extended result code.
     package let code: Int32

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a vault whose items other machines share.
+// The additional tables of a vault in a ring.
 
 import Foundation
 import KeychainCrypto
@@ -15,9 +15,9 @@ package struct OutboxMark: Equatable, Sendable {
 struct SyncTables {
     static let names = ["sync_item", "sync_outbox", "sync_state"]
     static let statements = [
-        // The name that a row's item has in the ring: a keyed digest. It is readable without keys, so that deleting works while locked.
+        // The name of a row's item in the ring: a keyed digest. It is not sealed, so that deleting works while locked.
         "CREATE TABLE sync_item (item INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE) STRICT",
-        // A row that was written, or the name of an item that was deleted. Those of one change belong together.
+        // A written row, or the name of a deleted item. Entries of one change belong together.
         """
         CREATE TABLE sync_outbox (number INTEGER PRIMARY KEY, change INTEGER NOT NULL, time INTEGER NOT NULL, \
         item INTEGER UNIQUE, id BLOB UNIQUE, CHECK ((item IS NULL) <> (id IS NULL))) STRICT
@@ -44,7 +44,7 @@ struct SyncTables {
 
     // MARK: - The outbox
 
-    /// In the order in which they were made.
+    /// All entries, in the order in which they were made.
     func outgoing() throws -> [Outgoing] {
         var found: [Outgoing] = []
         try connection.forEach("SELECT change, time, item, id FROM sync_outbox ORDER BY number") { row in

@@ -11,8 +11,8 @@ enum VaultSchema {
     /// constrained items and the class that needs a passcode; its tables are those of version 1. Version 3 adds the
     /// head, version 4 the index of minor parts. This is the version of new vaults.
     static let version: Int32 = 4
-    /// That of vaults in a ring, which have the tables of ``SyncTables``. A program that does not know them must not write: what
-    /// it changes would not reach the other machines.
+    /// The version of vaults in a ring, which have the tables of ``SyncTables``. A program that does not know these
+    /// tables must not write, because its changes would not reach the other machines.
     static let versionInRing: Int32 = 5
     static let firstVersionWithHead: Int32 = 3
     private static let firstVersionWithMinorIndex: Int32 = 4
@@ -90,7 +90,7 @@ enum VaultSchema {
         try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql = ?", [.text(statement)]) == 1
     }
 
-    /// Whether head, index and the tables of a ring are there, or not, as the version in the file's header says.
+    /// Whether the head, the index and the tables of a ring exist exactly as the version in the file's header requires.
     static func fitsVersion(_ connection: Connection) throws -> Bool {
         let found = try version(connection)
         return try hasHead(connection) == (found >= firstVersionWithHead)
@@ -108,7 +108,7 @@ enum VaultSchema {
         try connection.execute("PRAGMA user_version = \(versionInRing)")
     }
 
-    /// Removes them, with all that they hold.
+    /// Removes these tables with their contents.
     static func removeRing(_ connection: Connection) throws {
         for table in SyncTables.names { try connection.execute("DROP TABLE IF EXISTS \(table)") }
         try connection.execute("PRAGMA user_version = \(version)")

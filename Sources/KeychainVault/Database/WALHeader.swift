@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether anything was committed, without asking SQLite.
+// Detects commits without calling SQLite.
 
 import CKeychainSQLite
 internal import CKeychainShims
@@ -14,7 +14,7 @@ struct WALHeader: Equatable, Sendable {
     private let change: UInt32
 
     /// - Parameter page: The first page of the index.
-    /// - Returns: `nil` while a commit is being published; SQLite then has to be asked.
+    /// - Returns: `nil` while a commit is being published; the caller must then use SQLite.
     init?(_ page: UnsafeRawPointer) {
         var header = keychain_wal_header_t()
         guard keychain_read_wal_header(page, &header) != 0 else { return nil }
@@ -34,10 +34,10 @@ struct WALHeader: Equatable, Sendable {
 }
 
 extension Connection {
-    /// The first page of the WAL's index; `nil` if the connection has none in shared memory. It has the same address for all
-    /// connections of the process to the same file, and is valid as long as one of them is open.
+    /// The first page of the WAL's index; `nil` if the connection does not have it in shared memory. All connections of
+    /// the process to the same file have it at the same address, which is valid as long as one of them is open.
     ///
-    /// Through SQLite, since closing a descriptor of the file, if we opened one, would release SQLite's own locks on it.
+    /// Through SQLite: closing a descriptor of our own would release SQLite's locks on the file.
     ///
     /// - Precondition: The database is in WAL mode, its index is on disk, and the connection has read from it. Otherwise SQLite
     ///   would create the index.

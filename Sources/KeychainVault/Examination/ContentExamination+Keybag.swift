@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The setup of a vault: what opens it, and what that protects from.
+// The setup of a vault: its protectors, and what they protect from.
 
 import KeychainEngine
 
@@ -48,7 +48,7 @@ extension ContentExamination {
     }
 
     mutating func checkBinding(_ keybag: Keybag) {
-        // Why a key cannot be used is told with its file.
+        // If a key cannot be used, the finding about its file says why.
         guard case .success(let key) = deviceKey, !keybag.isBound(to: key) else { return }
         note(
             "device-binding", .warning,

@@ -66,7 +66,7 @@ struct ContentExamination {
         return vaultID.map { AnchorStore(location, settings, vaultID: $0) }
     }
 
-    // MARK: - Looking
+    // MARK: - Checks
 
     private mutating func look(_ connection: Connection) throws {
         let version = try VaultSchema.check(connection, path: location.databaseFile)

@@ -25,7 +25,7 @@ extension Examination {
         if access(location.databaseFile, F_OK) == 0 { return true }
         let location = location
         let missed: Void? = check("database") { () throws(KeychainError) in
-            // One that has its name by now was made after the other steps of this examination, so it is not examined.
+            // If it exists now, it was created after the other steps of this examination, and is not examined.
             _ = try VaultMarker.checkDatabase(location)
         }
         if missed != nil {
@@ -46,7 +46,7 @@ extension Examination {
                 "'\(location.lockFile)' does not mark this folder as a vault. Perhaps the folder was copied without it. "
                     + "The next write repairs it.")
         } catch {
-            return  // Told with the other files.
+            return  // The finding about the other files covers it.
         }
     }
 

@@ -34,13 +34,13 @@ enum ItemCodec {
     static func decode(_ bytes: Data, accessibility: Accessibility) throws(MalformedBytes) -> Item {
         guard let header = bytes.withUnsafeBytes({ Header($0) }) else { throw MalformedBytes() }
         let accessControl = try accessControl(header, accessibility)
-        // What follows stays as it is; its values are made when they are asked for.
+        // The rest is kept as bytes; values are decoded when they are read.
         let rest = bytes[(bytes.startIndex + Header.length)...]
         guard let attributes = Attributes(encoded: rest, count: header.count) else { throw MalformedBytes() }
         return Item(itemClass: header.itemClass, attributes: attributes, accessControl: accessControl, value: nil)
     }
 
-    /// What comes before the attributes.
+    /// The part before the attributes.
     private struct Header {
         static let length = 15
         let itemClass: ItemClass

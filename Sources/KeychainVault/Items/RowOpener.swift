@@ -5,7 +5,7 @@ import Foundation
 import KeychainCrypto
 import KeychainEngine
 
-/// Opens the rows of one search: what is the same for all of them is made once. Use it on one thread, within one call.
+/// Opens the rows of one search, and computes shared values once. Use it on one thread, within one call.
 final class RowOpener {
     private let sealer: RowSealer
     private let series = SeriesOpening()
@@ -40,8 +40,8 @@ final class RowOpener {
     }
 }
 
-/// A row that was opened, or why it was not. `Result` would first have the runtime search all conformances of the program for
-/// that of its error.
+/// A row that was opened, or the reason why not. With `Result`, the runtime would first search all protocol
+/// conformances of the program.
 enum OpenedRow {
     case item(StoredItem)
     case unreadable(UnreadableRow)

@@ -15,13 +15,13 @@ extension RowSealer {
     }
 
     /// - Parameters:
-    ///   - number: The row that its identity was made for.
+    ///   - number: The row number in its identity.
     ///   - metadata: Opens the metadata with the key.
     func open(
         _ row: SealedRow, number: Int64, _ metadata: (SecretBytes) throws(CipherFailure) -> Data
     ) throws(UnreadableRow) -> StoredItem {
         let pair = try pair(of: row)
-        // A row with another row's number would be changed and deleted instead of it.
+        // A row with another row's number would be changed or deleted instead of that row.
         guard let accessibility = Accessibility(number: row.keyClass), number == row.rowID else {
             throw .damaged
         }
@@ -37,8 +37,8 @@ extension RowSealer {
     /// The item's value; `nil` if it has none.
     ///
     /// - Parameters:
-    ///   - needs: Those of the item.
-    ///   - series: That of the search.
+    ///   - needs: The required proofs of the item.
+    ///   - series: The series of the search.
     func openValue(
         _ row: SealedRow, _ needs: Proofs.Needs = [], _ proofs: Proofs = Proofs(),
         _ series: SeriesOpening = SeriesOpening()
@@ -81,7 +81,7 @@ extension RowSealer {
 
     /// Opens the value and wipes it; for a constrained item only the outer wrap.
     ///
-    /// - Parameter needs: Those of the item.
+    /// - Parameter needs: The required proofs of the item.
     func checkValue(_ row: SealedRow, _ needs: Proofs.Needs) throws(UnreadableRow) {
         guard needs.isEmpty else {
             _ = try rewrapped(row, needs, pair(of: row), place(of: row))

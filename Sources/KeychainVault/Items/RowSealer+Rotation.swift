@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rows get the newest keys.
+// Sealing rows again with the newest keys.
 
 import Foundation
 import KeychainCrypto

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item as it travels to other machines, before it is sealed for them.
+// The form of an item for other machines, before it is sealed for them.
 
 import Foundation
 import KeychainCrypto
@@ -9,7 +9,8 @@ package import KeychainEngine
 package enum SharedItem {
     private static let format: UInt8 = 1
 
-    /// Format ‖ length of the metadata (4) ‖ metadata ‖ whether there is a value (1) ‖ value, padded as values of a vault are.
+    /// Format ‖ length of the metadata (4) ‖ metadata ‖ whether there is a value (1) ‖ value, with the same padding as
+    /// values of a vault.
     ///
     /// - Returns: Bytes to wipe after use.
     package static func encode(_ item: Item) -> [UInt8] {
@@ -24,8 +25,8 @@ package enum SharedItem {
         return Padding.pad(content, bucket: Padding.valueBucket)
     }
 
-    /// - Parameter accessibility: That of the record, which its author has signed.
-    /// - Returns: `nil` if the bytes are none of an item that this version knows.
+    /// - Parameter accessibility: The class in the record, which its author has signed.
+    /// - Returns: `nil` if the bytes are not an item that this version knows.
     package static func decode(_ bytes: [UInt8], accessibility: UInt8) -> Item? {
         do {
             guard let accessibility = Accessibility(number: accessibility) else { return nil }
@@ -44,8 +45,8 @@ package enum SharedItem {
         }
     }
 
-    /// What identifies an item on all machines: class (4), then of each part of the primary key the name (4), the length (4) and
-    /// the bytes.
+    /// The identity of an item on all machines: class (4), then for each part of the primary key the name (4), the
+    /// length (4) and the bytes.
     package static func primaryKey(_ item: Item) -> [UInt8] {
         let schema = item.itemClass.schema
         var writer = ByteWriter(capacity: 256)

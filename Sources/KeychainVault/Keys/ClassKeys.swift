@@ -29,9 +29,9 @@ struct ClassKeys: Sendable {
 
     private struct Entry: Sendable {
         let name: ClassKeyName
-        /// `nil` if it is not open.
+        /// `nil` if the key is not open.
         let pair: Late<Pair>?
-        /// Whether it is the vault's own, so that new rows are sealed under it or were.
+        /// Whether it is the vault's own key, so that rows of this vault are sealed with it.
         let isOwn: Bool
         /// Whether it may need another device key, regardless of the lock state.
         let mayBeOfAnotherDevice: Bool
@@ -55,7 +55,8 @@ struct ClassKeys: Sendable {
     let references: BlockPermutation
     var head: HeadKeys { lateHead.object.keys }
     private let lateHead: Late<HeadKeyring>
-    /// All keys in the keybag, open or not, in ascending order of name. A process that reads one item needs one pair of them.
+    /// All keys in the keybag, open or not, in ascending order of name. Pairs are derived on demand, because a process
+    /// that reads one item needs only one.
     private let entries: [Entry]
     /// Format 1 made a key at once for the class that needs a passcode; it is not used without one.
     private let hasPassphrase: Bool

@@ -134,8 +134,8 @@ struct WrappingKeys: Sendable {
     }
 }
 
-/// A few keys by their class, in ascending order. A dictionary would first have the runtime search all conformances of the
-/// program, which takes longer than all that a first read does with it.
+/// A few keys by their class, in ascending order. For a dictionary the runtime would first search all protocol
+/// conformances of the program, which takes longer than the other work of a first read.
 private struct KeysByClass: Sendable {
     private(set) var entries: [(keyClass: UInt8, key: SecretBytes)] = []
 

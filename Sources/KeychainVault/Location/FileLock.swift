@@ -14,7 +14,7 @@ import KeychainEngine
 /// writing, and closed only when the change is visible.
 struct FileLock {
     let descriptor: Int32
-    /// How many forks lay before this process, and how many children it had forked, when the file was opened.
+    /// The number of forks before this process, and of children that it had forked, when the file was opened.
     private let forks = keychain_fork_count()
     private let children = keychain_child_count()
 
@@ -62,15 +62,16 @@ struct FileLock {
 
     /// Releases the lock. Closing the file notifies observers of the change.
     func release() {
-        // A child that was forked meanwhile has inherited the lock, and would keep it for as long as it lives. The child itself,
-        // should it come here, must not take the lock from its parent.
+        // A child that was forked meanwhile has inherited the lock, and would keep it as long as it runs. If the child
+        // itself calls this, it must not take the lock from its parent.
         if forks == keychain_fork_count() { flock(descriptor, LOCK_UN) }
         if children != keychain_child_count() { notifyObservers() }
         close(descriptor)
         PausePoint.lockReleased.reached()
     }
 
-    /// As long as a child has the descriptor too, closing it here notifies nobody. Opens the same file, which may have lost its path.
+    /// As long as a child also has the descriptor open, closing it here notifies no observer. Opens the same file,
+    /// which may have lost its path.
     private func notifyObservers() {
         close(Foundation.open("/proc/self/fd/\(descriptor)", O_RDWR | O_CLOEXEC))
     }

@@ -78,7 +78,7 @@ enum FileSafety {
         }
     }
 
-    /// Whether nothing else leads to the file. A database may have its first name beside the second while it is made
+    /// Whether the file has no other name. While a database is created, it may have both its first and its second name
     /// (``VaultCreation``).
     private static func hasOneName(_ path: String, _ status: stat) throws(KeychainError) -> Bool {
         if status.st_nlink == 1 { return true }

@@ -21,7 +21,7 @@ struct FileIdentity: Equatable, Sendable {
     }
 }
 
-/// The WAL and its index. SQLite keeps both open and does not look at their paths again.
+/// The WAL and its index. SQLite keeps both open, and does not check their paths again.
 struct CompanionFiles: Equatable, Sendable {
     private let wal: FileIdentity?
     private let index: FileIdentity?
@@ -32,8 +32,8 @@ struct CompanionFiles: Equatable, Sendable {
     }
 }
 
-/// The outside state of the files of a vault whose connection does not notice changes. Other processes may still write
-/// it: on a medium that is read-only only for us, once it is writable again, or once a full disk has space.
+/// The outside state of the files of a vault whose connection does not detect changes. Other processes may still write
+/// it: if the medium is read-only only for this process, once it is writable again, or once a full disk has space.
 struct FilesState: Equatable, Sendable {
     private let database: FileState?
     private let wal: FileState?

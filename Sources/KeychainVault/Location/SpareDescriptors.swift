@@ -17,7 +17,7 @@ enum SpareDescriptors {
         let first = open(FileSafety.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard first >= 0 else {
             guard errno != EMFILE && errno != ENFILE else { throw SystemFailure.failure("open", path) }
-            return  // Whoever opens the database says what is wrong.
+            return  // Opening the database will report the error.
         }
         var taken = [first]
         defer { for descriptor in taken { close(descriptor) } }

@@ -147,7 +147,7 @@ public struct VaultLocation: Hashable, Sendable {
     var replacedPrefix: String { databaseFile + ".replaced-" }
 
     static let databaseName = "vault.db"
-    /// What the name of a database ends with while it is made.
+    /// The suffix of a database that is being created.
     static let newSuffix = ".new"
     static let lockName = "vault.lock"
     static let reserveName = "vault.reserve"

@@ -37,7 +37,8 @@ public struct VaultSettings: Sendable {
         get { Set(AnchorKind.allCases.filter(keeps)) }
         set { (isFileKept, isKernelKept) = (newValue.contains(.file), newValue.contains(.kernel)) }
     }
-    // Not a set: for its first one the runtime searches all conformances of the program, which takes as long as ten reads.
+    // Not a set: for the first one the runtime searches all protocol conformances of the program, which takes as long
+    // as ten reads.
     private var (isFileKept, isKernelKept) = (true, false)
     /// How long a call waits for other processes before it fails as `busy`: a writer waits for the current writer, and
     /// every call for a process that was stopped while it prepares SQLite's WAL.

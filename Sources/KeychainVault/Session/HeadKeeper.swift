@@ -9,13 +9,13 @@ import SecretMemory
 /// The head during one transaction: it is read and checked before the first change, and written once, directly before the
 /// commit, if anything has changed.
 final class HeadKeeper {
-    /// What the transaction changes.
+    /// Collects the changes of the transaction.
     private lazy var changes = RowChanges { [unowned self] in try prepare() }
-    /// What the body of the transaction uses.
+    /// The interface for the body of the transaction.
     private(set) lazy var transaction = WriteTransaction(connection, changes)
     private let session: Session
     private let connection: Connection
-    /// The transaction's.
+    /// The random bytes of the transaction.
     let random = RandomBatch()
     /// `nil` if the session has compared the vault with it before.
     private let seen: SeenAnchors?
@@ -37,7 +37,7 @@ final class HeadKeeper {
     /// Call it when the transaction has begun: nobody else can commit any more.
     func began() { start = connection.walHeader }
 
-    /// Whether nobody has committed since the last commit of this session, which left the keybag and the format as they were.
+    /// Whether there was no commit since the last one of this session, which left the keybag and the format unchanged.
     var isUnchanged: Bool { start != nil && start == session.knownHead.good?.end }
 
     /// - Throws: `rolledBack` if the vault differs from its head.
@@ -62,7 +62,7 @@ final class HeadKeeper {
     /// Runs a part of the transaction. If it throws, only its own changes are undone.
     ///
     /// - Returns: Whether it has succeeded.
-    /// - Throws: If SQLite has given up the whole transaction.
+    /// - Throws: If SQLite has rolled back the whole transaction.
     func part(_ body: () throws -> Void) throws -> Bool {
         let before = changes.total
         try connection.execute(Step.begin)
@@ -114,7 +114,8 @@ final class HeadKeeper {
 
     /// Writes the head, and upgrades a vault of an older format. Call it directly before the commit.
     ///
-    /// - Parameter addingIndex: Whether to the newest format, whose index needs space that a removal on a full disk does not have.
+    /// - Parameter addingIndex: Whether to upgrade to the newest format, whose index needs space that a removal on a
+    ///   full disk does not have.
     func finish(addingIndex: Bool = true) throws {
         guard !changes.total.isEmpty else { return }
         if session.isOfFormerFormat { try VaultSchema.raise(connection, indexing: addingIndex) }

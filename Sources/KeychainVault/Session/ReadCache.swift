@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that were read lately, still sealed.
+// Rows that were read recently, still sealed.
 
 import KeychainEngine
 import SecretMemory
 
 /// The sealed rows that answered the last reads. They save the search; each read opens its row again.
 ///
-/// A row counts only for the state of the vault in which it was found, which the end of the WAL names: a commit of any process
-/// ends all of them. It also counts only for the keys that were open then: with other keys the search may have another result.
+/// A row is only valid for the state of the vault in which it was found. The end of the WAL identifies that state, so a
+/// commit of any process invalidates all rows. A row is also only valid for the keys that were open then, because with
+/// other keys the search may have another result.
 ///
-/// The names of the reads are kept as the caller gave them, until other reads take their places or a read finds that something
-/// has changed.
+/// The reads are stored as the caller passed them, until other reads replace them or a read detects a change.
 final class ReadCache: Sendable {
     private struct Entry {
         let hash: Int
@@ -23,16 +23,16 @@ final class ReadCache: Sendable {
         var end: WALHeader?
         var keys: UInt64 = 0
         var entries: [Entry] = []
-        /// The entry that is replaced next, once there are as many as may be.
+        /// The entry that is replaced next, once the cache is full.
         var next = 0
     }
 
-    /// A part of its own for some of the reads, so that threads seldom wait for one another.
+    /// A part of the cache for some of the reads, so that threads rarely wait for each other.
     private final class Shard: Sendable {
         let contents = Guarded(Contents())
 
-        /// Does not wait: a thread that the system stopped in the middle would stop all that read the same. Such a read is
-        /// searched for instead.
+        /// Does not wait: a thread that is suspended while it holds the lock would stop all threads with the same read.
+        /// Such a read is searched instead.
         @discardableResult
         func tryWithContents<Result>(_ body: (inout Contents) -> Result) -> Result? {
             for _ in 1...ReadCache.tries {
@@ -42,11 +42,11 @@ final class ReadCache: Sendable {
         }
     }
 
-    /// Together less than a microsecond.
+    /// All tries together take less than a microsecond.
     private static let tries = 32
 
     private static let entriesPerShard = 64
-    /// In bytes. With them all entries together need at most 1.3 MB.
+    /// In bytes. With these limits all entries together need at most 1.3 MB.
     static let (longestRead, longestValue) = (ReadName.longest, 1024)
 
     private let shards = (0..<16).map { _ in Shard() }

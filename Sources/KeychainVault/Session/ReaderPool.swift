@@ -5,17 +5,18 @@ import CKeychainSQLite
 import Foundation
 import KeychainEngine
 
-/// Connections to one database, each used by one thread at a time. A thread that finds none free opens another one, up to a
-/// limit; then threads wait. A call within another one needs a connection of its own.
+/// Connections to one database, each used by one thread at a time. If all are in use, a thread opens another one, up to
+/// a limit; beyond it, threads wait. A nested call needs its own connection.
 final class ReaderPool: @unchecked Sendable {
     // Guarded by `turn`.
     private var free: [Connection]
     private var made = 1
     private var opening = 0
     private var waiting = 0
-    /// After an opening that failed, none is tried for a while.
+    /// After a failure to open a connection, no other attempt is made before this time.
     private var nextOpening: ContinuousClock.Instant?
-    /// Whether a thread was woken and does not run yet. To wake others would cost time: who runs takes what is free.
+    /// Whether a woken thread does not run yet. Waking more threads would take time: a running thread takes the free
+    /// connection.
     private var isWaking = false
     private let turn = Turn()
     /// See ``Connection/findWALIndex()``.
@@ -24,13 +25,13 @@ final class ReaderPool: @unchecked Sendable {
     private let timeout: Duration
     private let another: () throws -> Connection
 
-    /// Two threads of each processor of a small machine can read; more would need memory and descriptors for nothing.
+    /// Enough for two threads on each processor of a small machine. More would only need memory and descriptors.
     static let most = 8
 
     /// - Parameters:
     ///   - walIndex: The first connection's; `nil` if SQLite does not coordinate it with others. Then it stays the only one.
     ///   - timeout: How long a thread waits for a connection.
-    ///   - another: Opens the same database.
+    ///   - another: Opens another connection to the same database.
     init(
         _ first: Connection, _ walIndex: UnsafeRawPointer?, limit: Int = most, timeout: Duration = .seconds(30),
         another: @escaping @Sendable () throws -> Connection
@@ -42,7 +43,7 @@ final class ReaderPool: @unchecked Sendable {
 
     /// Runs `body` without a transaction.
     ///
-    /// - Throws: As if the database were busy, if no connection becomes free in time.
+    /// - Throws: The error of a busy database, if no connection becomes free in time.
     func use<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         let connection = try take()
         defer { giveBack(connection) }
@@ -59,7 +60,7 @@ final class ReaderPool: @unchecked Sendable {
         for connection in turn.withLock({ free }) { try connection.close() }
     }
 
-    /// All connections, if none is in use. Does not wait: in the child of a fork nobody gives one back.
+    /// All connections, if none is in use. Does not wait: in the child of a fork no thread returns one.
     func unusedConnections() -> [Connection]? {
         guard turn.tryLock() else { return nil }
         defer { turn.unlock() }
@@ -86,24 +87,24 @@ final class ReaderPool: @unchecked Sendable {
             if .now >= latest { throw SQLiteFailure(code: SQLITE_BUSY) }
             end = latest
             waiting += 1
-            // No longer, since the next opening may succeed.
+            // Not longer, since the next attempt to open may succeed.
             turn.wait(Self.pause)
             waiting -= 1
             isWaking = false
         }
     }
 
-    /// Call it with the lock.
+    /// The caller must hold the lock.
     private func wakeOne() {
         guard waiting > 0, !isWaking, !free.isEmpty else { return }
         isWaking = true
         turn.signal()
     }
 
-    /// How long one of the others has to serve if no other connection can be opened.
+    /// How long to wait for an open connection if no other one can be opened.
     private static let pause = Duration.milliseconds(500)
 
-    /// Call it with the lock, which is released meanwhile.
+    /// The caller must hold the lock, which is released meanwhile.
     ///
     /// - Returns: `nil` if no other connection can be opened now.
     private func open() -> Connection? {
@@ -123,17 +124,17 @@ final class ReaderPool: @unchecked Sendable {
             // Another file may have come to the path. The index lies at one address for all connections to a file.
             return connection.walIndex != nil && connection.walIndex == walIndex ? connection : nil
         } catch {
-            return nil  // No descriptor is left, or the files are in change.
+            return nil  // No descriptor is left, or the files are being replaced.
         }
     }
 
-    /// A connection has no index of the WAL before it has read.
+    /// A connection has no index of the WAL before its first read.
     private static let anything: SQL = "SELECT count(*) FROM head"
 
     private func giveBack(_ connection: Connection) {
         turn.lock()
-        // A transaction that could not be rolled back would show the next reader an old state. The last connection stays:
-        // the index is mapped as long as there is one.
+        // A connection whose transaction could not be rolled back would show the next reader an old state. The last
+        // connection is kept, because the index is only mapped while a connection exists.
         if connection.isInTransaction, made > 1 { made -= 1 } else { free.append(connection) }
         wakeOne()
         turn.unlock()

@@ -4,7 +4,7 @@
 import KeychainCrypto
 
 extension Session {
-    /// The keys of the head, as soon as the index is open.
+    /// The keys of the head; available once the index is open.
     ///
     /// - Throws: `locked`.
     func headKeys() throws -> HeadKeys {

@@ -9,10 +9,11 @@ extension Session {
     /// A reader, and the state that is read first.
     struct Opened {
         let reader: Connection
-        /// The files directly before the reader was opened, if SQLite does not coordinate it with other processes, so that
-        /// each call has to compare them; `nil` if it does. An attempt to open the vault in another way changes them.
+        /// The files directly before the reader was opened, if SQLite does not coordinate it with other processes, so
+        /// that each call must compare them; `nil` if it does. Trying another way to open the vault changes the files.
         let frozenState: FilesState?
-        /// Why the WAL's index could not be written, so that the reader has its own in memory; `nil` if it is on disk.
+        /// Why the WAL's index could not be written, so that the reader has its own index in memory; `nil` if it is on
+        /// disk.
         let indexFailure: KeychainError?
         /// The first page of the WAL's index, if it is in shared memory.
         let walIndex: UnsafeRawPointer?
@@ -71,7 +72,7 @@ extension Session {
                         )
                     }
                 } catch let failure as SQLiteFailure where failure.group == SQLITE_ERROR {
-                    // Our statements are right, so the file is of no format that SQLite knows.
+                    // The statements are correct, so the file has no format that SQLite knows.
                     throw SQLiteFailure(code: SQLITE_CORRUPT)
                 }
             }

@@ -5,7 +5,8 @@ import Foundation
 import KeychainEngine
 
 extension Session {
-    /// - Returns: `nil` if the search has to be made: nothing is remembered, or something has changed, or the row does not open.
+    /// - Returns: `nil` if a search is needed: the read is not cached, something has changed, or the row cannot be
+    ///   opened.
     func repeated(_ read: UnsafeRawBufferPointer) -> RepeatedValue? {
         do throws(KeychainError) {
             guard let end = walHeader else { return nil }
@@ -17,13 +18,13 @@ extension Session {
                 return nil
             }
         } catch {
-            // Locked.
+            // The vault is locked.
             reads.removeAll()
             return nil
         }
     }
 
-    /// Remembers the row of an item that was just found, if it is still the same.
+    /// Caches the row of an item that was just found, if it is unchanged.
     ///
     /// - Parameters:
     ///   - end: The end of the WAL before the item was searched.

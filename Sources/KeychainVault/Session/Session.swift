@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open vault: its connections and keys, for as long as the files under it are the same.
+// An open vault: its connections and keys, as long as its files stay the same.
 
 import CKeychainSQLite
 import Foundation
@@ -17,7 +17,7 @@ final class Session: Sendable {
     /// The version of the tables; an older one must be upgraded before newer contents are written.
     let formatVersion: Int32
     var isOfFormerFormat: Bool { formatVersion < VaultSchema.version }
-    /// Whether changes of items have to reach other machines.
+    /// Whether changes of items must reach other machines.
     var isInRing: Bool { formatVersion == VaultSchema.versionInRing }
     /// The intact stored keybags; the one in use comes first.
     let keybags: [Keybag]
@@ -82,7 +82,7 @@ final class Session: Sendable {
                 throw SQLiteFailure(code: SQLITE_CANTOPEN)
             }
             let connection = try Connection.openForReading(location.databaseFile, settings.writerTimeout)
-            // The first one keeps as much as SQLite does.
+            // The first connection caches as much as SQLite does.
             try connection.execute("PRAGMA cache_size = -256")
             connection.closing = closing
             return connection
@@ -120,8 +120,8 @@ final class Session: Sendable {
     /// - Parameter age: How old the last check of the files may be. A check costs a tenth of a read.
     func isCurrent(age: Duration) throws(KeychainError) -> Bool {
         guard isOfThisProcess, !hasLostCompanions else { return false }
-        // SQLite does not notice changes under such a connection, so each call checks. A medium or a folder becomes writable
-        // without any change of the files.
+        // SQLite does not detect changes under such a connection, so each call checks. A medium or a folder can become
+        // writable without any change of the files.
         if let frozenState {
             return frozenState == FilesState(location) && isReadOnly == FilesState.isReadOnly(location)
         }
@@ -148,8 +148,8 @@ final class Session: Sendable {
         return database
     }
 
-    /// Whether the WAL and its index are still at their paths. If another program has removed or replaced one, other processes
-    /// use the new one: this session would never see their changes, and they would not see its own.
+    /// Whether the WAL and its index are still at their paths. If another program has removed or replaced one, other
+    /// processes use the new one: this session would not see their changes, and they would not see its changes.
     private var hasItsCompanions: Bool {
         guard let companions, companions != CompanionFiles(location) else { return true }
         closing.keepWAL()
@@ -191,7 +191,7 @@ final class Session: Sendable {
     /// Whether this session still matches the written database, checked within the transaction. Its keys must be those
     /// of the keybag, or items sealed under them would be lost, and its file must be the one at the vault's path.
     ///
-    /// - Parameter isUnchanged: Whether nobody has committed since the session was last found to match.
+    /// - Parameter isUnchanged: Whether there was no commit since the session was last found to match.
     func isOf(_ connection: Connection, isUnchanged: Bool) throws -> Bool {
         guard identity == FileIdentity(location.databaseFile) else { return false }
         guard hasItsCompanions else { throw KeychainError.replacedCompanions(location) }
@@ -218,9 +218,9 @@ final class Session: Sendable {
         writer.withLock { $0 = nil }
     }
 
-    /// Closes the parent's connections in the child of a fork. As long as one is open here, SQLite takes the parent's locks for
-    /// this process's own: once the parent has ended, another process could remove the WAL to which this one writes. The
-    /// parent keeps its locks, which belong to processes.
+    /// Closes the parent's connections in the child of a fork. As long as one is open here, SQLite considers the
+    /// parent's locks as this process's own: after the parent has ended, another process could remove the WAL that this
+    /// process writes. The parent keeps its locks, which belong to processes.
     ///
     /// - Returns: `false` if a thread of the parent was using one of them.
     func closeInChild() -> Bool {

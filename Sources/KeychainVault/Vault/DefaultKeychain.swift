@@ -49,7 +49,7 @@ public struct DefaultKeychain: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - environment: As there.
+    ///   - environment: As for `AccessGroups.ofEnvironment`.
     ///   - executable: As in ``KeychainEngine/AccessGroups/ofEnvironment(_:executable:)``.
     public static func ofEnvironment(
         _ environment: [String: String] = ProcessEnvironment.current, executable: String? = nil

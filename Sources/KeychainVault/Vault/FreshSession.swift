@@ -5,10 +5,10 @@ import Foundation
 import SecretMemory
 import Synchronization
 
-/// The session of a vault while another check of its files is not due. Readers find it without waiting for a call that checks
-/// the files or opens the vault.
+/// The session of a vault, as long as no new check of its files is due. Readers get it without waiting for a call that
+/// checks the files or opens the vault.
 ///
-/// There is one copy for every few threads: a thread that the system stops while it holds a lock would stop all others.
+/// Every few threads have their own copy: a thread that is suspended while it holds a lock would stop all others.
 final class FreshSession: Sendable {
     private struct Fresh {
         let session: Session
@@ -19,7 +19,7 @@ final class FreshSession: Sendable {
     private final class Copy: Sendable {
         let content = Guarded<Fresh?>(nil)
 
-        /// `nil` also if another thread keeps it locked, which in the child of a fork may not exist.
+        /// Also `nil` if another thread holds the lock; in the child of a fork, that thread may not exist.
         var fresh: Fresh? {
             for _ in 1...8 {
                 if let fresh: Fresh? = content.withLockIfAvailable({ $0 }) { return fresh }
@@ -32,11 +32,11 @@ final class FreshSession: Sendable {
     private let isBeingRenewed = Atomic(false)
     private let process = getpid()
 
-    /// `nil` if the files have to be checked, and in the child of a fork.
+    /// `nil` if the files must be checked, and in the child of a fork.
     var session: Session? { find()?.session }
 
-    /// The same. When half of the time is over, one reader gets `nil`, so that it checks the files while the others go on: if all
-    /// of them came to the check at once, they would wait for one another.
+    /// The same. After half of the time, one reader gets `nil` and checks the files while the others continue. If all
+    /// readers checked at once, they would wait for each other.
     var sessionOrTurn: Session? {
         guard let fresh = find() else { return nil }
         if ContinuousClock.now < fresh.renewal || isBeingRenewed.exchange(true, ordering: .relaxed) {
@@ -45,7 +45,7 @@ final class FreshSession: Sendable {
         return nil
     }
 
-    /// `nil` when half of the time is over.
+    /// `nil` after half of the time.
     var sessionUnlessDue: Session? { find().flatMap { .now < $0.renewal ? $0.session : nil } }
 
     private func find() -> Fresh? {
@@ -55,7 +55,7 @@ final class FreshSession: Sendable {
         return fresh
     }
 
-    /// - Parameter look: When the files were checked.
+    /// - Parameter look: The time of the check of the files.
     func set(_ session: Session, _ look: ContinuousClock.Instant) {
         let fresh = Fresh(
             session: session, renewal: look + Vault.lookInterval / 2, until: look + Vault.lookInterval)
@@ -70,6 +70,6 @@ final class FreshSession: Sendable {
         }
     }
 
-    /// Threads have their descriptions at the end of their stacks, which begin at multiples of a page.
+    /// Thread descriptors are at the end of the stacks, which begin at multiples of a page.
     private var copy: Copy { copies[Int(truncatingIfNeeded: UInt(pthread_self()) >> 12) & (copies.count - 1)] }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one transaction changes of items that other machines share.
+// The changes of one transaction to shared items.
 
 import Foundation
 
-/// Notes changes of shared items in the outbox, within the transaction that makes them: both happen, or neither.
+/// Records changes of shared items in the outbox, within the same transaction: both happen, or neither.
 final class OutgoingChanges {
     private let writer: SyncWriter
     private var tables: SyncTables { writer.tables }
@@ -26,7 +26,7 @@ final class OutgoingChanges {
         try add(.item(row), replacing: tables.outgoing(ofRow: row))
     }
 
-    /// A row of which no other machine has heard is only forgotten.
+    /// A row that no other machine knows is only removed from the outbox.
     func removed(_ row: Int64) throws {
         let (old, id) = (try tables.outgoing(ofRow: row), try tables.id(ofRow: row))
         guard old != nil || id != nil else { return }
@@ -36,7 +36,7 @@ final class OutgoingChanges {
         if let id { try add(.deletion(id), replacing: tables.outgoing(ofID: id)) }
     }
 
-    /// The row goes, and its item stays on the other machines.
+    /// Removes the row from the ring; its item remains on the other machines.
     func forget(_ row: Int64) throws {
         try writer.removeOutgoing(row: row)
         try writer.removeID(ofRow: row)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a vault in a ring tells of itself, and takes in from other machines, within one transaction.
+// The interface of a vault for sync, within one transaction.
 
 package import Foundation
 import KeychainCrypto
 package import KeychainEngine
 
-/// A change that was made on this machine and has to reach the others.
+/// A local change that must reach the other machines.
 package struct OutgoingChange: Sendable {
     package enum Content: Sendable {
         case item(row: Int64, Item)
-        /// The name in the ring of an item that was deleted, or shared no longer.
+        /// The name in the ring of an item that was deleted, or is not shared any more.
         case deletion(Data)
     }
 
-    /// Those with one number belong together.
+    /// Entries with the same number belong together.
     package let change: Int64
     /// In milliseconds since 1970, by the clock of this machine.
     package let time: UInt64
     package let content: Content
 }
 
-/// The vault during one transaction of the machine's part in a ring. Items are changed as by any other program, and observers are
-/// told; the changes themselves are not sent back.
+/// The vault during one transaction of sync. Items are changed as by any other program, and observers are notified, but
+/// these changes are not sent back.
 package struct RingTransaction {
     private let transaction: VaultTransaction
     private let writer: SyncWriter
@@ -57,35 +57,36 @@ package struct RingTransaction {
 
     // MARK: - Entering and leaving
 
-    /// Makes the vault one of a ring. All items that are shared then count as changed.
+    /// Puts the vault in a ring. All shared items then count as changed.
     package func enter() throws(KeychainError) {
         try translating {
             try transaction.move(.entered)
             let sealer = try transaction.sealer()
             var shared: [(row: Int64, modified: Date)] = []
             try transaction.content.table.forEach(.all, .metadata) { row in
-                // A row that does not open is not shared either; it is reported wherever damage is.
+                // A row that cannot be opened is not shared. Examinations report the damage.
                 if let stored = try? sealer.open(row), stored.item.isShared {
                     shared.append((row.rowID, stored.item.modified))
                 }
                 return true
             }
-            // Each is a change of its own, of the time at which it was made: where the ring has the item too, the later one is shown.
+            // Each is a separate change with the time of its last write: if the ring also has the item, the later one
+            // is shown.
             for (row, modified) in shared.sorted(by: { ($0.modified, $0.row) < ($1.modified, $1.row) }) {
                 try OutgoingChanges(writer, at: modified).wrote(row, isShared: true)
             }
         }
     }
 
-    /// The items stay; what the vault knew of the ring goes.
+    /// Removes the state of the ring; the items remain.
     package func leave() throws(KeychainError) {
         try translating { try transaction.move(.left) }
     }
 
     // MARK: - Changes of this machine
 
-    /// The changes that were not taken yet, in their order. A row that is damaged is left out: it stays where it is, and other
-    /// machines keep what they have.
+    /// The changes that were not sent to the core yet, in order. Damaged rows are omitted: they remain here, and other
+    /// machines keep their versions.
     ///
     /// - Throws: `locked` if a changed item cannot be opened now; `rolledBack` if an entry is none that this vault has made.
     package func outgoing() throws(KeychainError) -> [OutgoingChange] {
@@ -116,14 +117,14 @@ package struct RingTransaction {
         }
     }
 
-    /// Call it once all of them are in the stored state.
+    /// Call it once the stored state contains all of them.
     ///
-    /// - Parameter rows: Those whose entries stay.
+    /// - Parameter rows: The rows whose entries remain.
     package func clearOutgoing(keeping rows: Set<Int64> = []) throws(KeychainError) {
         try translating { try writer.removeOutgoing(keeping: rows) }
     }
 
-    /// The name in the ring of a row's item, as far as it was settled.
+    /// The name of a row's item in the ring, if it has one.
     package func name(ofRow row: Int64) throws(KeychainError) -> Data? { try translating { try tables.id(ofRow: row) } }
 
     package func setName(_ name: Data, ofRow row: Int64) throws(KeychainError) {
@@ -191,7 +192,7 @@ package struct RingTransaction {
         let schema = item.itemClass.schema
         var conditions = Attributes()
         for rule in [schema.major, schema.minor] + schema.scope {
-            // Absent and empty are the same in a primary key.
+            // In a primary key, absent and empty values are the same.
             conditions[rule.attribute] = item.attributes[rule.attribute] ?? .data(Data())
         }
         return Selection(itemClass: item.itemClass, conditions: conditions)

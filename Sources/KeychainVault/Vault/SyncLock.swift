@@ -4,7 +4,7 @@
 import Foundation
 package import KeychainEngine
 
-/// Held until it is released, or its process ends.
+/// Held until it is released, or until its process ends.
 package final class SyncLock: Sendable {
     private let lock: FileLock
 
@@ -14,9 +14,9 @@ package final class SyncLock: Sendable {
 }
 
 extension Vault {
-    /// Waits until no other process exchanges items of this vault. Writing items waits for no exchange.
+    /// Waits until no other process exchanges items of this vault. Writing items does not wait for it.
     ///
-    /// - Throws: `busy` when the time is up.
+    /// - Throws: `busy` at the timeout.
     package func lockForSync(_ timeout: Duration) throws(KeychainError) -> SyncLock {
         let path = location.folder + "/sync.lock"
         let wait = FileLock.Wait(timeout)

@@ -43,7 +43,7 @@ extension Vault {
             guard let keyState = try openSession()?.keyState, !keyState.isAlwaysUnlocked else { return nil }
             return try keyState.find(.unlocked)?.entry.idleTimeout
         } catch {
-            return nil  // Whoever asks the vault for something is told why that fails.
+            return nil  // The next call of the vault reports why it fails.
         }
     }
 }

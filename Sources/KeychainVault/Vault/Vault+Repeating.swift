@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads that are made again and again.
+// Reads that are repeated.
 
 import Foundation
 package import KeychainEngine
@@ -23,15 +23,15 @@ extension Vault: RepeatingStore {
         else { return try search().item }
         let search = try search()
         guard let found = search.item, search.isOnly else { return search.item }
-        // Another session may have been searched, of another file.
+        // The search may have used another session, for another file.
         if freshSession() === session {
-            // It is only remembered to be faster.
+            // A failure to cache does not matter.
             do { try session.remember(found, read, since: end, keys: keys) } catch { return found }
         }
         return found
     }
 
-    /// The number of the keys that are open; `nil` if none are.
+    /// The number of the open keys; `nil` if none are open.
     private static func serial(_ session: Session) -> UInt64? {
         do throws(KeychainError) {
             return try session.keyState.sealer(.looking).serial

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vault as one of a ring.
+// A vault in a ring.
 
 package import KeychainEngine
 
@@ -9,7 +9,7 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.isInRing ?? false }
     }
 
-    /// Whether a path leads into the vault's folder, also by way of links.
+    /// Whether a path leads into the vault's folder, including through links.
     package func contains(_ path: String) -> Bool {
         guard let folder = FileSafety.resolved(location.folder), let path = FileSafety.resolved(path) else {
             return false

@@ -20,7 +20,7 @@ struct WritePlan {
     var repairsKeybag = true
     /// Whether a vault of an older format gets the index of the newest one, which needs space.
     var addsIndex = true
-    /// The proofs that it has.
+    /// The given proofs.
     var proofs = Proofs()
     /// Decides, directly before the commit, whether the call has ended.
     var gate: CommitGate?
@@ -56,7 +56,7 @@ extension Vault {
         }
     }
 
-    /// The same with the proofs so far. A short write takes its turn among those of this process.
+    /// Runs it with the proofs so far. A short write waits for its turn among those of this process.
     private func writeOnce<Result>(
         _ plan: WritePlan, _ body: (VaultTransaction) throws -> Result
     ) throws(KeychainError) -> Attempt<Result> {
@@ -85,9 +85,10 @@ extension Vault {
         return try writeLocked(plan, wait, group, body)
     }
 
-    /// Takes the lock and begins a transaction, and another one if the first finds another keybag or no space.
+    /// Takes the lock and runs a transaction. It repeats the transaction if the keybag has changed or there is no
+    /// space.
     ///
-    /// - Parameter group: Takes the writes that wait into the transaction.
+    /// - Parameter group: Includes the waiting writes in the transaction.
     private func writeLocked<Result>(
         _ plan: WritePlan, _ wait: FileLock.Wait, _ group: WriteQueue.Group?,
         _ body: (VaultTransaction) throws -> Result
@@ -162,7 +163,7 @@ extension Vault {
     }
 
     private func openOrCreateSession(_ lock: FileLock) throws(KeychainError) -> Session {
-        // There may be space by now, or the reserve was given up: then the index is made on disk.
+        // There may be space now, or the reserve was released: then the index is created on disk.
         if try openSession(age: Self.lookInterval)?.indexFailure != nil { try close() }
         if let open = try openSession(age: Self.lookInterval) {
             if let failure = open.indexFailure { throw failure }
@@ -179,7 +180,7 @@ extension Vault {
     /// One transaction.
     ///
     /// - Parameters:
-    ///   - group: Takes the writes that wait into the transaction.
+    ///   - group: Includes the waiting writes in the transaction.
     ///   - latest: Set to the transaction once it runs: its state is needed even if it fails.
     /// - Returns: `nil`, and nothing has changed, if the session no longer matches the file.
     func commit<Result>(

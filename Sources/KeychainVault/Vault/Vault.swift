@@ -41,7 +41,7 @@ public final class Vault: TransactionalStore, UserVerifier {
     let changes = VaultChanges()
     package let writes = WriteQueue()
     private let session = Guarded<Session?>(nil)
-    /// The same session. The lock above is held while the files are checked and opened.
+    /// The same session, without the lock above, which is held while the files are checked and opened.
     private let fresh = FreshSession()
 
     /// The vault of a folder; the same object for the same location, since a process must open a file only once.
@@ -137,10 +137,11 @@ public final class Vault: TransactionalStore, UserVerifier {
         fresh.set(session, look)
     }
 
-    /// The open vault, if its files were checked lately. Waits for no other call, and does not ask the file system.
+    /// The open vault, if its files were checked recently. Does not wait for other calls, and makes no call of the file
+    /// system.
     func freshSession() -> Session? { fresh.session }
 
-    /// The same; but `nil` for the reader whose turn it is to check the files early, with ``renewSession()``.
+    /// The same, but `nil` for the reader that should check the files early, with ``renewSession()``.
     func freshSessionOrTurn() -> Session? { fresh.sessionOrTurn }
 
     func renewSession() throws(KeychainError) -> Session? {

@@ -196,7 +196,7 @@ final class VaultTransaction: ItemOperations {
         }
     }
 
-    /// Runs `body`, whose changes come from other machines: they need not learn of them.
+    /// Runs `body`, whose changes come from other machines and are not sent back.
     func withoutTelling<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
         let told = outgoing
         outgoing = nil

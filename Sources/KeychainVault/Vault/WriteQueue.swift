@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short writes of this process that wait for one another.
+// Queue of this process's short writes, which share transactions.
 
 import Foundation
 import KeychainEngine
 import SecretMemory
 
-/// A write of one item whose thread waits for another thread's transaction.
+/// A write of one item that waits for the transaction of another thread.
 ///
-/// Its body may run on that thread, while its own waits. It is let go before the own thread goes on.
+/// Its body may run on that thread while its own thread waits. The body is released before its own thread continues.
 final class WaitingWrite: @unchecked Sendable {
     enum Answer {
-        /// The write is durable, as part of the other transaction.
+        /// The write is durable as a part of the other transaction.
         case done
-        /// It is this write's turn to make a transaction of its own; without others if it has failed as a part.
+        /// This write now makes its own transaction, which includes no others if it failed as a part.
         case leads(isAlone: Bool)
         case failed(KeychainError)
     }
@@ -33,14 +33,14 @@ final class WaitingWrite: @unchecked Sendable {
 
     /// Runs it as a part of another transaction.
     ///
-    /// - Throws: If the part has to be undone.
+    /// - Throws: If the part must be undone.
     func run(_ session: Session, _ keeper: HeadKeeper) throws {
         let transaction = VaultTransaction(session, keeper, proofs)
         defer { transaction.end() }
         _ = try transaction.sealer()
         try body?(transaction)
         try transaction.checkUndamaged()
-        // What was removed must leave the WAL too, which only its own transaction does.
+        // Removed data must also be removed from the WAL, which requires its own transaction.
         if transaction.hasRemoved { throw KeychainError.noPart }
         try gate?.enter()
     }
@@ -52,7 +52,7 @@ final class WaitingWrite: @unchecked Sendable {
         }
     }
 
-    /// - Returns: `nil` if there was no answer for a while.
+    /// - Returns: `nil` if there was no answer for some time.
     fileprivate func awaitAnswer() -> Answer? {
         turn.withLock {
             if answer == nil { turn.wait(Self.pause) }
@@ -60,15 +60,15 @@ final class WaitingWrite: @unchecked Sendable {
         }
     }
 
-    /// Call it when nobody else has the write any more.
+    /// Call it when no other thread has the write any more.
     fileprivate func letGo() { turn.withLock { body = nil } }
 
-    /// How soon a call notices its own end.
+    /// The interval at which a waiting call checks whether it has ended.
     private static let pause = Duration.milliseconds(5)
 }
 
-/// The order of the short writes of one vault in this process. One of them leads: it takes the writer lock, and makes those that
-/// wait meanwhile part of its transaction, so that all of them share one sync.
+/// The queue of short writes to one vault in this process. One of them leads: it takes the writer lock, and includes
+/// the writes that wait meanwhile in its transaction, so that all of them share one sync.
 package final class WriteQueue: Sendable {
     private struct Content {
         var isLed = false
@@ -87,16 +87,16 @@ package final class WriteQueue: Sendable {
     /// Whether a thread of the parent was using it when this process was forked.
     var isHeldByParent: Bool { content.isHeldByParent }
 
-    /// For tests: whether a write has its turn, and how many wait for it.
+    /// For tests: whether a write leads, and how many wait.
     package var isLed: Bool { withContent { $0.isLed } }
     package var waitingCount: Int { withContent { $0.waiting.count } }
 
     /// - Returns: Whether the caller leads now, and must call ``endLead()``.
     func lead() -> Bool { withContent { $0.lead() } }
 
-    /// Waits until the write is done or leads.
+    /// Waits until the write is done or leads the next transaction.
     ///
-    /// - Throws: `busy` when the time is up, and the error with which the gate was closed: then nothing happens any more.
+    /// - Throws: `busy` when the time is up, and the error with which the gate was closed. The write then never happens.
     func answer(
         to write: WaitingWrite, _ wait: FileLock.Wait, _ path: String
     ) throws(KeychainError) -> WaitingWrite.Answer {
@@ -150,7 +150,7 @@ package final class WriteQueue: Sendable {
             content.isLed = false
             return nil
         }
-        // Nobody else changes it from here on.
+        // No other thread changes it from here on.
         if let next { next.give(.leads(isAlone: next.isAlone)) }
     }
 
@@ -163,14 +163,14 @@ package final class WriteQueue: Sendable {
 }
 
 extension WriteQueue {
-    /// The writes that one leader makes part of its transaction.
+    /// The writes that one leader includes in its transaction.
     final class Group {
         private let queue: WriteQueue
         private var members: [WaitingWrite] = []
-        /// Whether SQLite has given up the whole transaction because of a member.
+        /// Whether SQLite has rolled back the whole transaction because of one of the writes.
         private(set) var isLost = false
 
-        /// With more, the first ones would wait for long.
+        /// With more, the first ones would wait for a long time.
         private static let most = 64
 
         init(_ queue: WriteQueue) { self.queue = queue }
