@@ -4,12 +4,15 @@
 
 - the core package has no target or product with a name that programs are likely to use, and no dependency that only the wrappers need;
 - both manifests are the same on every host: platform differences are conditions or in the sources;
-- warnings are errors only with KEYCHAIN_CHECK.
+- warnings are errors only with KEYCHAIN_CHECK;
+- each module depends only on modules below it in the manifest, and the table of modules in Docs/Architecture.md has the same
+  modules, in the same order, with the same dependencies.
 """
 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,12 +23,15 @@ OF_THE_WRAPPERS = {"swift-nio", "swift-nio-ssl", "xctest-dynamic-overlay"}
 APPLES_NAMES = {"Security", "LocalAuthentication", "KeychainServices"}
 # The target behind the modules with Apple's names, on platforms where Apple does not ship them.
 ONLY_FOR_LINUX = {"KeychainServices"}
+ARCHITECTURE = "Docs/Architecture.md"
 
 
 def main():
     core, wrappers = manifest(".", checked=False), manifest("Wrappers", checked=False)
     problems = [
         *of_core(core),
+        *upward_dependencies(core),
+        *differences_from_table(core, (ROOT / ARCHITECTURE).read_text(encoding="utf-8")),
         *of_wrappers(wrappers),
         *differences_by_host("Package.swift"),
         *differences_by_host("Wrappers/Package.swift"),
@@ -67,6 +73,47 @@ def of_wrappers(package):
     missing = WRAPPERS - {product["name"] for product in package["products"]}
     for name in sorted(missing):
         yield f"Wrappers/Package.swift: the product '{name}' is missing"
+
+
+def modules(package):
+    """Each module in Sources with its dependencies: targets, and packages instead of their products."""
+    for target in package["targets"]:
+        if target["type"] != "test" and target.get("path") is None:
+            yield target["name"], {name_of(dependency) for dependency in target["dependencies"]}
+
+
+def name_of(dependency):
+    ((kind, values),) = dependency.items()
+    return values[1] if kind == "product" else values[0]
+
+
+def upward_dependencies(package):
+    order = {name: rank for rank, (name, _) in enumerate(modules(package))}
+    for name, needed in modules(package):
+        for other in sorted(needed & order.keys()):
+            if order[other] < order[name]:
+                yield f"Package.swift: '{name}' depends on '{other}', which is above it. Move one of them"
+
+
+def differences_from_table(package, text):
+    """Compares the names in the table that are targets or packages, so that the table may explain them."""
+    expected = dict(modules(package))
+    known = expected.keys() | set(dependencies(package))
+    table = re.search(r"^\| Module \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    if not table:
+        yield f"{ARCHITECTURE}: the table of modules is missing"
+        return
+    listed = {}
+    for row in table[1].splitlines():
+        names, _, needed = row.strip("|").split("|")
+        for name in re.findall(r"`(\w+)`", names):
+            listed[name] = set(re.findall(r"[\w-]+", needed)) & known
+    if list(listed) != list(expected):
+        yield f"{ARCHITECTURE}: the table must list the modules in the order of Package.swift: {', '.join(expected)}"
+    for name in listed.keys() & expected.keys():
+        if listed[name] != expected[name]:
+            yield (f"{ARCHITECTURE}: '{name}' depends on {', '.join(sorted(expected[name])) or 'nothing'} in Package.swift, "
+                   f"but on {', '.join(sorted(listed[name])) or 'nothing'} in the table")
 
 
 def dependencies(package):
