@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking in whatever way the program has.
+// Asking by a closure of the program.
 
 public import KeychainEngine
 
@@ -11,7 +11,7 @@ public import KeychainEngine
 /// }
 /// ```
 ///
-/// The closure may be called on several threads at once. It has to watch `question.cancellation` itself.
+/// The closure may be called on several threads at once. It must observe `question.cancellation` itself.
 public struct ClosureAuthenticator: Authenticator {
     public typealias Asking =
         @Sendable (AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer
@@ -24,8 +24,8 @@ public struct ClosureAuthenticator: Authenticator {
         self.asking = asking
     }
 
-    /// - Throws: `cancelled` if the question is cancelled already, `unavailable` for a method that this one has not, else what
-    ///   the closure throws.
+    /// - Throws: `cancelled` if the question is cancelled already, `unavailable` for a method that this authenticator
+    ///   does not support, otherwise the errors of the closure.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         guard !question.cancellation.isCancelled else { throw .cancelledQuestion }
         guard methods.contains(question.method) else {

@@ -4,7 +4,7 @@
 extension String {
     /// The text with control characters, line breaks and invisible formatting (direction marks, joiners) spelled out.
     ///
-    /// Terminals obey escape sequences, and direction marks make a name look like another.
+    /// Terminals execute escape sequences, and direction marks make a name look like another.
     package func escapingControls(keeping kept: Unicode.Scalar? = nil) -> String {
         var result = String.UnicodeScalarView()
         for index in unicodeScalars.indices {
@@ -18,7 +18,8 @@ extension String {
         return String(result)
     }
 
-    /// Whether it is the joiner inside an emoji that is made of several, as families are. Anywhere else a joiner hides.
+    /// Whether it is the joiner inside an emoji of several parts, such as a family. Anywhere else a joiner is
+    /// invisible.
     private func joinsEmoji(at index: Index) -> Bool {
         let scalars = unicodeScalars
         let next = scalars.index(after: index)
@@ -29,7 +30,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may obey it, or shows nothing for it.
+    /// Whether a terminal may execute it, or show nothing for it.
     package var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -37,7 +38,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Digits may begin an emoji too, but are none.
+    /// Digits have the emoji property, but are not emoji by themselves.
     fileprivate var isEmoji: Bool { !isASCII && properties.isEmoji }
 
     fileprivate var spelledOut: String {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking whether something that cannot be taken back is meant.
+// Confirmation of an action that cannot be undone.
 
 import ArgumentParser
 import Foundation
@@ -11,7 +11,7 @@ struct Confirmation: ParsableArguments {
     var yes = false
 
     /// - Parameter deed: What will happen, as a sentence.
-    /// - Throws: `cancelled` for any answer but yes, `invalidParameter` without a terminal.
+    /// - Throws: `cancelled` for any answer except yes, `invalidParameter` without a terminal.
     func ask(_ deed: String) throws(KeychainError) {
         guard !yes else { return }
         guard Terminal.isTerminal(STDIN_FILENO) else {

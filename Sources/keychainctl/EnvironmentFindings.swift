@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `doctor` checks beside the vault: variables, memory, swap, the kernel keyring.
+// The checks of `doctor` outside the vault: variables, memory, swap, the kernel keyring.
 
 import Foundation
 import KeychainAuthenticators

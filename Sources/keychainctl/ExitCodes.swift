@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of exit codes: stable numbers, which scripts rely on.
+// The table of exit codes. The numbers are stable, because scripts rely on them.
 
 import KeychainKit
 
-/// How a run ended, for scripts. The numbers never change their meaning; `keychainctl --help` shows them.
+/// The result of a run, for scripts. The numbers never change their meaning; `keychainctl --help` shows them.
 enum ExitStatus: Int32, CaseIterable {
     case success = 0
     case failure = 1
@@ -64,7 +64,7 @@ enum ExitStatus: Int32, CaseIterable {
 }
 
 extension KeychainError.Reason {
-    /// No `default`: a new reason has to be given a number before this compiles.
+    /// There is no `default`, so that a new reason must get a number before this compiles.
     var exitStatus: ExitStatus {
         switch code {
         case .invalidParameter, .noSuchAttribute, .noSuchClass: .usage

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from the vault for the completion of a shell. Nobody is asked, and nothing is printed but names.
+// Names from the vault for shell completion. The user is not asked, and only names are printed.
 
 import KeychainAuthenticators
 import KeychainKit
 
-/// A locked or damaged vault has no names here: the shell then completes nothing.
+/// A locked or damaged vault has no names, so the shell completes nothing.
 enum ItemCompletion {
     static func services(_ words: [String]) -> [String] { names(ItemFilter()) { $0.service } }
 
     static func servers(_ words: [String]) -> [String] { names(ItemFilter()) { $0.server } }
 
-    /// - Parameter words: The command so far: a service or server in it narrows the accounts.
+    /// - Parameter words: The command so far. If it contains a service or server, only its accounts are returned.
     static func accounts(_ words: [String]) -> [String] {
         if let service = value(of: ["-s", "--service"], in: words) {
             return names(ItemFilter(service: service)) { $0.account }
@@ -29,7 +29,7 @@ enum ItemCompletion {
     private static func names(_ filter: ItemFilter, _ name: (ListedItem) -> String?) -> [String] {
         do throws(KeychainError) {
             let found = try UserKeychain().foundItems(filter).items.compactMap { name(ListedItem(item: $0)) }
-            // The shell takes a line for a name, and would hand control characters on.
+            // The shell interprets each line as a name, and would pass control characters on.
             return Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
         } catch {
             return []

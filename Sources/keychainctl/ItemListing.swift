@@ -12,10 +12,10 @@ struct ItemListing {
 
     let items: [ListedItem]
 
-    /// One line for each item under a line of titles; nothing at all if there are no items. Items that require
-    /// authentication are marked, in a column that is there only if it is needed.
+    /// A line of titles, and one line for each item; empty if there are no items. Items that require authentication are
+    /// marked, in a column that exists only if it is needed.
     ///
-    /// - Parameter limit: The columns of the terminal, to which names are cut; `nil` to cut nothing.
+    /// - Parameter limit: The columns of the terminal, to which names are shortened; `nil` for no limit.
     func text(within limit: Int?) -> String {
         guard !items.isEmpty else { return "" }
         guard items.contains(where: \.requiresAuthentication) else {
@@ -35,7 +35,7 @@ extension ListedItem {
         }
     }
 
-    /// The service, or the server with what tells it from others of the same name.
+    /// The service, or the server with the parts that distinguish it from others of the same name.
     private var place: String? {
         guard itemClass == .internetPassword else { return service }
         let scheme = protocolName.map { $0 + "://" } ?? ""

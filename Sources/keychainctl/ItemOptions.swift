@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say which item is meant.
+// The options that select an item.
 
 import ArgumentParser
 import KeychainKit
@@ -71,7 +71,7 @@ struct ItemOptions: ParsableArguments {
 // MARK: - Meaning
 
 extension ItemOptions {
-    /// Everything that has what was given.
+    /// A filter for all given values.
     func filter(label: String?) -> ItemFilter {
         var filter = ItemFilter(
             account: account, attributes: ItemAttributes(label: label), accessGroup: accessGroup, service: service,
@@ -82,7 +82,7 @@ extension ItemOptions {
         return filter
     }
 
-    /// Where the item is, or goes; what is not given is part of its name as well.
+    /// The location of the item; values that are not given are part of its name as well.
     func store(in vault: any ItemStore, accessGroups: AccessGroups) -> SecretStore {
         let (group, synchronizable) = (accessGroup ?? accessGroups.defaultGroup, synchronizable ?? false)
         if let service {
@@ -97,7 +97,7 @@ extension ItemOptions {
         )
     }
 
-    /// Whether the item has a port, a protocol and a path only where they were asked for.
+    /// Whether the item has a port, a protocol and a path only if the options name them.
     func allowsPlace(_ item: KeychainItem) -> Bool {
         (port != nil || item.port == nil) && (protocolCode != nil || item.protocol == nil)
             && (path != nil || item.path == nil)

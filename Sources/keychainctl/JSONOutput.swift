@@ -19,7 +19,7 @@ enum JSONOutput {
     }
 }
 
-/// An item as `list --json` shows it. Every key is there; what the item does not have is `null`.
+/// An item in `list --json`. Every key exists; the value is `null` if the item does not have it.
 struct ItemJSON: Encodable {
     let item: ListedItem
 
@@ -47,7 +47,7 @@ struct ItemJSON: Encodable {
     }
 }
 
-/// The vault as `status --json` shows it. What has no meaning before there is a vault is `null` until then.
+/// The vault in `status --json`. Before there is a vault, values without meaning are `null`.
 struct StatusJSON: Encodable {
     let status: VaultStatus
 
@@ -98,7 +98,7 @@ struct StatusJSON: Encodable {
         try object.encode(status.isRollbackWatched, forKey: .rollbackWatched)
     }
 
-    /// Every class, those without items included.
+    /// All classes, including those without items.
     private var counts: [String: Int] {
         Dictionary(uniqueKeysWithValues: ItemClass.allCases.map { ($0.name, status.itemCounts[$0] ?? 0) })
     }
@@ -106,7 +106,7 @@ struct StatusJSON: Encodable {
     private func ifExists<Value>(_ value: Value) -> Value? { status.exists ? value : nil }
 }
 
-/// A protector as `status --json` and `protect list --json` show it.
+/// A protector in `status --json` and `protect list --json`.
 struct ProtectorJSON: Encodable {
     let slot: VaultStatus.Slot
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root command: its help, and how every run begins and ends.
+// The root command: its help, and the beginning and end of every run.
 
 // Folders, from top to bottom:
 //
 // - Commands: one file for each command
-// - .: what commands have in common
+// - .: shared code of the commands
 
 import ArgumentParser
 import Foundation
@@ -53,8 +53,7 @@ struct Keychainctl: ParsableCommand {
             \(ExitStatus.table)
             """,
         version: packageVersion,
-        // Each of them states its name: the parser would make it of the name of the type, which for all of them takes longer than
-        // the rest of a run.
+        // Each command states its name: deriving the names from the type names takes longer than the rest of a run.
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
@@ -77,7 +76,8 @@ struct Keychainctl: ParsableCommand {
         }
     }
 
-    /// ^C at a prompt ends the tool by SIGINT itself, as the shell expects: in a loop it would otherwise go on with the next command.
+    /// ^C at a prompt ends the tool by SIGINT itself, as the shell expects. Otherwise a shell loop would continue with
+    /// the next command.
     private static func end(_ failure: KeychainError) -> Never {
         if failure.reason == .cancelled, let number = Terminal.cancellingSignal {
             signal(number, SIG_DFL)
@@ -87,7 +87,7 @@ struct Keychainctl: ParsableCommand {
         Foundation.exit(failure.reason.exitStatus.rawValue)
     }
 
-    /// Ends after what the argument parser threw: a request for help, or a mistake in the arguments.
+    /// Ends after an error of the argument parser: a request for help, or wrong arguments.
     private static func end(parsing error: any Error) -> Never {
         let text = withoutGivenWords(fullMessage(for: error))
         guard exitCode(for: error).isSuccess else {
@@ -103,7 +103,7 @@ struct Keychainctl: ParsableCommand {
         Foundation.exit(ExitStatus.success.rawValue)
     }
 
-    /// The parser quotes unexpected arguments, which may contain a secret. The arguments before are the command.
+    /// The parser quotes unexpected arguments, which may contain a secret. The arguments before them are commands.
     private static func withoutGivenWords(_ text: String) -> String {
         CommandLine.arguments.dropFirst(2).reduce(text) { text, word in
             let given = word.hasPrefix("-") ? word.drop { $0 != "=" }.dropFirst() : word[...]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shown of an item: its attributes as text, never its value.
+// The displayed part of an item: its attributes as text, never its value.
 
 import ArgumentParser
 import Foundation
@@ -15,7 +15,7 @@ struct ListedItem {
     var label: String? { item.displayText(of: .label) }
     var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
     var accessGroup: String { item.accessGroup }
-    /// As people call it.
+    /// The usual name of the protocol.
     var protocolName: String? { item.protocol.map { ProtocolCode.name(of: $0.rawValue) } }
     var port: Int? { item.port }
     var isSynchronizable: Bool { item.synchronizable }
@@ -38,7 +38,7 @@ extension ItemClass {
     }
 }
 
-/// An accessibility class on the command line: `after-first-unlock`, `afterFirstUnlock` as in JSON, or `ck` as Apple has it.
+/// An accessibility class on the command line: `after-first-unlock`, `afterFirstUnlock` as in JSON, or Apple's `ck`.
 struct AccessibilityName: ExpressibleByArgument {
     let accessibility: Accessibility
 
@@ -53,7 +53,7 @@ struct AccessibilityName: ExpressibleByArgument {
 }
 
 extension Accessibility {
-    /// The name in small letters with hyphens.
+    /// The name in lower case with hyphens.
     fileprivate var word: String {
         name.map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
     }

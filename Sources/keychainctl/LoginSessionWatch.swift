@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What systemd-logind says about the user's sessions.
+// Events of the user's sessions from systemd-logind.
 
 import CKeychainShims
 import Foundation
 import KeychainKit
 
-/// A connection to the system bus. Anybody on the bus may pretend to be logind; all they can get is a locked vault.
+/// A connection to the system bus. Any program on the bus may impersonate logind, but can only cause the vault to be
+/// locked.
 final class LoginSessionWatch {
     enum Event {
         case locked, goingToSleep, awake
@@ -13,7 +14,7 @@ final class LoginSessionWatch {
 
     private let watch: OpaquePointer
 
-    /// - Throws: `unavailable` without libsystemd, a system bus, or the right to use it.
+    /// - Throws: `unavailable` without libsystemd, a system bus, or permission to use it.
     init() throws(KeychainError) {
         var opened: OpaquePointer?
         let result = keychain_session_watch_open(&opened)
@@ -25,7 +26,7 @@ final class LoginSessionWatch {
 
     /// Waits for the next event.
     ///
-    /// - Throws: `unavailable` if the bus has gone.
+    /// - Throws: `unavailable` if the bus is gone.
     func next() throws(KeychainError) -> Event {
         let result = keychain_session_watch_next(watch)
         switch result {
@@ -41,7 +42,7 @@ final class LoginSessionWatch {
         }
     }
 
-    /// Lets the system wait for ``allowSleep()`` before it sleeps, for some seconds at most.
+    /// Delays the system's sleep until ``allowSleep()``, for a few seconds at most.
     ///
     /// - Returns: Whether logind agreed.
     func delaySleep() -> Bool { keychain_session_watch_delay_sleep(watch) >= 0 }

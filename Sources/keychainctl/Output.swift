@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing to standard output and standard error, with every failure noticed.
+// Writing to standard output and standard error. Every failure is reported.
 
 import Foundation
 import KeychainAuthenticators
@@ -11,7 +11,7 @@ enum Output {
         try write(Data(text.utf8))
     }
 
-    /// - Parameter done: What is done, and stays if it cannot be told.
+    /// - Parameter done: What was done and remains done, even if it cannot be printed.
     static func write(_ text: String, after done: String) throws(KeychainError) {
         do throws(KeychainError) {
             try write(text)
@@ -22,7 +22,7 @@ enum Output {
 
     /// Writes bytes unchanged. Ends the program silently if the reader has closed the pipe.
     ///
-    /// - Throws: `inputOutput`, also for a full disk: it is not the vault's disk that is full.
+    /// - Throws: `inputOutput`, also for a full disk, because it is not the vault's disk.
     static func write(_ bytes: Data) throws(KeychainError) {
         try check(bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
@@ -34,20 +34,20 @@ enum Output {
         throw KeychainError(.inputOutput, "Could not write to standard output: \(reason).")
     }
 
-    /// Writes a secret, which passes through no other memory.
+    /// Writes a secret without copying it to other memory.
     static func write(_ secret: SecretBytes) throws(KeychainError) {
         try check(secret.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) })
     }
 
-    /// Something worth knowing, on standard error.
+    /// Information for the user, on standard error.
     static func note(_ message: String) { complain(message) }
 
-    /// One message on standard error. If that fails too, the exit code has to do.
+    /// A message on standard error. If writing it fails, only the exit code remains.
     static func complain(_ message: String) {
         write("keychainctl: \(message.escapingControls(keeping: "\n"))\n", to: STDERR_FILENO)
     }
 
-    /// How many columns a table may take; `nil` if standard output is no terminal: programs need whole names.
+    /// The columns of the terminal; `nil` if standard output is not a terminal, because programs need complete names.
     static var columns: Int? {
         guard Terminal.isTerminal(STDOUT_FILENO) else { return nil }
         var size = winsize()
@@ -57,7 +57,7 @@ enum Output {
     /// A question on standard error; the answer is typed after it.
     static func prompt(_ question: String) { write(question.escapingControls(), to: STDERR_FILENO) }
 
-    /// A line that the next one replaces, if standard error is a terminal.
+    /// A line that the next one overwrites, if standard error is a terminal.
     static func showProgress(_ text: String) {
         guard Terminal.isTerminal(STDERR_FILENO) else { return }
         write("\r" + text, to: STDERR_FILENO)
@@ -67,7 +67,7 @@ enum Output {
         _ = Data(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }
 
-    /// - Returns: 0, or why not all could be written.
+    /// - Returns: 0, or the error if not everything could be written.
     private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -83,7 +83,7 @@ enum Output {
         return 0
     }
 
-    /// For a descriptor that another program has set not to block.
+    /// For a descriptor that another program has made non-blocking.
     static func wait(for descriptor: Int32, _ events: Int32) {
         var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         poll(&request, 1, -1)

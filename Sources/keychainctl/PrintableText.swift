@@ -5,8 +5,8 @@ import Foundation
 import KeychainAuthenticators
 
 extension String {
-    /// `escapingControls` for JSON, where it changes nothing of the meaning: what JSON lets stand and a terminal may obey
-    /// becomes `\uXXXX`. Such characters occur only inside strings.
+    /// `escapingControls` for JSON, without changing its meaning: characters that JSON allows but a terminal may
+    /// execute become `\uXXXX`. Such characters only occur inside strings.
     var escapingControlsInJSON: String {
         var result = String.UnicodeScalarView()
         for scalar in unicodeScalars {

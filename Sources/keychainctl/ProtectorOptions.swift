@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that are to open the vault from now on, and which protector is meant.
+// New secrets that will open the vault, and the selection of a protector.
 
 import ArgumentParser
 import Foundation
@@ -25,7 +25,7 @@ struct NewSecretOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: If an option is about another kind.
+    /// - Throws: If an option belongs to another kind.
     func check(for kind: ProtectorKind) throws {
         guard kind == .passphrase || newPassphraseFd == nil else {
             throw ValidationError("--new-passphrase-fd can only be used with the kind 'passphrase'.")
@@ -39,7 +39,7 @@ struct NewSecretOptions: ParsableArguments {
         }
     }
 
-    /// The secret to set, asked for or made if it was not given.
+    /// The secret to set; it is asked for or created if it was not given.
     func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         switch kind.input {
         case .found: return ProtectorSecret(kind)
@@ -72,12 +72,12 @@ enum NewPassphrase {
 }
 
 enum RecoveryKeyOutput {
-    /// Writes the key, and only then lets it open the vault: in the other order, a full disk or a closed output would take
-    /// away the one way to open the vault.
+    /// Writes the key before it can open the vault: in the other order, a full disk or a closed output could destroy
+    /// the only way to open the vault.
     ///
-    /// It goes to standard output and nowhere else, so that it can be printed on paper without being seen.
+    /// It is only written to standard output, so that it can be printed on paper without being seen.
     ///
-    /// - Parameter secrets: Those of other kinds are not shown.
+    /// - Parameter secrets: Secrets of other kinds are not shown.
     static func showing(
         _ secrets: [ProtectorSecret], while change: () throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -104,7 +104,7 @@ enum RecoveryKeyOutput {
     }
 }
 
-/// A kind of protector, or the identity of one.
+/// A kind of protector, or the ID of one.
 enum ProtectorName: ExpressibleByArgument {
     case kind(ProtectorKind)
     case id(UUID)
@@ -122,7 +122,7 @@ enum ProtectorName: ExpressibleByArgument {
     static let help = "passphrase, recovery-key, credential, key-file, device-key, or an id"
     static let defaultCompletionKind = KindName.defaultCompletionKind
 
-    /// The one that is meant.
+    /// The selected protector.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several of the kind.
     func slot(in vault: Vault) throws(KeychainError) -> VaultStatus.Slot {
@@ -168,7 +168,7 @@ extension UnlockOptions {
         return Terminal.canAsk ? try secret(vault) : nil
     }
 
-    /// The secret that vouches for a change, if one is needed: given, or asked for.
+    /// The secret that authorizes a change, if one is needed: given, or asked for.
     ///
     /// - Parameter kind: The kind to add or change; only a passphrase or recovery key can authorize another one.
     func authority(_ vault: Vault, for kind: ProtectorKind? = nil) throws(KeychainError) -> ProtectorSecret? {

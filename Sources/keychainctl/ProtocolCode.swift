@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol of an internet password: people say "https", Apple's keychain says "htps".
+// The protocol of an internet password: the usual name is "https", Apple's code is "htps".
 
 import ArgumentParser
 
-/// The four characters that Apple's `kSecAttrProtocol…` constants hold.
+/// The four characters of Apple's `kSecAttrProtocol…` constants.
 struct ProtocolCode: ExpressibleByArgument {
     static let defaultCompletionKind = CompletionKind.list(
         (names.keys + ["http", "imap", "ldap", "pop3", "smtp"]).sorted())
@@ -17,10 +17,10 @@ struct ProtocolCode: ExpressibleByArgument {
         "telnets": "tels",
     ]
 
-    /// The usual name of a code, which the option takes as well; the code itself if there is none.
+    /// The usual name of a code, which the option also accepts; the code itself if it has none.
     static func name(of code: String) -> String { names.first { $0.value == code }?.key ?? code }
 
-    /// - Returns: `nil` for what is neither a known name nor four printable ASCII characters.
+    /// - Returns: `nil` for anything except a known name or four printable ASCII characters.
     init?(argument: String) {
         if let code = Self.names[argument.lowercased()] {
             self.code = code

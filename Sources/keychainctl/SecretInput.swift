@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what opens the vault comes from: the terminal, a descriptor, a file. It goes straight into secret memory.
+// The source of the secret that opens the vault: the terminal, a descriptor or a file. It is read directly into secret
+// memory.
 
 import Foundation
 import KeychainAuthenticators
@@ -9,17 +10,17 @@ import SecretMemory
 
 enum SecretInput {
     private static let tries = 3
-    /// More than any passphrase or key has; what is longer is refused where it is known what it should be.
+    /// More than any passphrase or key has. The code that knows its kind rejects a longer one.
     private static let limit = 8192
 
-    // MARK: - A person
+    // MARK: - The user
 
     /// - Throws: `interactionNotAllowed` without a terminal, `cancelled`.
     static func ask(_ question: String) throws(KeychainError) -> SecretBytes {
         try onTerminal { (terminal) throws(KeychainError) in try line(terminal, question) }
     }
 
-    /// A secret that is to be set: asked for until two entries are the same.
+    /// A secret to set: the user is asked until two entries are equal.
     static func askTwice(_ question: String) throws(KeychainError) -> SecretBytes {
         try onTerminal { (terminal) throws(KeychainError) in
             for _ in 1...tries {
@@ -96,7 +97,7 @@ enum SecretInput {
 }
 
 extension SecretBytes {
-    /// Without the newline that `echo` and editors put at the end.
+    /// Without the newline that `echo` and editors append.
     func withoutFinalNewline() throws(KeychainError) -> SecretBytes {
         let hasNewline = withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
         guard hasNewline else { return self }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address such as https://git.example.com:8443/team, taken apart.
+// An address such as https://git.example.com:8443/team, split into parts.
 
 import ArgumentParser
 
-/// What `--server` may hold instead of a host alone. Messages do not quote it: it may hold a token.
+/// The form of `--server` with more than a host. Messages do not quote it, because it may contain a token.
 struct ServerAddress {
     let protocolCode: ProtocolCode
     let host: String

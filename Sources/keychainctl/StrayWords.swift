@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catching what does not belong on the command line, without repeating it: it may be a secret.
+// Rejects unexpected words on the command line without repeating them, because they may be secret.
 
 import ArgumentParser
 
-/// Takes every word that no option claims. The parser's own messages would quote it, into a log perhaps.
+/// Accepts every word that belongs to no option. The parser's own messages would quote it, possibly into a log.
 struct StrayWords: ParsableArguments {
     @Argument(parsing: .allUnrecognized, help: .hidden)
     var words: [String] = []
@@ -19,7 +19,8 @@ struct StrayWords: ParsableArguments {
             "Unknown option \(option). Values never go on the command line. To list the options, use --help.")
     }
 
-    /// What of a word is surely the name of an option: the letters of `--name=…`, the first letter of `-n…`.
+    /// The part of a word that is certainly the name of an option: the letters of `--name=…`, the first letter of
+    /// `-n…`.
     private static func optionName(_ word: String) -> String? {
         if word.hasPrefix("--") {
             let name = word.dropFirst(2).prefix { $0 != "=" }

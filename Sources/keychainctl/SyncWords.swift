@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sync commands read and say.
+// Input and output of the sync commands.
 
 import ArgumentParser
 import Dispatch
@@ -20,7 +20,8 @@ struct SyncPlace: ParsableArguments {
         let path = folder.hasPrefix("/") ? folder : FileManager.default.currentDirectoryPath + "/" + folder
         guard let resolved = realpath(path, nil) else {
             throw KeychainError(
-                .unavailable, "There is no folder '\(path)'. Make it, or start what carries it, and try again.")
+                .unavailable,
+                "There is no folder '\(path)'. Create it, or start the tool that shares it, and try again.")
         }
         defer { free(resolved) }
         return .folder(String(cString: resolved))

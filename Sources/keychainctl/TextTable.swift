@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for people: columns that align in a terminal, whatever characters they hold.
+// Tables for people, whose columns align in a terminal for all characters.
 
 import KeychainAuthenticators
 
-/// Columns, each as wide as its longest cell, or narrower where a limit demands it.
+/// Columns that are as wide as their longest cell, or narrower to meet a limit.
 struct TextTable {
     let header: [String]
     let rows: [[String]]
-    /// The titles of the columns that may be cut, and then end with `…`.
+    /// The titles of the columns that may be shortened; shortened cells end with `…`.
     var cut: [String] = []
 
     private static let gap = 2
     private static let narrowest = 5
 
-    /// - Parameter limit: The columns of the terminal; `nil` to cut nothing.
+    /// - Parameter limit: The columns of the terminal; `nil` for no limit.
     func text(within limit: Int?) -> String {
         let lines = [header] + rows
         let widths = widths(lines, within: limit)
@@ -25,7 +25,7 @@ struct TextTable {
         let mayShrink = header.indices.filter { cut.contains(header[$0]) }
         let room = (limit ?? .max) - Self.gap * (header.count - 1)
         while widths.reduce(0, +) > room {
-            // The widest one first, so that short names stay whole.
+            // The widest column first, so that short names stay complete.
             guard let widest = mayShrink.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.narrowest else {
                 break
             }
@@ -43,7 +43,7 @@ struct TextTable {
 }
 
 extension String {
-    /// How many columns of a terminal it takes.
+    /// The number of terminal columns of the text.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
     fileprivate func cut(toColumns limit: Int) -> String {
@@ -59,7 +59,8 @@ extension String {
 }
 
 extension Character {
-    /// Two for a wide one, none for a mark without a letter. A cluster is as wide as its widest part; an emoji made of several takes two.
+    /// Two for a wide character, none for a mark without a letter. A cluster is as wide as its widest part; an emoji of
+    /// several parts takes two.
     fileprivate var columns: Int {
         let widest = unicodeScalars.map(\.columns).max() ?? 0
         let isEmoji = unicodeScalars.contains { $0 == "\u{FE0F}" } || unicodeScalars.allSatisfy(\.isRegionalIndicator)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that give a secret which opens the vault, and unlocking with it.
+// The options for a secret that opens the vault, and unlocking with it.
 
 import ArgumentParser
 import Foundation
@@ -8,7 +8,7 @@ import KeychainKit
 import KeychainVault
 import SecretMemory
 
-/// Where a secret is to be had.
+/// The source of a secret.
 enum SecretSource: Equatable {
     case terminal
     case descriptor(Int32)
@@ -32,7 +32,7 @@ enum SecretSource: Equatable {
 }
 
 struct UnlockOptions: ParsableArguments {
-    /// Text, not a number, in these: the parser would quote what is no number in its message, and that might be a secret.
+    /// These are text, not numbers: the parser would quote an invalid number in its message, and it might be a secret.
     @Option(help: ArgumentHelp("Read the passphrase from this open descriptor.", valueName: "number"))
     var passphraseFd: String?
 
@@ -56,7 +56,7 @@ struct UnlockOptions: ParsableArguments {
         guard all.count < 2 else { throw ValidationError("Give one secret that opens the vault, not several.") }
     }
 
-    /// What was given, and where it is to be had; `nil` if nothing was.
+    /// The given secret and its source; `nil` if none was given.
     var given: (kind: ProtectorKind, source: SecretSource)? { all.first }
 
     private var all: [(kind: ProtectorKind, source: SecretSource)] {
@@ -71,7 +71,7 @@ struct UnlockOptions: ParsableArguments {
         return found.compactMap { kind, source in source.map { (kind, $0) } }
     }
 
-    /// Whether it comes through this descriptor.
+    /// Whether the secret comes from this descriptor.
     func uses(_ descriptor: Int32) -> Bool { given?.source == .descriptor(descriptor) }
 }
 
@@ -91,14 +91,14 @@ enum Descriptors {
 extension UnlockOptions {
     private static let tries = 3
 
-    /// The secret that was given, or that the user enters.
+    /// The given secret, or one that the user enters.
     func secret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         let (kind, source): (ProtectorKind, SecretSource)
         if let given { (kind, source) = given } else { (kind, source) = (try Self.kindToAskFor(vault), .terminal) }
         return try source.secret(of: kind, vault, question: Self.question(kind))
     }
 
-    /// Tries with the given secret; a user at a prompt gets three tries.
+    /// Tries to unlock with the given secret. At a prompt the user has three tries.
     func unlock(
         _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -115,7 +115,7 @@ extension UnlockOptions {
             "No \(given.kind.name) opens \(name), so there was no prompt. Give a secret that opens it (see --help).")
     }
 
-    /// The same for what may be a backup, which may open with other secrets than the vault.
+    /// The same for a possible backup, which may open with other secrets than the vault.
     func tryGiven(
         _ vault: Vault, _ body: (ProtectorSecret) throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -123,7 +123,7 @@ extension UnlockOptions {
             do throws(KeychainError) {
                 return try body(try secret(vault))
             } catch {
-                // A recovery key typed wrong is told by its checksum, as a mistake in the input.
+                // The checksum detects a mistyped recovery key as an input error.
                 let isWrong = [.authenticationFailed, .invalidParameter].contains(error.reason)
                 guard isWrong, attempt < Self.tries, given?.source ?? .terminal == .terminal else { throw error }
                 Output.note("That does not open the vault. Try again.")
@@ -131,7 +131,7 @@ extension UnlockOptions {
         }
     }
 
-    /// Runs what needs the vault open. Unlocks the vault for this process first if a secret was given; otherwise, if it
+    /// Runs `body` with an open vault. Unlocks the vault for this process first if a secret was given; otherwise, if it
     /// is locked and there is a terminal, asks for one.
     func unlocking<Result>(
         _ vault: Vault, _ body: () throws(KeychainError) -> Result
@@ -147,7 +147,7 @@ extension UnlockOptions {
         }
     }
 
-    /// Standard input may be a pipe: the question goes to the terminal. A script that nobody watches says `none`.
+    /// Standard input may be a pipe, since the question is shown on the terminal. Unattended scripts set `none`.
     private static var mayAsk: Bool {
         Terminal.canAsk && ProcessEnvironment.current.value("KEYCHAIN_AUTHENTICATOR") != "none"
     }
@@ -156,7 +156,7 @@ extension UnlockOptions {
         try unlock(vault) { (secret) throws(KeychainError) in try vault.unlock(secret, keepingKeysIn: .process) }
     }
 
-    /// Where each process has to unlock for itself, the usual advice would not help.
+    /// If each process must unlock separately, the usual advice would not help.
     private static func locked(_ vault: Vault, _ failure: KeychainError) -> KeychainError {
         guard vault.unlockCacheInUse == .process else { return failure }
         return KeychainError(

@@ -7,7 +7,7 @@ import KeychainKit
 import KeychainVault
 import SecretMemory
 
-/// It is unrestricted, whatever entitlements the environment names: the items of every program are the user's.
+/// It is unrestricted, whatever entitlements the environment names: the items of every program belong to the user.
 struct UserKeychain {
     let vault: Vault
     private let catalog: KeychainCatalog
@@ -24,7 +24,7 @@ struct UserKeychain {
         self.catalog = catalog
     }
 
-    /// The vault, for verbs that make none.
+    /// The vault, for commands that do not create one.
     ///
     /// - Throws: `unavailable` if there is none yet.
     static func existingVault() throws(KeychainError) -> Vault {
@@ -36,7 +36,7 @@ struct UserKeychain {
         return vault
     }
 
-    /// Adds the item, or changes the one that is there in place: at every moment there is the old value or the new.
+    /// Adds the item, or changes the existing one in place: at every moment either the old or the new value is stored.
     func set(
         _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
@@ -46,17 +46,18 @@ struct UserKeychain {
         try store.save(value, for: options.account ?? "", attributes: ItemAttributes(label: label))
     }
 
-    /// The items of all classes; none is no error.
+    /// The items of all classes. It is not an error if there are none.
     func foundItems(_ filter: ItemFilter) throws(KeychainError) -> FoundItems {
         try catalog.foundItems(ItemClass.allCases, matching: filter)
     }
 
-    /// The one item that the options are about.
+    /// The item that the options select.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> KeychainItem {
         var found = try catalog.items(matching: options.filter(label: label))
-        // Of one account's items with a port, a protocol or a path and one without, the latter is meant if none is given.
+        // If the account has items with and without a port, protocol or path, and no option names these, the item
+        // without them is selected.
         let plain = found.filter(options.allowsPlace)
         if options.account != nil, plain.count == 1 { found = plain }
         guard let item = found.first else { throw .noItem }
@@ -75,8 +76,8 @@ struct UserKeychain {
         return value
     }
 
-    /// Runs a read, and warns if the vault differs from its last known state: what is read may be old, and what is not
-    /// found may have been removed. Does not check a busy vault, which would wait as long again.
+    /// Runs a read, and warns if the vault differs from its last known state: the read items may be old, and missing
+    /// items may have been removed. Does not check a busy vault, because this would wait as long again.
     func reading<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
         do throws(KeychainError) {
             let result = try body()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a value comes from: the terminal, standard input or a descriptor. Never an argument, never the environment.
+// The source of a value: the terminal, standard input or a descriptor, never an argument or the environment.
 
 import ArgumentParser
 import Foundation
@@ -8,7 +8,7 @@ import KeychainKit
 import SecretMemory
 
 struct ValueOptions: ParsableArguments {
-    /// Text, not a number: the parser would quote what is no number in its message, and that might be the value.
+    /// It is text, not a number: the parser would quote an invalid number in its message, and it might be the value.
     @Option(help: ArgumentHelp("Read the value from this open descriptor, to its end.", valueName: "number"))
     var fromFd: String?
 
@@ -23,10 +23,10 @@ struct ValueOptions: ParsableArguments {
 
     private var descriptor: Int32? { fromFd.flatMap(Descriptors.number) }
 
-    /// Where the value is read from; `nil` if the user is prompted.
+    /// The descriptor to read the value from; `nil` if the user is asked.
     var source: Int32? { descriptor ?? (Terminal.isTerminal(STDIN_FILENO) ? nil : STDIN_FILENO) }
 
-    /// The value, byte for byte.
+    /// The value, unchanged.
     ///
     /// - Parameter name: The subject of the question at the terminal.
     func readValue(for name: String) throws(KeychainError) -> Data {
@@ -46,7 +46,7 @@ private enum ValueSource {
     case descriptor(Int32)
 
     private static let tries = 3
-    /// More is a mistake (a device, a wrong file), which should not first fill the memory.
+    /// A larger input is a mistake (a device, a wrong file), and must not fill the memory first.
     private static let limit = 64 << 20
     private static let chunkSize = 1 << 16
 
@@ -62,7 +62,7 @@ private enum ValueSource {
         }
     }
 
-    // MARK: - A person
+    // MARK: - The user
 
     private static func asked(for name: String) throws(KeychainError) -> Data {
         do throws(KeychainError) {
@@ -89,7 +89,7 @@ private enum ValueSource {
         throw KeychainError(.cancelled, "The two entries differed \(tries) times.")
     }
 
-    /// What else can be done here, which the module that asks does not know.
+    /// Adds advice for this tool, which the authenticator does not know.
     private static func inWordsOfTheTool(_ failure: KeychainError) -> KeychainError {
         switch failure.reason {
         case .cancelled: KeychainError(.cancelled, failure.message + " Nothing was stored.")
@@ -145,7 +145,7 @@ private enum ValueSource {
 }
 
 extension Descriptors {
-    /// Waits if that is all it takes to read on.
+    /// Waits if reading can continue afterwards.
     static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainError) {
         let name = descriptor == STDIN_FILENO ? "standard input" : "descriptor \(descriptor)"
         switch code {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state of a vault means, in plain words.
+// The state of a vault as text.
 
 import KeychainKit
 import KeychainVault
 import SecretMemory
 
 extension VaultStatus {
-    /// What keeps strangers out: any protector opens the vault, so the weakest counts. `nil` if there is no vault.
+    /// The strength of the protection. Any protector opens the vault, so the weakest counts. `nil` if there is no
+    /// vault.
     var strength: String? {
         let kinds = Set(slots.compactMap(\.kind)).sorted { $0.number < $1.number }
         let others = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way of asking is to be used: the program's choice, else the environment's.
+// The selection of the authenticator: by the program, otherwise by the environment.
 
 // Folders, from top to bottom:
 //
-// - Choice: which way of asking is used
-// - Programs: asking by pinentry and askpass
-// - Terminal: asking on the terminal
+// - Choice: selecting an authenticator
+// - Programs: pinentry and askpass
+// - Terminal: the terminal
 // - Waiting: waiting for an answer, a cancellation or a signal
-// - .: what needs none of these
+// - .: a closure, and text that is safe to show
 
 import Foundation
 public import KeychainEngine
@@ -17,17 +17,18 @@ import Synchronization
 extension Authenticators {
     private static let chosen = Mutex<(any Authenticator)?>(nil)
 
-    /// The program's own choice, for the whole process; it wins over the environment. `nil` at first.
+    /// The program's own authenticator, for the whole process. It takes precedence over the environment. `nil` by
+    /// default.
     public static var shared: (any Authenticator)? {
         get { chosen.withLock { $0 } }
         set { chosen.withLock { $0 = newValue } }
     }
 
-    /// What the environment asks for. A library shows no prompt unless something is set.
+    /// The authenticator in the environment. A library shows no prompt unless one is set.
     ///
     /// - Returns: `nil` for `none`, or if nothing is set.
-    /// - Throws: `invalidParameter` for an unknown word, a missing variable or a path that is not absolute, `unavailable` if the
-    ///   program is not there, `unsafeLocation` if another user may change or replace it.
+    /// - Throws: `invalidParameter` for an unknown word, a missing variable or a path that is not absolute,
+    ///   `unavailable` if the program does not exist, `unsafeLocation` if another user may change or replace it.
     public static func configured(
         by environment: [String: String]
     ) throws(KeychainError) -> (any Authenticator)? {
@@ -39,10 +40,11 @@ extension Authenticators {
         }
     }
 
-    /// What may be used without having been asked to ask: `shared`, else what the environment says.
+    /// The authenticator for requests that did not ask for a prompt: `shared`, otherwise that of the environment.
     ///
-    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
-    /// - Throws: What `configured(by:)` throws.
+    /// - Parameter environment: By default, the variables that ``SecretMemory/ProcessEnvironment`` allows for this
+    ///   program.
+    /// - Throws: The errors of `configured(by:)`.
     public static func current(
         environment: [String: String] = ProcessEnvironment.current
     ) throws(KeychainError) -> (any Authenticator)? {
@@ -50,11 +52,13 @@ extension Authenticators {
         return try configured(by: environment)
     }
 
-    /// What is used when the program has asked for the person to be asked: the current one, else the terminal if there is one.
+    /// The authenticator for a program that explicitly wants the user to be asked: the current one, otherwise the
+    /// terminal if there is one.
     ///
     /// - Returns: `nil` if there is no way to ask, or if the environment says `none`.
-    /// - Parameter environment: Without one, what ``SecretMemory/ProcessEnvironment`` lets a program of these rights heed.
-    /// - Throws: What `configured(by:)` throws.
+    /// - Parameter environment: By default, the variables that ``SecretMemory/ProcessEnvironment`` allows for this
+    ///   program.
+    /// - Throws: The errors of `configured(by:)`.
     public static func forExplicitRequest(
         environment: [String: String] = ProcessEnvironment.current
     ) throws(KeychainError) -> (any Authenticator)? {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking by a program as ssh uses it: the question is its argument, the answer its output.
+// Asking with an askpass program, as ssh does: the question is its argument, the answer its output.
 
 import Foundation
 public import KeychainEngine
 import SecretMemory
 
-/// Runs a program (such as `ssh-askpass`) with the question as its only argument, and takes the first line that it prints
-/// as the answer. An exit code other than 0 means that the person cancelled.
+/// Runs a program (such as `ssh-askpass`) with the question as its only argument, and reads the first line of its
+/// output as the answer. A nonzero exit code means that the user cancelled.
 ///
 /// ```swift
 /// Authenticators.shared = AskpassAuthenticator(program: "/usr/bin/ssh-askpass")
 /// ```
 ///
-/// For a new secret it is run twice. Other users of the machine see the question in the list of processes.
+/// For a new secret the program runs twice. Other users of the machine see the question in the list of processes.
 ///
 /// Does not protect against the program itself.
 public struct AskpassAuthenticator: Authenticator {
@@ -25,14 +25,15 @@ public struct AskpassAuthenticator: Authenticator {
 
     /// - Parameters:
     ///   - program: The full path; checked at each question.
-    ///   - timeout: For one question, the second entry of a new secret included.
+    ///   - timeout: For one question, including the second entry of a new secret.
     public init(program: String, timeout: Duration = Authenticators.timeout) {
         self.program = Program(path: program)
         self.timeout = timeout
     }
 
-    /// - Throws: `cancelled`, `timedOut`, `tooLarge` for an answer above 1024 bytes, `unavailable` if there is no such program,
-    ///   `invalidParameter` for a path that is not absolute, `unsafeLocation` if another user may change or replace it.
+    /// - Throws: `cancelled`, `timedOut`, `tooLarge` for an answer above 1024 bytes, `unavailable` if the program does
+    ///   not exist, `invalidParameter` for a path that is not absolute, `unsafeLocation` if another user may change or
+    ///   replace it.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
         return try question.settle(methods: methods) { (prompt) throws(KeychainError) in
@@ -54,7 +55,7 @@ public struct AskpassAuthenticator: Authenticator {
         return line
     }
 
-    /// The pipe stays open until the program has ended: it may go on printing, and would die of a closed one.
+    /// The pipe stays open until the program has ended, because a program that writes to a closed pipe is killed.
     private func firstLine(_ pipe: Channel, _ waiting: Waiting) throws(KeychainError) -> SecretBytes? {
         let output = SecretBuffer(capacity: Self.longestAnswer + 1)
         while true {

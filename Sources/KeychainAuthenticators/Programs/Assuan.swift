@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol that pinentry speaks: lines of at most 1000 bytes, with percent signs for what may not be in a line.
+// The Assuan protocol of pinentry: lines of at most 1000 bytes, in which special characters are percent-encoded.
 
 import Foundation
 import SecretMemory
 
 enum Assuan {
-    /// More than any server may send (1000 and the line's end).
+    /// More than a server may send (1000 and the line end).
     static let longestLine = 2048
-    /// More than pinentry lets a person type.
+    /// More than pinentry lets the user enter.
     static let longestData = 8192
     private static let longestParameter = 900
 
-    /// A text as the parameter of a command, cut where the line would become too long.
+    /// Encodes text as the parameter of a command, shortened if the line would be too long.
     ///
-    /// - Parameter text: Without control characters, except line breaks that are meant.
+    /// - Parameter text: Without control characters, except intended line breaks.
     static func parameter(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -30,7 +30,7 @@ enum Assuan {
         return result
     }
 
-    /// A button's name: pinentry takes one underscore for the mark of a key.
+    /// The name of a button. pinentry interprets a single underscore as the mark of a shortcut.
     static func buttonName(_ text: String) -> String {
         parameter(
             text.escapingControls().split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__"))
@@ -38,7 +38,7 @@ enum Assuan {
 
     /// Adds decoded bytes to `data`.
     ///
-    /// - Returns: `false` for a percent sign without two digits, or too much.
+    /// - Returns: `false` for a percent sign without two digits, or if there is no room.
     static func decode(_ line: SecretBuffer, _ range: Range<Int>, into data: SecretBuffer) -> Bool {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -65,7 +65,7 @@ enum Assuan {
     }
 }
 
-/// What a server's line says. The data itself is not in it.
+/// The kind of a server's line, without the data.
 enum AssuanLine: Equatable {
     case ok
     case error(Int)
@@ -74,7 +74,7 @@ enum AssuanLine: Equatable {
     case comment
     case garbage
 
-    /// - Parameter line: Without its end.
+    /// - Parameter line: Without its line end.
     init(_ line: SecretBuffer, length: Int) {
         let start = String(decoding: (0..<min(length, 4)).map { line[$0] }, as: UTF8.self)
         if start.hasPrefix("D ") {

@@ -5,7 +5,7 @@ import Foundation
 import KeychainEngine
 import SecretMemory
 
-/// What came back for one command.
+/// The reply to one command.
 enum AssuanReply {
     case ok(data: SecretBytes?, keywords: Set<String>)
     case error(code: Int)
@@ -14,7 +14,7 @@ enum AssuanReply {
 }
 
 final class AssuanConnection {
-    /// Lines before the answer: some are usual, an endless stream is not.
+    /// The maximum number of lines before the answer: a few are usual, an endless stream is not.
     private static let mostLines = 1000
 
     private let channel: Channel
@@ -26,16 +26,16 @@ final class AssuanConnection {
         self.program = program
     }
 
-    /// Sends a command and waits for the answer to it.
+    /// Sends a command and waits for its answer.
     ///
-    /// - Parameter line: Without the line's end; parameters encoded.
+    /// - Parameter line: Without the line end; parameters are encoded.
     /// - Throws: `cancelled`, `timedOut`, `unavailable` if the answer is not Assuan.
     func exchange(_ line: String, _ waiting: Waiting) throws(KeychainError) -> AssuanReply {
         try send(line, waiting)
         return try reply(waiting)
     }
 
-    /// A peer that no longer listens is noticed when reading.
+    /// A peer that no longer reads is detected when reading.
     func send(_ line: String, _ waiting: Waiting) throws(KeychainError) {
         var rest = Data((line + "\n").utf8)[...]
         #if canImport(Darwin)

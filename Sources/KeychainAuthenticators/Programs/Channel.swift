@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What connects this program with one that it starts.
+// The connection to a program that this program starts.
 
 import CKeychainShims
 import Foundation
 import KeychainEngine
 
-/// Two connected descriptors, closed on exec; ours does not block.
+/// Two connected descriptors, closed on exec. Ours does not block.
 final class Channel {
     let ours: Int32
     private(set) var theirs: Int32
@@ -19,7 +19,7 @@ final class Channel {
     /// From the other program to this one.
     static func pipe() throws(KeychainError) -> Channel {
         var ends: [Int32] = [-1, -1]
-        // Another thread may start a program at any time, which would keep our pipe open.
+        // Another thread may start a program at any time, which must not inherit our pipe.
         guard keychain_pipe(&ends) == 0 else { throw .noDescriptors }
         return Channel(ours: ends[0], theirs: ends[1])
     }
@@ -40,7 +40,7 @@ final class Channel {
         return Channel(ours: ends[0], theirs: ends[1])
     }
 
-    /// To be done once the other program has its copy, or its end would never be noticed.
+    /// Call it after the other program has its copy. Otherwise its end would not be detected.
     func closeTheirs() {
         if theirs >= 0 { close(theirs) }
         theirs = -1

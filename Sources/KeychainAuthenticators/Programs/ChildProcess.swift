@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another program, started without a shell and reaped in any case.
+// Another program, started without a shell, and always reaped.
 
 import CKeychainShims
 import Foundation
@@ -17,13 +17,14 @@ final class ChildProcess {
     #endif
 
     private static let nap = Duration.milliseconds(10)
-    /// How long a program may take to leave the terminal in order.
+    /// How long a program may take to restore the terminal.
     private static let grace = Duration.seconds(1)
 
     private let identifier: pid_t
     private var isReaped = false
 
-    /// Starts `program` with the ``ProcessEnvironment`` and standard error of this process, and nothing else that is open here.
+    /// Starts `program` with the ``ProcessEnvironment`` and standard error of this process. It inherits no other
+    /// descriptors.
     ///
     /// - Parameters:
     ///   - output: Becomes its standard output.
@@ -43,7 +44,7 @@ final class ChildProcess {
         self.identifier = identifier
     }
 
-    /// The output first: the descriptor may be number 0, which the input takes then.
+    /// The output first: the descriptor may be number 0, which the input takes next.
     private static func actions(output: Int32, input: Int32?) -> FileActions {
         var actions = FileActions()
         posix_spawn_file_actions_init(&actions)
@@ -53,13 +54,12 @@ final class ChildProcess {
         } else {
             posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         }
-        // Where the C library has no such action, the program gets what this one opened without close-on-exec.
+        // If the C library does not support this, the program inherits descriptors without close-on-exec.
         _ = keychain_spawn_close_others(&actions, STDERR_FILENO + 1)
         return actions
     }
 
-    /// Signals are as a program expects them, whatever this one does with them; but if this one does not stop on ^Z, the
-    /// other must not either.
+    /// Signals have their defaults in the program. If this process ignores ^Z, the program must ignore it too.
     private static func attributes() -> SpawnAttributes {
         var attributes = SpawnAttributes()
         posix_spawnattr_init(&attributes)
@@ -76,12 +76,12 @@ final class ChildProcess {
         return attributes
     }
 
-    // MARK: - The end
+    // MARK: - End
 
     /// Waits until the program has ended.
     ///
-    /// - Returns: Its exit code, 128 and the number for a signal; `nil` if the host program's own waiting took it away.
-    /// - Throws: `cancelled`, `timedOut`; the program goes on.
+    /// - Returns: Its exit code, or 128 plus the number of a signal; `nil` if the host program has already reaped it.
+    /// - Throws: `cancelled`, `timedOut`; the program continues.
     func exitCode(_ waiting: Waiting) throws(KeychainError) -> Int32? {
         while true {
             if case .ended(let code) = reap() { return code }
@@ -89,11 +89,11 @@ final class ChildProcess {
         }
     }
 
-    /// Sees to it that the program is gone: after `grace` it is asked to end, after a second more it is killed.
+    /// Ends the program: after `grace` it is asked to end, and after another second it is killed.
     func end(grace: Duration = .zero) {
         if isGone(within: grace) { return }
         kill(identifier, SIGTERM)
-        // A program that was stopped ends only if it goes on.
+        // A stopped program only ends after it continues.
         kill(identifier, SIGCONT)
         if isGone(within: Self.grace) { return }
         kill(identifier, SIGKILL)
@@ -111,7 +111,7 @@ final class ChildProcess {
         return true
     }
 
-    /// Once reaped, the number may belong to another process: it is never used again.
+    /// After reaping, the number may belong to another process, so it is not used again.
     private func reap() -> State {
         if isReaped { return .ended(nil) }
         var status: Int32 = 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said to a pinentry program, and what its answers mean.
+// The commands for a pinentry program, and the meaning of its answers.
 
 import Foundation
 import KeychainEngine
@@ -7,7 +7,7 @@ import SecretMemory
 
 struct Pinentry {
     private static let title = "Keychain"
-    /// The lower half of an error code; the upper says which library it is from.
+    /// The lower half of an error code; the upper half identifies the library.
     private static let cancelled = 99
     private static let fullyCancelled = 198
     private static let timedOut = 62
@@ -15,7 +15,7 @@ struct Pinentry {
     let connection: AssuanConnection
     let program: Program
     let waiting: Waiting
-    /// For what needs no person.
+    /// The timeout for commands that do not need the user.
     let patience: Duration
     let terminal: String?
 
@@ -54,20 +54,20 @@ struct Pinentry {
     private func describe(_ prompt: Prompt, isNew: Bool) throws(KeychainError) {
         try set("SETDESC " + Assuan.parameter(prompt.reason))
         try set("SETPROMPT " + Assuan.parameter(prompt.label))
-        // Some forget it after showing it once, some do not: it is sent when there is one.
+        // Some programs clear the error after showing it once, others do not, so it is always sent.
         if let complaint = prompt.complaint { try set("SETERROR " + Assuan.parameter(complaint)) }
         guard isNew, !prompt.isRepetition else { return }
         try set("SETREPEAT " + AuthenticationQuestion.repetition)
         try set("SETREPEATERROR " + AuthenticationQuestion.difference)
     }
 
-    /// A program may not know a setting; it asks all the same.
+    /// A program that does not know a setting can still ask.
     private func set(_ line: String) throws(KeychainError) {
         let reply = try withPatience { (waiting) throws(KeychainError) in try connection.exchange(line, waiting) }
         if case .end = reply { throw program.unavailable("it ended before it asked") }
     }
 
-    /// A program that does not answer where no person is needed will not ask one either.
+    /// A program that does not answer without the user will not ask the user either.
     private func withPatience(
         _ body: (Waiting) throws(KeychainError) -> AssuanReply
     ) throws(KeychainError) -> AssuanReply {
@@ -81,7 +81,7 @@ struct Pinentry {
     private func entry() throws(KeychainError) -> Entry {
         switch try connection.exchange("GETPIN", waiting) {
         case .ok(let secret, let keywords): return Entry(secret: secret, wasRepeated: keywords.contains("PIN_REPEATED"))
-        // Some just end on ^C.
+        // Some programs just end on ^C.
         case .end: throw .cancelledQuestion
         case .error(let code): throw failure(code)
         }
@@ -94,7 +94,7 @@ struct Pinentry {
         default: break
         }
         let failure = program.unavailable("it answered with error \(code)")
-        // Most likely it needs what it was not given.
+        // It probably needs a terminal.
         return terminal == nil ? KeychainError(.interactionNotAllowed, failure.message) : failure
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking by a pinentry program, as GnuPG does.
+// Asking with a pinentry program, as GnuPG does.
 
 import Foundation
 public import KeychainEngine
 import SecretMemory
 
-/// Has a pinentry program ask, in a window or on the terminal, whatever that program is made for.
+/// Asks with a pinentry program, in a window or on the terminal.
 ///
 /// ```swift
 /// Authenticators.shared = PinentryAuthenticator(program: "/usr/bin/pinentry-gnome3")
 /// ```
 ///
-/// If the program has a terminal, ^C there cancels the question, and signals are treated as by `TerminalAuthenticator`; ^Z stops
-/// both programs.
+/// If the program has a terminal, ^C there cancels the question, and signals are handled as by `TerminalAuthenticator`.
+/// ^Z stops both programs.
 ///
 /// Does not protect against the pinentry program itself.
 public struct PinentryAuthenticator: Authenticator {
@@ -23,20 +23,20 @@ public struct PinentryAuthenticator: Authenticator {
 
     /// - Parameters:
     ///   - program: The full path; checked at each question.
-    ///   - timeout: For one question, the second entry of a new secret included.
+    ///   - timeout: For one question, including the second entry of a new secret.
     public init(program: String, timeout: Duration = Authenticators.timeout) {
         self.init(program: program, timeout: timeout, patience: .seconds(10))
     }
 
-    /// - Parameter patience: How long the program may take for what needs no person.
+    /// - Parameter patience: The timeout for commands that do not need the user.
     package init(program: String, timeout: Duration, patience: Duration) {
         self.program = Program(path: program)
         self.timeout = timeout
         self.patience = patience
     }
 
-    /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` if the program needs a terminal and there is none that it may
-    ///   use, `unavailable` if it cannot be run or does not answer as it should, `invalidParameter` for a path that is not
+    /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` if the program needs a terminal and cannot use one,
+    ///   `unavailable` if it cannot be run or does not follow the protocol, `invalidParameter` for a path that is not
     ///   absolute, `unsafeLocation` if another user may change or replace it.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
         let waiting = try Waiting(question.cancellation, timeout: timeout)
@@ -50,7 +50,7 @@ public struct PinentryAuthenticator: Authenticator {
         }
     }
 
-    /// In the background of the terminal a window may still be shown, but the terminal must be left alone.
+    /// In the background a program may still show a window, but must not use the terminal.
     private func usableTerminal() -> ControllingTerminal? {
         do throws(KeychainError) {
             let terminal = try ControllingTerminal()

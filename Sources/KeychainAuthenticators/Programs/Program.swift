@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that a person's secret is entrusted to.
+// A program that handles the user's secret.
 
 import Foundation
 import KeychainEngine
 import SecretMemory
 
-/// A path that was given by the program or the environment.
+/// A path from the program or the environment.
 struct Program {
     let path: String
 
     /// Its name in messages.
     var shown: String { path.escapingControls() }
 
-    /// What a mistake looks like: a name that depends on the current folder, a file that everybody may change, or replace in one
-    /// of the folders on the way to it. They have to belong to root or the user; writing through a group is not looked at.
+    /// Checks for mistakes: a path relative to the current folder, and a file or a folder above it that every user may
+    /// change or replace. All of them must belong to root or the user. Write permission of a group is not checked.
     ///
-    /// - Throws: `invalidParameter` for a path that is not absolute, `unavailable` if there is nothing to run, `unsafeLocation`.
+    /// - Throws: `invalidParameter` for a path that is not absolute, `unavailable` if there is no such program,
+    ///   `unsafeLocation`.
     func check() throws(KeychainError) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw KeychainError(

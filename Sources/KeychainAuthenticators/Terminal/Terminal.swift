@@ -2,13 +2,13 @@
 // Asking for a secret on the terminal. The rules:
 //
 // 1. The question goes to /dev/tty, not to standard output, which may be a file.
-// 2. Nothing typed is shown. What was typed before the question, and the rest of a paste after it, is thrown away: it
-//    must neither become the answer unseen nor reach the shell.
-// 3. However the question ends, the terminal is left as it was found: the signals that would end or stop the program
+// 2. Input is not shown. Input before the question, and the rest of a paste after it, is discarded: it must neither
+//    become the answer unseen nor reach the shell.
+// 3. However the question ends, the terminal is restored: the signals that would end or stop the program
 //    are caught while echo is off. After SIGKILL, and while stopped by SIGSTOP, echo stays off until the shell restores
 //    it.
-// 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled". ^Z stops the program at once, with the terminal as
-//    it was found. Once it goes on, the question is shown again; what was typed before and meanwhile is thrown away.
+// 4. ^C, ^D on an empty line, ^\, SIGTERM and a hang-up mean "cancelled". ^Z restores the terminal and stops the
+//    program at once. When it continues, the question is shown again; input from before and meanwhile is discarded.
 // 5. A line is read by the terminal's own line editor, so erasing works as usual. That editor takes at most 4095 bytes
 //    and drops the rest, so a line of that length is refused rather than cut.
 // 6. There is no prompt from the background: the program would be stopped, or read input that is meant for another
@@ -29,7 +29,8 @@ package struct Terminal {
     /// signal, as its shell expects.
     package static var cancellingSignal: Int32? { HeldSignals.cancelling }
 
-    /// Whether a question would be shown: the program has a terminal, and is in its foreground. Standard input may be anything.
+    /// Whether a question would be shown: the program has a terminal, and is in its foreground. Standard input does not
+    /// matter.
     package static var canAsk: Bool {
         do throws(KeychainError) {
             return try ControllingTerminal().isForeground
@@ -44,8 +45,8 @@ package struct Terminal {
     ///
     /// - Parameters:
     ///   - timeout: For the whole dialogue.
-    ///   - isPassingOn: Whether SIGTERM and SIGHUP reach the program after they have cancelled the dialogue.
-    /// - Throws: What `dialogue` throws, `interactionNotAllowed` without a terminal or from its background.
+    ///   - isPassingOn: Whether SIGTERM and SIGHUP are passed to the program after they have cancelled the dialogue.
+    /// - Throws: The errors of `dialogue`, `interactionNotAllowed` without a terminal or in its background.
     package static func ask<Answer>(
         cancellation: AuthenticationCancellation = AuthenticationCancellation(), timeout: Duration? = nil,
         isPassingOn: Bool = false, _ dialogue: (Terminal) throws(KeychainError) -> Answer
@@ -66,7 +67,7 @@ package struct Terminal {
         settings.c_lflag |= tcflag_t(ICANON | ISIG)
     }
 
-    /// Shows `question` and reads one line, without its end.
+    /// Shows `question` and reads one line, without its line end.
     ///
     /// - Returns: `nil` for an empty line.
     /// - Throws: `cancelled` for ^C, ^D and the signals, `tooLarge` for a line that the terminal cuts, `timedOut`.
@@ -99,7 +100,7 @@ package struct Terminal {
         }
     }
 
-    /// A terminal that cannot be written to cannot be read from either, and that is noticed there.
+    /// A terminal that cannot be written to cannot be read either; reading reports the error.
     private func canGoOn() -> Bool {
         guard errno == EAGAIN || errno == EINTR else { return false }
         do throws(KeychainError) {

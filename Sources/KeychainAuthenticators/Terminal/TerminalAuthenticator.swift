@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking on the terminal that the program was started from.
+// Asking on the program's terminal.
 
 public import KeychainEngine
 
@@ -9,17 +9,18 @@ public import KeychainEngine
 /// Authenticators.shared = TerminalAuthenticator()
 /// ```
 ///
-/// ^C and ^D cancel; ^Z stops the program, and the question is shown again when it goes on. For the length of a question, SIGINT,
-/// SIGQUIT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT are caught, and so is every other signal that would end the program and for which it
-/// has no handler of its own: the terminal is restored first. Afterwards the program's handlers and masks are as they were, and it
-/// is sent the SIGTERM or SIGHUP that came meanwhile. After SIGKILL the terminal shows nothing that is typed: `stty echo` helps.
+/// ^C and ^D cancel. ^Z stops the program, and the question is shown again when it continues. During a question,
+/// SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT are caught, and so is every other signal that would end the
+/// program and has no handler: the terminal is restored first. Afterwards the program's handlers and masks are
+/// restored, and it gets a SIGTERM or SIGHUP that arrived meanwhile. After SIGKILL the terminal does not show input:
+/// `stty echo` helps.
 ///
 /// Does not protect against another program of the same user that reads the terminal or shows the same prompt.
 public struct TerminalAuthenticator: Authenticator {
     public let methods = Set.secrets
     private let timeout: Duration
 
-    /// - Parameter timeout: For one question, the second entry of a new secret included.
+    /// - Parameter timeout: For one question, including the second entry of a new secret.
     public init(timeout: Duration = Authenticators.timeout) { self.timeout = timeout }
 
     /// - Throws: `cancelled`, `timedOut`, `interactionNotAllowed` without a terminal or in its background, `tooLarge` for a
@@ -39,6 +40,6 @@ public struct TerminalAuthenticator: Authenticator {
 }
 
 extension Set<AuthenticationMethod> {
-    /// What can be typed.
+    /// The secrets that can be typed.
     static let secrets: Self = [.passphrase, .applicationPassword]
 }

@@ -4,14 +4,14 @@
 public import KeychainEngine
 
 extension Authenticator {
-    /// Asks on a thread of its own, so that a question that is open for minutes takes none of the few threads on which
-    /// Swift runs all tasks. Cancelling the task cancels the question.
+    /// Asks on a separate thread, so that a question that is open for minutes does not block a thread of Swift's pool.
+    /// Cancelling the task cancels the question.
     ///
     /// ```swift
     /// let answer = try await authenticator.askDetached(AuthenticationQuestion(.passphrase, reason: "Unlock the vault"))
     /// ```
     ///
-    /// - Throws: What `ask` throws.
+    /// - Throws: The errors of `ask`.
     public func askDetached(
         _ question: AuthenticationQuestion
     ) async throws(KeychainError) -> AuthenticationAnswer {

@@ -10,7 +10,7 @@
 /// | Variable | Value |
 /// |---|---|
 /// | `KEYCHAIN_AUTHENTICATOR` | `terminal`, `pinentry`, `askpass` or `none` |
-/// | `KEYCHAIN_PINENTRY` | full path of the pinentry program; else the first of the usual ones |
+/// | `KEYCHAIN_PINENTRY` | full path of the pinentry program; by default the first existing one of the usual paths |
 /// | `KEYCHAIN_ASKPASS` | full path of the askpass program; alone it implies `askpass` |
 ///
 /// Does not protect against an attacker who sets the environment of the program and so chooses the authenticator. A

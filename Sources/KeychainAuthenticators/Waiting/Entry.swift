@@ -18,21 +18,21 @@ struct Prompt {
 
 /// The user's input.
 struct Entry {
-    /// `nil` if nothing was.
+    /// `nil` if the user entered nothing.
     let secret: SecretBytes?
-    /// Whether the authenticator already had it entered twice.
+    /// Whether the authenticator has already asked twice.
     var wasRepeated = false
 }
 
 extension AuthenticationQuestion {
-    /// Enough for a dialogue; it also limits how often a broken program is run.
+    /// Enough for a dialogue. It also limits how often a broken program is run.
     private static let tries = 3
     static let repetition = "Enter it again:"
     static let difference = "The two entries differ."
 
     /// Asks until there is an answer.
     ///
-    /// - Throws: What `ask` throws, and `cancelled` after three entries that are no answer.
+    /// - Throws: The errors of `ask`, and `cancelled` after three entries that are not an answer.
     func settle(
         methods: Set<AuthenticationMethod>, _ ask: (Prompt) throws(KeychainError) -> Entry
     ) throws(KeychainError) -> AuthenticationAnswer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catching signals for the length of a question, so that a program is never ended or stopped with echo off.
+// Catches signals during a question, so that a program is never ended or stopped with echo off.
 
 import Foundation
 import KeychainEngine
@@ -7,19 +7,21 @@ import Synchronization
 
 /// The rules:
 ///
-/// 1. ^C and ^\ cancel the question, whatever the program does with them otherwise.
+/// 1. ^C and ^\ cancel the question, even if the program handles or ignores them.
 /// 2. SIGTERM and a hang-up cancel it too, unless the program ignores them.
 /// 3. ^Z stops the program at once, unless the program ignores it.
-/// 4. Handlers belong to the whole process and a signal may arrive on any of its threads, so the handler only writes its
-///    number into a pipe that the asking thread waits for. That thread lets them in, even if all others hold them back.
-/// 5. Afterwards all is as it was; what did not serve to cancel is sent again, for the program's own handlers.
+/// 4. Handlers belong to the whole process, and a signal may arrive on any of its threads. So the handler only writes
+///    the signal's number into a pipe, and the asking thread reads it. That thread accepts the signals even if all
+///    others block them.
+/// 5. Afterwards everything is restored. Signals that did not cancel the question are sent again, for the program's own
+///    handlers.
 ///
-/// What else would end the program is left to `keychain_terminal_guard`.
+/// `keychain_terminal_guard` handles the other signals that would end the program.
 final class HeldSignals {
     /// What a signal requires of the asking thread.
     enum Request {
         case cancel
-        /// To call ``stop()`` once the terminal is restored.
+        /// Call ``stop()`` after the terminal is restored.
         case stop
         /// The program was stopped in another way (SIGSTOP) and continues.
         case goOn
@@ -37,9 +39,10 @@ final class HeldSignals {
     /// Becomes readable when a signal has arrived.
     var descriptor: Int32 { pipe.reading }
 
-    /// Catches signals for the length of `body`. Only one question at a time may do so (see `Turn`).
+    /// Catches signals during `body`. Only one question at a time may do so (see `Turn`).
     ///
-    /// - Parameter isPassingOn: Whether SIGTERM and SIGHUP reach the program after they have cancelled the question.
+    /// - Parameter isPassingOn: Whether SIGTERM and SIGHUP are passed to the program after they have cancelled the
+    ///   question.
     static func during<Result>(
         isPassingOn: Bool, _ body: (HeldSignals) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
@@ -79,7 +82,7 @@ final class HeldSignals {
         if CaughtSignal.isDefault(SIGCONT) { actions.append(CaughtSignal(SIGCONT)) }
     }
 
-    /// The requests of the signals that arrived, one after the other; `nil` if none is left.
+    /// The requests of the received signals, one after another; `nil` if there are no more.
     func next() -> Request? {
         guard let number = pipe.next().map(Int32.init) else { return nil }
         if number == SIGTSTP { return .stop }
@@ -135,8 +138,8 @@ final class HeldSignals {
         waitingForTheEnd = []
     }
 
-    /// On this thread, what is caught comes through, and reading or changing the terminal from the background is an error,
-    /// which otherwise would stop the program.
+    /// This thread accepts the caught signals. Reading or changing the terminal from the background fails with an error
+    /// instead of stopping the program.
     private func setMask() -> sigset_t {
         var before = sigset_t()
         pthread_sigmask(SIG_UNBLOCK, [Self.signalSet(actions.map(\.number))], &before)

@@ -16,7 +16,7 @@ enum Turn {
         let pipe = try pipe()
         while pipe.next() == nil { try waiting.wait(for: pipe.reading, POLLIN) }
         defer { pipe.wake() }
-        // Its turn may have come just as it was cancelled.
+        // The turn may have been granted just as the question was cancelled.
         try waiting.check()
         return try body()
     }

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainEngine
 
-/// Waits for descriptors until the question is cancelled, a signal interrupts it, or the time is up.
+/// Waits for descriptors until the question is cancelled, a signal interrupts the wait, or the timeout is reached.
 struct Waiting {
     private let cancelled: WakePipe
     private let registration: AuthenticationCancellation.Registration
@@ -14,19 +14,19 @@ struct Waiting {
     init(_ cancellation: AuthenticationCancellation, timeout: Duration?) throws(KeychainError) {
         let cancelled = try WakePipe()
         self.cancelled = cancelled
-        // It keeps the pipe: a cancellation may come while the last wait ends on another thread.
+        // The closure keeps the pipe: a cancellation may arrive while the last wait ends on another thread.
         registration = cancellation.onCancel { cancelled.wake() }
         deadline = timeout.map { ContinuousClock.now + $0 }
     }
 
-    /// The same, interrupted by signals too.
+    /// The same, also interrupted by signals.
     func breaking(for signals: HeldSignals) -> Waiting {
         var copy = self
         copy.signals = signals
         return copy
     }
 
-    /// The same with less time.
+    /// The same with a shorter timeout.
     func limited(to limit: Duration) -> Waiting {
         var copy = self
         let end = ContinuousClock.now + limit
@@ -34,10 +34,10 @@ struct Waiting {
         return copy
     }
 
-    /// What a wait ended with.
+    /// The reason for the end of a wait.
     enum Event {
         case ready, late
-        /// What `HeldSignals.Request` says.
+        /// As in `HeldSignals.Request`.
         case stop, goOn
     }
 
@@ -67,7 +67,7 @@ struct Waiting {
     /// - Throws: `cancelled`, `timedOut` if the wait is over already.
     func check() throws(KeychainError) { try pause(.zero) }
 
-    /// Lets some time pass.
+    /// Waits for some time.
     ///
     /// - Throws: `cancelled`, `timedOut`.
     func pause(_ length: Duration) throws(KeychainError) {
@@ -82,7 +82,7 @@ struct Waiting {
         }
     }
 
-    /// `poll` and not `select`, which knows no descriptors above 1023: a host program may have many.
+    /// `poll` and not `select`, which does not support descriptors above 1023: a host program may have many.
     private func next(
         _ descriptor: Int32, _ events: Int32, before end: ContinuousClock.Instant?
     ) throws(KeychainError) -> Event {

@@ -6,9 +6,9 @@ package import KeychainEngine
 import SecretMemory
 
 package enum WaitingThread {
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on a separate thread.
     ///
-    /// - Throws: `unavailable`; `body` is not run then.
+    /// - Throws: `unavailable`; `body` does not run then.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(KeychainError) {
         let code = BlockingThread.start(body)
         guard code != 0 else { return }

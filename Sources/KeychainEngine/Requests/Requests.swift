@@ -34,7 +34,8 @@ public struct Requests {
         return found.items
     }
 
-    /// The same with the number of items that may match and cannot be opened. That there are only such is no error.
+    /// The same with the number of items that may match and cannot be opened. It is not an error if there are only such
+    /// items.
     package func select(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> SelectedItems {
         try query.checkIsWanted()
         guard !query.isForIdentities else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encryption for a public key: RSA, RSA with AES-GCM, and ECIES, byte for byte as Apple's.
+// Encryption for a public key: RSA, RSA with AES-GCM, and ECIES, compatible with Apple's.
 
 import Crypto
 import CryptoExtras
@@ -104,7 +104,8 @@ extension PrivateKey {
 }
 
 extension SixteenByteGCM {
-    /// The key, and where it is derived the initialization vector, from the shared secret and the sender's public key.
+    /// Derives the key, and for some algorithms the initialization vector, from the shared secret and the sender's
+    /// public key.
     fileprivate init(
         _ secret: SharedSecret, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector, recipient: PublicKey,
         sender: PublicKey

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which key supports which algorithm for which operation. The operations ask this first, so that none fails later for want
-// of support.
+// Which key supports which algorithm for which operation. Operations check this first, so that none fails later because
+// of a missing algorithm.
 
-/// What is done with a key, with the numbers of `SecKeyOperationType`.
+/// An operation with a key. The numbers are those of `SecKeyOperationType`.
 public enum KeyOperation: Int, Hashable, Sendable, CaseIterable {
     case sign = 0
     case verify = 1
@@ -60,7 +60,8 @@ extension KeyAlgorithm {
         }
     }
 
-    /// The least size of an RSA block, in bytes. Signatures with PSS are verified, and found wrong, with smaller keys too.
+    /// The minimum size of an RSA block, in bytes. Signatures with PSS can be verified, with the result `false`, with
+    /// smaller keys too.
     private func leastBlock(for operation: KeyOperation) -> Int {
         switch self {
         case .rsaSignaturePSS(let input): operation == .sign ? 2 * input.hash.byteCount + 2 : 0

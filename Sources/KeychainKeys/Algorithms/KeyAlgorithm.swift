@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every algorithm of SecKey, by the names that Apple gives them.
+// The algorithms of SecKey, by Apple's names.
 
 /// An algorithm for signatures, encryption or agreement on a secret.
 ///
@@ -7,13 +7,13 @@
 /// let algorithm = KeyAlgorithm(rawValue: "algid:sign:ECDSA:message-X962:SHA256")
 /// ```
 public enum KeyAlgorithm: Hashable, Sendable {
-    /// What is signed: a message that is hashed first, or a digest of exactly the length of the hash.
+    /// The input of a signature: a message that is hashed first, or a digest of exactly the length of the hash.
     public enum Input: Hashable, Sendable {
         case message(KeyHash)
         case digest(KeyHash)
     }
 
-    /// How the two numbers of an ECDSA signature are written.
+    /// The encoding of the two numbers of an ECDSA signature.
     public enum SignatureFormat: Hashable, Sendable, CaseIterable {
         /// SEQUENCE { r, s }.
         case der
@@ -21,20 +21,20 @@ public enum KeyAlgorithm: Hashable, Sendable {
         case raw
     }
 
-    /// The curves here have cofactor 1, so that both give the same.
+    /// The curves here have cofactor 1, so both give the same result.
     public enum Agreement: String, Hashable, Sendable, CaseIterable {
         case standard = "ECDH"
         case cofactor = "ECDHC"
     }
 
-    /// Where the initialization vector of ECIES comes from.
+    /// The source of the initialization vector of ECIES.
     public enum InitializationVector: Hashable, Sendable, CaseIterable {
         case zero
         case derived
     }
 
     case rsaSignatureRaw
-    /// The caller's bytes are padded as they are.
+    /// The caller's bytes are padded unchanged.
     case rsaSignaturePKCS1Raw
     case rsaSignaturePKCS1(Input)
     case rsaSignaturePSS(Input)

@@ -6,14 +6,14 @@ public import Foundation
 public import SecretMemory
 
 extension PrivateKey {
-    /// The most that the derivation gives.
+    /// The maximum length of a derived result.
     public static let largestExchangeResult = 16 << 20
 
     /// - Parameters:
-    ///   - size: How many bytes to derive; only read, and then needed, for algorithms with a derivation.
-    ///   - sharedInfo: What else is derived from.
-    /// - Throws: `KeyFailure.invalidPeer` for a key of another curve; `KeyFailure.algorithmNotSupported` for one that does
-    ///   not agree at all.
+    ///   - size: How many bytes to derive; required for algorithms with a derivation, otherwise ignored.
+    ///   - sharedInfo: Additional input of the derivation.
+    /// - Throws: `KeyFailure.invalidPeer` for a key of another curve; `KeyFailure.algorithmNotSupported` for a key that
+    ///   does not support key agreement.
     public func exchange(
         with peer: PublicKey, _ algorithm: KeyAlgorithm, size: Int? = nil, sharedInfo: Data = Data()
     ) throws(KeyFailure) -> SecretBytes {
@@ -35,7 +35,8 @@ extension PrivateKey {
         }
         do {
             let secret = try scalar.withUnsafeBytes { try sharedSecret($0, peer) }
-            // A point of small order makes every secret of X25519 zero. On the other curves, zero is an X coordinate like any.
+            // A point of small order makes every secret of X25519 zero. On the other curves, zero is a valid X
+            // coordinate.
             guard kind.isNISTCurve || secret.withUnsafeBytes({ $0.contains { $0 != 0 } }) else {
                 throw KeyFailure.invalidPeer
             }
@@ -57,7 +58,7 @@ extension PrivateKey {
 }
 
 extension SharedSecret {
-    /// The key derivation of ANSI X9.63: hashes of the secret, a counter and the shared info, one after the other.
+    /// The key derivation of ANSI X9.63: hashes of the secret, a counter and the shared info, concatenated.
     func x963(_ hash: KeyHash, sharedInfo: Data, count: Int) -> SecretBytes {
         hash.function.x963(self, sharedInfo, count).withUnsafeBytes { SecretBytes(copying: $0) }
     }

@@ -7,7 +7,7 @@ public import Foundation
 import SecretMemory
 
 extension LoadedKey {
-    /// - Parameter data: The message or the digest, as the algorithm says.
+    /// - Parameter data: The message or the digest, depending on the algorithm.
     /// - Throws: `KeyFailure.algorithmNotSupported`, or `KeyFailure.invalidLength` for a digest of another length.
     public func sign(_ data: Data, _ algorithm: KeyAlgorithm) throws(KeyFailure) -> Data {
         guard key.supports(algorithm, for: .sign) else { throw .algorithmNotSupported }
@@ -29,8 +29,8 @@ extension LoadedKey {
 }
 
 extension PublicKey {
-    /// - Parameter data: The message or the digest, as the algorithm says.
-    /// - Returns: `false` too for a signature of another length or in another format.
+    /// - Parameter data: The message or the digest, depending on the algorithm.
+    /// - Returns: Also `false` for a signature of another length or in another format.
     /// - Throws: `KeyFailure.algorithmNotSupported`, or `KeyFailure.invalidLength` for a digest of another length.
     public func isValidSignature(
         _ signature: Data, for data: Data, _ algorithm: KeyAlgorithm
@@ -73,7 +73,7 @@ extension KeyAlgorithm {
         }
     }
 
-    /// What is signed of the data: its digest, or the data where they are one already.
+    /// The signed bytes: the digest of the data, or the data if it is already a digest.
     fileprivate func digest(of data: Data) throws(KeyFailure) -> [UInt8] {
         switch self {
         case .rsaSignaturePKCS1(let input), .rsaSignaturePSS(let input), .ecdsaSignature(let input, _):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people call a certificate: its summary, common name and e-mail addresses.
+// Names of a certificate for people: its summary, common name and e-mail addresses.
 
 import Foundation
 import SwiftASN1
@@ -10,14 +10,14 @@ extension Certificate {
         attributes.last { $0.type == .commonName && $0.text != nil }?.text
     }
 
-    /// The addresses beside the subject's name, then those in it. One that is not ASCII empties the list.
+    /// The addresses in the alternative names, then those in the subject. If one is not ASCII, the list is empty.
     public var emailAddresses: [String] {
         let inName = attributes.filter { $0.type == .emailAddress }.map(\.value.content)
         let texts = (known.alternativeNames.emailAddresses + inName).map { StringTag.ascii($0) }
         return texts.contains(nil) ? [] : texts.compactMap(\.self).filter { !$0.isEmpty }
     }
 
-    /// The host names beside the subject's name.
+    /// The host names in the alternative names.
     public var dnsNames: [String] {
         known.alternativeNames.dnsNames.compactMap { StringTag.ascii($0) }.filter { !$0.isEmpty }
     }
@@ -30,7 +30,7 @@ extension Certificate {
         return emailAddresses.first ?? dnsNames.first ?? summary.text
     }
 
-    /// None if the name is damaged.
+    /// Empty if the name is damaged.
     private var attributes: [DistinguishedName.Attribute] { (try? DistinguishedName(subject))?.attributes ?? [] }
 }
 
@@ -73,13 +73,13 @@ private struct SubjectSummary {
 }
 
 extension Certificate {
-    /// Whether it says that it may issue certificates.
+    /// Whether the certificate states that it may issue certificates.
     public var isAuthority: Bool { known.isAuthority }
 
     /// The bits of the key usage, the first one (digital signature) highest; `nil` without the extension.
     public var keyUsage: UInt16? { known.keyUsage }
 
-    /// Object identifiers of what the key is for; `nil` without the extension.
+    /// Object identifiers of the purposes of the key; `nil` without the extension.
     public var extendedKeyUsages: [String]? { known.extendedKeyUsages?.map { "\($0)" } }
 
     /// Whether names and key identifiers say that the other certificate issued this one. Its signature is not verified.
@@ -91,7 +91,8 @@ extension Certificate {
         return own == others
     }
 
-    /// This certificate and its issuers among others, up to one that names itself or is missing; at most 64.
+    /// This certificate and its issuers among others, up to one that is its own issuer or whose issuer is missing; at
+    /// most 64.
     public func chain(from others: [Certificate]) -> [Certificate] {
         var chain = [self]
         while chain.count < 64, let last = chain.last, !last.namesIssuer(last),

@@ -5,7 +5,7 @@ import Foundation
 public import SecretMemory
 
 extension Certificate {
-    /// All certificates of a PEM text, which may also hold keys.
+    /// All certificates of a PEM text, which may also contain keys.
     public static func all(pem text: SecretBytes) throws(KeyFailure) -> [Certificate] {
         var certificates: [Certificate] = []
         for block in try PEMBlock.all(in: text) where block.isCertificate {

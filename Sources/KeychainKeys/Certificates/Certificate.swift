@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// X.509 certificates as Apple reads them: what cannot be understood within a field is left alone.
+// X.509 certificates as Apple reads them: unknown content within a field is ignored.
 
 import Crypto
 public import Foundation
 
-/// A certificate: its bytes, and what they say. Nothing is verified.
+/// A certificate: its bytes and fields. Nothing is verified.
 ///
 /// ```swift
 /// let certificate = try Certificate(der: bytes)
@@ -18,7 +18,7 @@ public struct Certificate: Sendable {
     let bytes: ArraySlice<UInt8>
     /// 1, 2 or 3.
     public let version: Int
-    /// The content of the INTEGER, with a leading zero byte where there is one.
+    /// The content of the INTEGER, including a leading zero byte.
     public let serialNumber: Data
     public let notBefore: Date
     public let notAfter: Date
@@ -31,7 +31,7 @@ public struct Certificate: Sendable {
     let publicKeyBits: ArraySlice<UInt8>
     let known: KnownExtensions
 
-    /// Certificates longer than this are refused.
+    /// Longer certificates are rejected.
     static let limit = 1 << 20
 
     /// - Parameter der: DER; bytes after the certificate are ignored.
@@ -45,14 +45,14 @@ public struct Certificate: Sendable {
         var fields = try Self.signedFields(bytes)
         version = try Self.version(&fields)
         serialNumber = try Self.serialNumber(&fields)
-        // The algorithm of the signature, which stands outside as well.
+        // The algorithm of the signature, which the outer structure repeats.
         _ = try fields.content(DERTag.sequence)
         normalizedIssuerContent = DistinguishedName.normalized(try fields.content(DERTag.sequence))
         (notBefore, notAfter) = try Self.validity(&fields)
         subject = try fields.content(DERTag.sequence)
         normalizedSubjectContent = DistinguishedName.normalized(subject)
         (subjectPublicKeyInfo, publicKeyBits) = try Self.publicKey(&fields)
-        // Two identifiers that nobody uses.
+        // Two identifiers that are not used in practice.
         _ = try fields.contentIfPresent(DERTag.contextPrimitive(1))
         _ = try fields.contentIfPresent(DERTag.contextPrimitive(2))
         extensions = try CertificateExtension.all(&fields)
@@ -60,14 +60,14 @@ public struct Certificate: Sendable {
         known = try KnownExtensions(extensions)
     }
 
-    /// The first element, in bytes of its own, so that no longer input stays in memory.
+    /// The first element, copied, so that a longer input does not stay in memory.
     private static func withoutRest(_ input: ArraySlice<UInt8>) throws(KeyFailure) -> ArraySlice<UInt8> {
         var outer = DERReader(input, "certificate")
         guard outer.nextTag == DERTag.sequence else { throw .malformed(outer.format) }
         return [UInt8](try outer.next().encoded)[...]
     }
 
-    /// What is signed, when the parts around it are right.
+    /// The signed part, if the parts around it are valid.
     private static func signedFields(
         _ bytes: ArraySlice<UInt8>
     ) throws(KeyFailure) -> DERReader<ArraySlice<UInt8>> {
@@ -103,7 +103,7 @@ public struct Certificate: Sendable {
         var version = try fields.within(DERTag.context(0))
         let number = try version.smallInteger()
         try version.finish()
-        // The first version is not written.
+        // Version 1 is encoded by omission.
         guard number == 1 || number == 2 else { throw .malformed(fields.format) }
         return number + 1
     }
@@ -116,7 +116,7 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate {
-    /// The bytes of the certificate alone.
+    /// The bytes of the certificate, without the bytes that followed it.
     public var der: Data { Data(bytes) }
 
     /// SHA-1 of the public key's bits: `kSecAttrPublicKeyHash`, and the application label of its key.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extensions of a certificate, and those that are understood here.
+// The extensions of a certificate, and the extensions that are known here.
 
 public import Foundation
 import SwiftASN1
@@ -14,7 +14,7 @@ public struct CertificateExtension: Sendable {
     public var identifier: String { "\(name)" }
     public var value: Data { Data(content) }
 
-    /// More extensions are in no certificate.
+    /// No real certificate has more.
     private static let limit = 20_000
 
     /// Reads the list at the end of the fields of a certificate, if there is one.
@@ -50,8 +50,8 @@ extension DERReader {
     }
 }
 
-/// The extensions that are understood. One that cannot be read makes the certificate malformed if it is critical, and is
-/// missing otherwise. Of several of a kind the last one counts.
+/// The known extensions. If one cannot be read, the certificate is malformed if the extension is critical; otherwise
+/// the extension counts as missing. If there are several of a kind, the last one counts.
 struct KnownExtensions: Sendable {
     private(set) var subjectKeyIdentifier: ArraySlice<UInt8>?
     private(set) var authorityKeyIdentifier: ArraySlice<UInt8>?
@@ -62,7 +62,7 @@ struct KnownExtensions: Sendable {
 
     init(_ extensions: [CertificateExtension]) throws(KeyFailure) {
         for entry in extensions {
-            // Nothing stays of one that is damaged in the middle.
+            // If an extension is damaged in the middle, none of it is kept.
             var known = self
             do {
                 try known.read(entry)
@@ -110,7 +110,7 @@ struct KnownExtensions: Sendable {
     }
 }
 
-/// The names of a subject beside its distinguished name.
+/// The alternative names of a subject.
 struct AlternativeNames: Sendable {
     private(set) var emailAddresses: [ArraySlice<UInt8>] = []
     private(set) var dnsNames: [ArraySlice<UInt8>] = []
@@ -125,7 +125,7 @@ struct AlternativeNames: Sendable {
             case DERTag.contextPrimitive(1): emailAddresses.append(name.content)
             case DERTag.contextPrimitive(2): dnsNames.append(name.content)
             case DERTag.contextPrimitive(7): addresses.append(name.content)
-            // Other names are only carried along.
+            // Other names are ignored.
             default: continue
             }
         }

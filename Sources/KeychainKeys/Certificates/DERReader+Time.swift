@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates of certificates, in the forms that are in use beside those of RFC 5280.
+// Dates of certificates, including forms that RFC 5280 does not allow but that are in use.
 
 import Foundation
 

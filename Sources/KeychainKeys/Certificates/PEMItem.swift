@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a PEM text, whatever its blocks are.
+// All keys and certificates of a PEM text.
 
 import Foundation
 public import SecretMemory
@@ -10,11 +10,11 @@ public enum PEMItem: Sendable {
     case publicKey(PublicKey)
     case certificate(Certificate)
 
-    /// All keys and certificates of a text, in their order. Which format a key is in, its bytes tell.
+    /// All keys and certificates of a text, in order. The format of a key is detected from its bytes.
     ///
     /// - Parameter passphrase: UTF-8; only read for encrypted keys.
-    /// - Throws: `KeyFailure.unsupportedAlgorithm` for a block of anything else. Nothing is skipped but the parameters of
-    ///   curves, which stand in front of some keys.
+    /// - Throws: `KeyFailure.unsupportedAlgorithm` for any other block. Only the parameters of curves, which precede
+    ///   some keys, are skipped.
     public static func all(in text: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) -> [PEMItem] {
         var items: [PEMItem] = []
         for block in try PEMBlock.all(in: text) where block.label != "EC PARAMETERS" {

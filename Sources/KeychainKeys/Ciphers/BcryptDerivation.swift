@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key derivation of OpenSSH's private keys: bcrypt in the place of the HMAC of PBKDF2.
+// The key derivation of OpenSSH's private keys: PBKDF2 with bcrypt instead of HMAC.
 
 import Crypto
 import Foundation
@@ -19,7 +19,7 @@ struct BcryptDerivation {
         (self.salt, self.rounds) = (salt, rounds)
     }
 
-    /// Blocks of 32 bytes, of which each contributes every so many bytes of the key.
+    /// Blocks of 32 bytes, whose bytes are distributed over the key at a fixed distance.
     func key(_ passphrase: SecretBytes, count: Int) -> SecretBytes {
         defer { scrubResidue() }
         var passphrase = passphrase.withUnsafeBytes { Array(SHA512.hash(bufferPointer: $0)) }
@@ -59,7 +59,7 @@ struct BcryptDerivation {
         return words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
     }
 
-    /// What is encrypted.
+    /// The constant plaintext that is encrypted.
     private static let text: [UInt32] = {
         let bytes = Array("OxychromaticBlowfishSwatDynamite".utf8)
         return stride(from: 0, to: bytes.count, by: 4).map {

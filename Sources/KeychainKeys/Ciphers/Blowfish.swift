@@ -10,7 +10,8 @@ struct Blowfish {
     /// The state before any key: the first fractional digits of pi.
     init() { words = PiDigits.words }
 
-    /// Mixes a key in, as bcrypt does: what is encrypted to get the next state is also mixed with `data`.
+    /// Mixes a key in, as bcrypt does: if there is `data`, it is mixed into the blocks that are encrypted for the next
+    /// state.
     mutating func expand(key: [UInt8], data: [UInt8]? = nil) {
         words.withUnsafeMutableBufferPointer { words in
             var position = 0
@@ -53,7 +54,7 @@ struct Blowfish {
         (left, right) = (right ^ words[17], left ^ words[16])
     }
 
-    /// Four bytes, beginning again at the end.
+    /// The next four bytes; continues at the beginning after the end.
     private static func nextWord(_ bytes: [UInt8], _ position: inout Int) -> UInt32 {
         var word: UInt32 = 0
         for _ in 0..<4 {
@@ -64,7 +65,7 @@ struct Blowfish {
     }
 }
 
-/// The fractional digits of pi, 32 bits in each word: computed, since a table would be a thousand numbers.
+/// The fractional digits of pi, 32 bits in each word. They are computed, because a table would have a thousand numbers.
 private enum PiDigits {
     static let words: [UInt32] = {
         var pi = arctangent(5, times: 16)

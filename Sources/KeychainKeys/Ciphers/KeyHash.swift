@@ -4,7 +4,7 @@
 import Crypto
 import Foundation
 
-/// A hash function that algorithms name.
+/// A hash function of an algorithm.
 public enum KeyHash: Int, Hashable, Sendable, CaseIterable {
     case sha1 = 1
     case sha224 = 224
@@ -27,7 +27,7 @@ public enum KeyHash: Int, Hashable, Sendable, CaseIterable {
     func digest(_ data: some DataProtocol) -> [UInt8] { function.bytes(hashing: data) }
 }
 
-/// What is the same for all hash functions. Called on a type that is only known at run time.
+/// The common interface of the hash functions. Called on a type that is only known at run time.
 protocol KeyHashFunction: HashFunction {}
 
 extension Insecure.SHA1: KeyHashFunction {}
@@ -41,8 +41,8 @@ extension KeyHashFunction {
 
     /// The digest with these bytes.
     ///
-    /// swift-crypto signs with RSA only values of its own types of digests, and has no public way to make one of bytes. They
-    /// begin with the bytes, which is checked.
+    /// For RSA, swift-crypto only signs values of its own digest types, and has no public initializer for them. Their
+    /// memory begins with the bytes of the digest, which is checked.
     static func digest(_ bytes: [UInt8]) -> Digest? {
         var digest = hash(data: [UInt8]())
         guard bytes.count == Digest.byteCount, bytes.count <= MemoryLayout<Digest>.size else { return nil }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triple DES and RC2, only to open files that other programs made: nothing here encrypts with them.
+// Triple DES and RC2, only to read files of other programs: nothing is encrypted with them here.
 
 import SecretMemory
 
-/// A block cipher of eight bytes that decrypts in CBC mode. Not in constant time: files are opened by those who have them.
+/// A cipher with blocks of eight bytes that decrypts in CBC mode. It is not constant-time, because the user's own files
+/// are decrypted.
 protocol LegacyCipher {
     func decrypt(_ block: UInt64) -> UInt64
 }

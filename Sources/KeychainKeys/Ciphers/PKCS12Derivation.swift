@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key derivation of PKCS#12 (RFC 7292, appendix B), and the passphrase as it wants it.
+// The key derivation of PKCS#12 (RFC 7292, appendix B), and its encoding of the passphrase.
 
 import Crypto
 import Foundation
@@ -34,7 +34,8 @@ struct PKCS12Passphrase {
 
     private init(utf8: SecretBytes, utf16: SecretBytes) { (self.utf8, self.utf16) = (utf8, utf16) }
 
-    /// What other programs may have used: some take no passphrase for no bytes at all, without the zero character.
+    /// Alternative encodings of other programs: some encode an empty passphrase as no bytes, without the zero
+    /// character.
     var alternatives: [PKCS12Passphrase] {
         utf8.count > 0 ? [self] : [self, PKCS12Passphrase(utf8: utf8, utf16: utf8)]
     }
@@ -42,7 +43,7 @@ struct PKCS12Passphrase {
 
 /// The derivation with the parameters of a file.
 struct PKCS12Derivation {
-    /// What is derived.
+    /// The purpose of the derived bytes.
     enum Purpose: UInt8 {
         case key = 1
         case initializationVector = 2

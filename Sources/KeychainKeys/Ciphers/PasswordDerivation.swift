@@ -7,9 +7,9 @@ import Foundation
 import SecretMemory
 import SwiftASN1
 
-/// What a file may ask for when it is opened with a passphrase.
+/// The limits for the parameters of a file that a passphrase opens.
 enum DerivationLimits {
-    /// Some seconds of work. What is written here has 600 000.
+    /// Some seconds of work. New files have 600 000.
     static let rounds = 1...10_000_000
     static let salt = 1...1024
 
@@ -26,7 +26,7 @@ struct PBKDF2 {
     let keyLength: Int?
     let hash: KDF.Insecure.PBKDF2.HashFunction
 
-    /// What new files get.
+    /// The parameters of new files.
     init(rounds: Int) {
         (salt, self.rounds, keyLength, hash) = (.random(count: 16), rounds, nil, .sha256)
     }
@@ -59,7 +59,7 @@ struct PBKDF2 {
     /// - Parameter passphrase: UTF-8.
     func key(_ passphrase: SecretBytes, length: Int) throws(KeyFailure) -> SymmetricKey {
         guard keyLength == nil || keyLength == length else { throw .malformed("length of a derived key") }
-        // HMAC fills its key up with zeros, so one zero is the same as nothing, which the library does not take.
+        // HMAC pads its key with zeros, so one zero is equivalent to an empty key, which the library rejects.
         var bytes = passphrase.withUnsafeBytes { $0.isEmpty ? [0] : [UInt8]($0) }
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
         do {
@@ -70,7 +70,7 @@ struct PBKDF2 {
         }
     }
 
-    /// The AlgorithmIdentifier of what `init(rounds:)` makes.
+    /// The AlgorithmIdentifier for parameters from `init(rounds:)`.
     var encoded: DERNode {
         .algorithm(
             .pbkdf2,

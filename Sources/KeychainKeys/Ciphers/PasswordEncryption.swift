@@ -38,12 +38,13 @@ enum PasswordEncryption {
         }
     }
 
-    /// PBES2 with PBKDF2-HMAC-SHA256 and AES-256-CBC: what OpenSSL 3 writes, and the only one of PBES2 that Apple reads.
+    /// PBES2 with PBKDF2-HMAC-SHA256 and AES-256-CBC, as OpenSSL 3 writes it. It is the only PBES2 scheme that Apple
+    /// reads.
     static func new(rounds: Int) -> PasswordEncryption {
         .pbes2(PBKDF2(rounds: rounds), .aes256, iv: .random(count: 16))
     }
 
-    /// The work for one key.
+    /// The number of rounds for one key.
     var rounds: Int {
         switch self {
         case .pbes2(let derivation, _, _): derivation.rounds
@@ -51,7 +52,7 @@ enum PasswordEncryption {
         }
     }
 
-    /// Only for what `new` makes.
+    /// Only for schemes that `new` creates.
     var encoded: DERNode {
         guard case .pbes2(let derivation, .aes256, let iv) = self else { preconditionFailure("a scheme to read only") }
         return .algorithm(.pbes2, .sequence(derivation.encoded, .algorithm(.aes256CBC, .octets(.bytes(iv)))))
@@ -127,8 +128,8 @@ extension PasswordEncryption {
         }
     }
 
-    /// - Throws: `KeyFailure.wrongPassphrase` if the padding is wrong: nothing else tells, so what is right must be seen by
-    ///   what was decrypted.
+    /// - Throws: `KeyFailure.wrongPassphrase` if the padding is wrong. The padding is the only check here, so the
+    ///   caller must check the decrypted content.
     func decrypt(_ ciphertext: some ByteSlice, _ passphrase: PKCS12Passphrase) throws(KeyFailure) -> SecretBytes {
         defer { scrubResidue() }
         switch self {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BER with indefinite lengths, as NSS and older tools write PKCS#12 files, made DER.
+// Converts BER with indefinite lengths, as NSS and older tools write PKCS#12 files, to DER.
 
 import SecretMemory
 
@@ -7,7 +7,7 @@ enum BER {
     private static let nesting = 32
     private static let elements = 100_000
 
-    /// - Returns: The same bytes if the outermost element has a definite length: that is taken for DER.
+    /// - Returns: The same bytes if the outermost element has a definite length, because then they are considered DER.
     static func asDER(_ bytes: ArraySlice<UInt8>) throws(KeyFailure) -> ArraySlice<UInt8> {
         guard bytes.dropFirst().first == 0x80 else { return bytes }
         return try converted(bytes).encoded[...]
@@ -47,7 +47,7 @@ enum BER {
         return joined(tag, children)
     }
 
-    /// An octet string in pieces becomes one.
+    /// Joins an octet string that is split into pieces.
     private static func joined(_ tag: UInt8, _ children: [DERNode]) -> DERNode {
         guard tag == DERTag.octetString | 0x20 else { return .element(tag, children) }
         let pieces = children.flatMap { child -> [DERNode] in

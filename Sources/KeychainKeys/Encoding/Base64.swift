@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 from and into secret memory: Foundation would leave copies.
+// Base64 from and to secret memory. Foundation would leave copies.
 
 import SecretMemory
 
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The values of characters; 255 for those that are no digits.
+    /// The values of characters; 255 for characters that are not digits.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
@@ -14,7 +14,7 @@ enum Base64 {
     }()
 
     /// - Parameter text: White space is skipped.
-    /// - Returns: `nil` if there is another character, or padding that does not fit.
+    /// - Returns: `nil` for any other character or wrong padding.
     static func decode(_ text: UnsafeRawBufferPointer) -> SecretBytes? {
         var digits = 0
         var padding = 0
@@ -41,7 +41,7 @@ enum Base64 {
             position += 1
             bits &= (1 << UInt32(count)) - 1
         }
-        // What is left over of the last digit must be zero.
+        // The remaining bits of the last digit must be zero.
         return bits == 0
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes DER, in one pass and without intermediate copies, so that it also serves for private keys.
+// Writes DER in one pass, without intermediate copies, so that it can also write private keys.
 
 import SecretMemory
 
-/// What to write: bytes as they are, secret bytes as they are, or an element around other nodes.
+/// The content to write: public bytes, secret bytes, or an element around other nodes.
 enum DERNode {
     case bytes([UInt8])
     case secret(SecretSlice)
@@ -73,7 +73,7 @@ enum DERNode {
         rest = rest.dropFirst(bytes.count)
     }
 
-    /// Identifier and shortest length.
+    /// Identifier, and the length in its shortest form.
     static func header(_ tag: UInt8, _ length: Int) -> [UInt8] {
         guard length >= 0x80 else { return [tag, UInt8(length)] }
         let bytes = withUnsafeBytes(of: length.bigEndian) { Array($0.drop { $0 == 0 }) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads DER one element at a time, without recursion, copies or allocations.
 
-/// The identifiers of elements that keys, certificates and PKCS#12 files consist of.
+/// The identifiers of elements in keys, certificates and PKCS#12 files.
 enum DERTag {
     static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
@@ -27,12 +27,12 @@ struct DERElement<Bytes: ByteSlice> {
 
 /// A position in DER bytes.
 ///
-/// SwiftASN1 parses a whole tree before anything is read from it. That would refuse certificates that Apple accepts (damage
-/// within a name or a key), take about fifty times the size of the input, and leave copies of private keys behind.
-/// This reader parses only what it is asked for, so deep nesting costs nothing.
+/// SwiftASN1 parses a whole tree before anything is read from it. It would reject certificates that Apple accepts
+/// (damage within a name or a key), take about fifty times the size of the input, and leave copies of private keys.
+/// This reader only parses the requested elements, so deep nesting costs nothing.
 struct DERReader<Bytes: ByteSlice> {
     private(set) var rest: Bytes
-    /// What is being read, for the error.
+    /// The format, for error messages.
     let format: String
 
     init(_ bytes: Bytes, _ format: String) {
@@ -86,7 +86,7 @@ struct DERReader<Bytes: ByteSlice> {
 }
 
 extension DERReader {
-    /// The one element that the bytes consist of.
+    /// The only element of the bytes.
     static func only(_ tag: UInt8, in bytes: Bytes, _ format: String) throws(KeyFailure) -> DERReader {
         var reader = DERReader(bytes, format)
         let inner = try reader.within(tag)
@@ -94,18 +94,18 @@ extension DERReader {
         return inner
     }
 
-    /// A number that is not negative, without the zero byte of the sign. Zero has no bytes.
+    /// A non-negative number, without the zero byte of the sign. Zero has no bytes.
     mutating func unsignedInteger() throws(KeyFailure) -> Bytes {
         let content = try content(DERTag.integer)
         guard let first = content.first, first & 0x80 == 0 else { throw .malformed(format) }
         guard first == 0 else { return content }
         let rest = content.dropFirst()
-        // A zero byte is there only in front of a byte that would look negative.
+        // A leading zero byte is only allowed before a byte that would otherwise be negative.
         if let second = rest.first, second & 0x80 == 0 { throw .malformed(format) }
         return rest
     }
 
-    /// A number that is not negative and fits in 32 bits.
+    /// A non-negative number that fits in 32 bits.
     mutating func smallInteger() throws(KeyFailure) -> Int {
         let bytes = try unsignedInteger()
         guard bytes.count <= 4 else { throw .limitExceeded(format) }

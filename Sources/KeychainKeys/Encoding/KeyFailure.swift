@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a key, a certificate or a file of them was refused, or an operation failed.
+// Why a key, a certificate or a file of them was rejected, or an operation failed.
 
-/// An error of this module. It carries names of formats and algorithms, never bytes of a key.
+/// An error of this module. It contains names of formats and algorithms, never bytes of a key.
 public enum KeyFailure: Error, Equatable, Sendable {
-    /// The bytes are not a valid encoding of what the text names.
+    /// The bytes are not a valid encoding of the named format.
     case malformed(String)
     /// Well formed, but of an algorithm, curve or parameter that is not supported: its name or object identifier.
     case unsupportedAlgorithm(String)
@@ -13,15 +13,15 @@ public enum KeyFailure: Error, Equatable, Sendable {
     case unsupportedSize(Int)
     /// The key is encrypted, and no passphrase was given.
     case passphraseRequired
-    /// The passphrase is wrong. Where the format has no checksum, damaged bytes look the same.
+    /// The passphrase is wrong. If the format has no checksum, damaged bytes have the same error.
     case wrongPassphrase
-    /// The bytes ask for more work or memory than is allowed: what there is too much of.
+    /// The bytes require more work or memory than is allowed, as named.
     case limitExceeded(String)
     /// The key does not support the algorithm for this operation.
     case algorithmNotSupported
     /// A digest, message, ciphertext or requested size whose length does not fit the algorithm and the key.
     case invalidLength
-    /// The ciphertext was not made for this key, or was changed.
+    /// The ciphertext was not encrypted for this key, or was changed.
     case decryptionFailed
     /// The other party's key is of another curve or kind, or its shared secret would be known to everyone.
     case invalidPeer

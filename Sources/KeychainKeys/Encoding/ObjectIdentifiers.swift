@@ -7,7 +7,7 @@ extension DERReader {
     mutating func objectIdentifier() throws(KeyFailure) -> ASN1ObjectIdentifier {
         guard nextTag == DERTag.objectIdentifier else { throw .malformed(format) }
         let element = try next()
-        // Longer ones are in no registry.
+        // No registered identifier is longer.
         guard element.content.count <= 64, let found = try? ASN1ObjectIdentifier(derEncoded: [UInt8](element.encoded))
         else { throw .malformed(format) }
         return found
@@ -17,7 +17,7 @@ extension DERReader {
 extension DERNode {
     static func oid(_ identifier: ASN1ObjectIdentifier) -> DERNode {
         var serializer = DER.Serializer()
-        // Fails for no object identifier.
+        // Does not fail for object identifiers.
         try? serializer.serialize(identifier)
         return .bytes(serializer.serializedBytes)
     }

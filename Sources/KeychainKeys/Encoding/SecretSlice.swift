@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a secret, as a collection: parsers of private keys read it without a copy.
+// A part of a secret as a collection, so that parsers can read private keys without a copy.
 
 import SecretMemory
 
-/// Bytes that a parser can read: public ones in an array, secret ones where they are.
+/// Bytes that a parser can read: public ones in an array, or secret ones in place.
 protocol ByteSlice: RandomAccessCollection where Element == UInt8, Index == Int, SubSequence == Self {
-    /// The same bytes as a secret of their own.
+    /// A copy of the bytes as a secret.
     var copy: SecretBytes { get }
-    /// To write the bytes.
+    /// A node that writes the bytes.
     var node: DERNode { get }
 }
 
@@ -16,7 +16,7 @@ extension ArraySlice<UInt8>: ByteSlice {
     var node: DERNode { .bytes([UInt8](self)) }
 }
 
-/// A range of a secret. Keeps the secret alive, and copies nothing.
+/// A range of a secret. It keeps the secret alive and does not copy it.
 struct SecretSlice: ByteSlice {
     private let owner: SecretBytes
     let startIndex: Int

@@ -32,7 +32,7 @@ extension SecretBytes {
 }
 
 extension Array<UInt8> {
-    /// Fresh bytes that are public: salts and initialization vectors.
+    /// Fresh public bytes, for salts and initialization vectors.
     static func random(count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             fillWithRandomBytes(UnsafeMutableRawBufferPointer(buffer))

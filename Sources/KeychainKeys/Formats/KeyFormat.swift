@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells by their structure which format bytes are in: labels of files are often wrong.
+// Detects the format of bytes by their structure, because labels in files are often wrong.
 
 // Folders, from top to bottom:
 //
@@ -13,7 +13,7 @@
 
 public import SecretMemory
 
-/// The formats that a DER key can be in.
+/// The formats of a DER key.
 enum KeyFormat {
     case pkcs8
     case encryptedPKCS8
@@ -39,7 +39,7 @@ enum KeyFormat {
 }
 
 extension PrivateKey {
-    /// A private key in PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1, whichever it is.
+    /// A private key in PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1; the format is detected.
     ///
     /// - Parameter passphrase: UTF-8; only read for an encrypted key.
     public init(der bytes: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) {
@@ -56,7 +56,7 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-    /// A public key in SubjectPublicKeyInfo or PKCS#1, whichever it is.
+    /// A public key in SubjectPublicKeyInfo or PKCS#1; the format is detected.
     init(der bytes: [UInt8]) throws(KeyFailure) {
         switch try KeyFormat(of: bytes[...]) {
         case .subjectPublicKeyInfo: try self.init(subjectPublicKeyInfo: bytes[...])

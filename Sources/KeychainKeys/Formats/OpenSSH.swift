@@ -34,7 +34,7 @@ extension PrivateKey {
 
     private init(openSSHSection section: SecretSlice) throws(KeyFailure) {
         var reader = SSHReader(section)
-        // The same number twice, to notice a wrong passphrase.
+        // The same number twice, to detect a wrong passphrase.
         guard try reader.number() == reader.number() else { throw .wrongPassphrase }
         let type = try reader.text()
         switch type {
@@ -106,7 +106,7 @@ private struct SSHReader {
 }
 
 extension SSHReader {
-    /// The public key, and then the private one with the public one behind it.
+    /// The public key, and then the private key followed by the public key.
     mutating func ed25519() throws(KeyFailure) -> PrivateKey {
         let point = try string()
         let both = try string()
@@ -132,7 +132,7 @@ extension SSHReader {
         let publicKey = try PublicKey(.rsa, DERNode.sequence(.unsigned(modulus), .unsigned(exponent)).encoded)
         guard publicKey.sizeInBits >= 2048 else { throw .unsupportedSize(publicKey.sizeInBits) }
         let primes = numbers.suffix(2)
-        // The library computes with the primes before it checks them.
+        // The library uses the primes before it checks them.
         guard numbers[2...].allSatisfy({ (1...publicKey.blockSize).contains($0.count) }),
             primes.allSatisfy({ $0.count > 1 && $0.last.map { $0 & 1 } == 1 })
         else { throw .malformed(Self.format) }
@@ -162,7 +162,7 @@ extension SSHReader {
 // MARK: - Encryption
 
 extension BcryptDerivation {
-    /// Reads the options of the derivation: the salt, and how often.
+    /// Reads the options of the derivation: the salt and the number of rounds.
     fileprivate init(_ options: SecretSlice) throws(KeyFailure) {
         var reader = SSHReader(options)
         let salt = [UInt8](try reader.string())

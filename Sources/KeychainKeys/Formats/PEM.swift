@@ -9,12 +9,12 @@ struct PEMBlock {
     let label: String
     let content: SecretBytes
 
-    /// Text longer than this is refused, in bytes.
+    /// Longer text is rejected, in bytes.
     static let lengthLimit = 16 << 20
-    /// More blocks are refused: the memory of secrets is not for many thousands of them.
+    /// More blocks are rejected: secret memory is not intended for many thousands of them.
     static let countLimit = 2000
 
-    /// All blocks of a text. What stands between blocks is ignored.
+    /// All blocks of a text. Text between blocks is ignored.
     static func all(in text: SecretBytes) throws(KeyFailure) -> [PEMBlock] {
         guard text.count <= lengthLimit else { throw .limitExceeded("PEM text") }
         return try text.withUnsafeBytes { (bytes) throws(KeyFailure) in
@@ -47,7 +47,7 @@ private struct Lines {
 
     init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    /// The next line without its end and without spaces at its own end.
+    /// The next line without its line end and without trailing spaces.
     private mutating func next() -> Range<Int>? {
         guard position < text.count else { return nil }
         let start = position
@@ -65,7 +65,7 @@ private struct Lines {
         return nil
     }
 
-    /// The label between a beginning and five dashes. It is not secret; nothing else of the text becomes a string.
+    /// The label between a beginning and five dashes. It is not secret. No other part of the text becomes a string.
     private func label(_ line: Range<Int>, _ head: [UInt8]) -> String? {
         let label = line.dropFirst(head.count).dropLast(Self.dashes.count)
         guard text[line].starts(with: head), !label.isEmpty, label.count <= 64,
@@ -84,7 +84,7 @@ private struct Lines {
                 }
                 return content
             }
-            // A header, as encryption of the time before PKCS#8 has it.
+            // A header, as in encryption from before PKCS#8.
             if text[line].contains(UInt8(ascii: ":")) { throw .unsupportedAlgorithm("PEM with headers") }
         }
         throw .malformed("PEM")
@@ -112,7 +112,7 @@ extension PrivateKey {
         try self.init(der: block.content, passphrase: passphrase)
     }
 
-    /// A PEM text of the key in PKCS#8, encrypted where there is a passphrase.
+    /// A PEM text of the key in PKCS#8, encrypted if there is a passphrase.
     public func pem(passphrase: SecretBytes? = nil, rounds: Int = PrivateKey.defaultRounds) throws(KeyFailure)
         -> SecretBytes
     {

@@ -15,7 +15,7 @@ extension PrivateKey {
         guard try reader.smallInteger() <= 1 else { throw .malformed(reader.format) }
         let kind = try KeyKind.algorithm(&reader)
         let key = try reader.content(DERTag.octetString)
-        // Attributes, and the public key, which is derived here.
+        // Attributes and the public key are ignored; the public key is derived here.
         _ = try reader.contentIfPresent(DERTag.context(0))
         _ = try reader.contentIfPresent(DERTag.contextPrimitive(1))
         try reader.finish()
@@ -46,13 +46,13 @@ extension PrivateKey {
 }
 
 extension PrivateKey {
-    /// Rounds of PBKDF2 in what is written here.
+    /// The number of PBKDF2 rounds in new files.
     public static let defaultRounds = 600_000
 
     /// An EncryptedPrivateKeyInfo.
     ///
     /// - Parameter passphrase: UTF-8.
-    /// - Throws: `KeyFailure.wrongPassphrase`, also where the ciphertext is damaged: the format has no checksum.
+    /// - Throws: `KeyFailure.wrongPassphrase`, also if the ciphertext is damaged, because the format has no checksum.
     public init(encryptedPKCS8 bytes: Data, passphrase: SecretBytes) throws(KeyFailure) {
         try self.init(encryptedPKCS8: [UInt8](bytes)[...], PKCS12Passphrase(passphrase))
     }
@@ -66,7 +66,7 @@ extension PrivateKey {
         do {
             try self.init(pkcs8: plaintext)
         } catch .malformed("PKCS#8") {
-            // One wrong passphrase in 256 leaves something that looks padded.
+            // With one wrong passphrase in 256, the result seems to be padded correctly.
             throw .wrongPassphrase
         }
     }

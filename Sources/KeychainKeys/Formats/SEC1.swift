@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private keys of the curves of NIST in SEC 1 (RFC 5915).
+// Private keys of the NIST curves in SEC 1 (RFC 5915).
 
 public import SecretMemory
 
@@ -9,7 +9,7 @@ extension PrivateKey {
         try self.init(sec1: SecretSlice(bytes), curve: nil)
     }
 
-    /// - Parameter curve: The curve, where it is known from around the key; then the key need not name it.
+    /// - Parameter curve: The curve, if the enclosing structure names it; the key then need not name it.
     init(sec1 bytes: SecretSlice, curve: KeyKind?) throws(KeyFailure) {
         var reader = try DERReader.only(DERTag.sequence, in: bytes, "SEC 1 private key")
         guard try reader.smallInteger() == 1 else { throw .malformed(reader.format) }
@@ -39,12 +39,12 @@ extension PrivateKey {
         guard point.elementsEqual(publicKey.bytes) else { throw .malformed("public key beside a private one") }
     }
 
-    /// - Throws: `KeyFailure.algorithmNotSupported` for keys that are not of a curve of NIST.
+    /// - Throws: `KeyFailure.algorithmNotSupported` for keys that are not of a NIST curve.
     public func sec1() throws(KeyFailure) -> SecretBytes {
         return try sec1(namingCurve: true).encodedSecret
     }
 
-    /// In PKCS#8 the curve is named once, outside.
+    /// In PKCS#8 the enclosing structure names the curve.
     func sec1(namingCurve: Bool) throws(KeyFailure) -> DERNode {
         guard kind.isNISTCurve else { throw .algorithmNotSupported }
         let curve: [DERNode] = namingCurve ? kind.curveName.map { [.context(0, .oid($0))] } ?? [] : []

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Public keys in SubjectPublicKeyInfo (RFC 5280, 4.1.2.7), which certificates hold and other programs exchange.
+// Public keys in SubjectPublicKeyInfo (RFC 5280, 4.1.2.7), as in certificates and for other programs.
 
 public import Foundation
 import SwiftASN1
@@ -15,7 +15,7 @@ extension KeyKind {
         }
     }
 
-    /// The name of a curve of NIST.
+    /// The name of a NIST curve.
     var curveName: ASN1ObjectIdentifier? {
         switch self {
         case .p256: .p256
@@ -39,13 +39,13 @@ extension KeyKind {
         let kind: KeyKind
         switch name {
         case .rsaEncryption:
-            // Some writers leave the NULL out.
+            // Some writers omit the NULL.
             if let parameters = try algorithm.contentIfPresent(DERTag.null), !parameters.isEmpty {
                 throw .malformed(reader.format)
             }
             kind = .rsa
         case .ecPublicKey:
-            // Anything but a name is parameters in full, which RFC 5480 forbids.
+            // Any other element contains explicit curve parameters, which RFC 5480 forbids.
             guard algorithm.nextTag == DERTag.objectIdentifier else { throw .unsupportedAlgorithm("unnamed curve") }
             kind = try curve(named: algorithm.objectIdentifier())
         case .ed25519: kind = .ed25519
@@ -70,8 +70,8 @@ extension PublicKey {
         try self.init(kind, [UInt8](key))
     }
 
-    /// The key of a type of Apple's, from what `SecKeyCreateWithData` takes: the external representation, and for RSA
-    /// SubjectPublicKeyInfo as well.
+    /// Creates a key of one of Apple's types from the input of `SecKeyCreateWithData`: the external representation, and
+    /// for RSA also SubjectPublicKeyInfo.
     public static func importing(_ bytes: Data, typeNumber: Int) throws(KeyFailure) -> PublicKey {
         if typeNumber == KeyKind.rsa.typeNumber, let key = try? PublicKey(subjectPublicKeyInfo: bytes),
             key.kind == .rsa

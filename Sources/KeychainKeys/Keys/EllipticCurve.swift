@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three curves of NIST, behind one protocol: swift-crypto has separate types for each.
+// The three NIST curves, behind one protocol, because swift-crypto has separate types for each.
 
 import Crypto
 import Foundation
 
-/// A curve with the types of swift-crypto for it.
+/// A curve with its swift-crypto types.
 protocol EllipticCurve: Sendable {
     associatedtype Signer: CurveSigner
     associatedtype Verifier: CurveVerifier
@@ -100,13 +100,13 @@ extension P521.Signing.ECDSASignature: CurveSignature {}
 extension P521.KeyAgreement.PrivateKey: CurveAgreement {}
 extension P521.KeyAgreement.PublicKey: CurvePeer {}
 
-/// A digest of any length: ECDSA of Apple signs what the caller gives, and the left bits of it count.
+/// A digest of any length. Apple's ECDSA signs the caller's bytes, of which the leftmost bits count.
 struct AnyDigest: Digest {
-    /// Only types of swift-crypto have one length; nothing here asks for it.
+    /// Only swift-crypto's own types have one length; it is not used here.
     static var byteCount: Int { 0 }
     private let bytes: [UInt8]
 
-    /// No bytes at all are the number zero, which one zero byte is too. The library does not take an empty buffer.
+    /// An empty digest is the number zero, and so is one zero byte. The library rejects an empty buffer.
     init(_ bytes: [UInt8]) { self.bytes = bytes.isEmpty ? [0] : bytes }
 
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

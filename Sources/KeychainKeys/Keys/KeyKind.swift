@@ -12,7 +12,7 @@ public enum KeyKind: Hashable, Sendable, CaseIterable {
     /// Agrees on secrets.
     case x25519
 
-    /// The value of `kSecAttrKeyType`. The curves of NIST share one; the length of a key tells them apart.
+    /// The value of `kSecAttrKeyType`. The NIST curves share one; the length of a key distinguishes them.
     public var typeNumber: Int {
         switch self {
         case .rsa: 42
@@ -22,7 +22,7 @@ public enum KeyKind: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The kind of a key of a type of Apple's from the size in bits that is asked for; `nil` if there is none.
+    /// The kind of key for one of Apple's types and a size in bits; `nil` if there is none.
     public init?(typeNumber: Int, sizeInBits: Int) {
         let curves: [Int: KeyKind] = [256: .p256, 384: .p384, 521: .p521]
         switch typeNumber {
@@ -36,7 +36,8 @@ public enum KeyKind: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Among the kinds of a type of Apple's the one whose length fits, or else any. Older systems have 43 for curves of NIST.
+    /// The kind of one of Apple's types whose length fits, otherwise any kind of that type. Older systems use 43 for
+    /// NIST curves.
     static func kind(typeNumber: Int, fits: (KeyKind) -> Bool) throws(KeyFailure) -> KeyKind {
         let kinds = allCases.filter { $0.typeNumber == (typeNumber == 43 ? 73 : typeNumber) }
         guard let kind = kinds.first(where: fits) ?? kinds.first else {
@@ -57,7 +58,7 @@ public enum KeyKind: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The length of a public key's bytes where the kind alone tells it.
+    /// The length of a public key's bytes, if it only depends on the kind.
     var publicLength: Int? {
         switch self {
         case .rsa: nil
@@ -74,7 +75,7 @@ public enum KeyKind: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The size in bits where the kind alone tells it.
+    /// The size in bits, if it only depends on the kind.
     var sizeInBits: Int? {
         switch self {
         case .rsa: nil

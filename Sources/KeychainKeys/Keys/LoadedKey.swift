@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private key as swift-crypto computes with it.
+// A private key in the form that swift-crypto uses.
 
 import Crypto
 import CryptoExtras
 import Foundation
 import SecretMemory
 
-/// A private key ready for use. Keep it for as long as several operations follow each other: loading a key takes about half as
-/// long as signing with it. The library wipes its memory when the last copy is released, but does not lock it.
+/// A private key that is ready for use. Keep it for a series of operations: loading a key takes about half as long as
+/// signing with it. The library wipes its memory when the last copy is released, but does not lock it.
 public struct LoadedKey: Sendable {
     enum Signer: Sendable {
         case curve(any CurveSigner)
         case rsa(_RSA.Signing.PrivateKey)
         case ed25519(Curve25519.Signing.PrivateKey)
-        /// Keys that only agree are made from the bytes for each agreement.
+        /// Keys for agreement alone are created from the bytes for each agreement.
         case agreement
     }
 
@@ -22,7 +22,7 @@ public struct LoadedKey: Sendable {
 }
 
 extension PrivateKey {
-    /// - Throws: `KeyFailure.malformed` if the numbers of the key do not belong together.
+    /// - Throws: `KeyFailure.malformed` if the numbers of the key are inconsistent.
     public func loaded() throws(KeyFailure) -> LoadedKey {
         do {
             return LoadedKey(key: self, signer: try externalRepresentation.withUnsafeBytes(signer))

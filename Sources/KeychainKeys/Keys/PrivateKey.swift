@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private key as a value, whose bytes are in memory of their own.
+// A private key as a value, whose bytes are in secret memory.
 
 import Crypto
 import CryptoExtras
 import Foundation
 public import SecretMemory
 
-/// A private key that is known to be valid. Its bytes are locked in memory and wiped when the last copy of the value goes.
+/// A private key that is known to be valid. Its bytes are locked in memory, and wiped when the last copy of the value
+/// is released.
 ///
 /// ```swift
 /// let key = try PrivateKey.generate(.p256)
@@ -24,7 +25,7 @@ public struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
         (self.publicKey, self.externalRepresentation) = (publicKey, externalRepresentation)
     }
 
-    /// - Throws: `KeyFailure.malformed` also where the public half in the bytes does not belong to the private one.
+    /// - Throws: `KeyFailure.malformed`, also if the public half in the bytes does not match the private one.
     public init(_ kind: KeyKind, externalRepresentation bytes: SecretBytes) throws(KeyFailure) {
         defer { scrubResidue() }
         switch kind {
@@ -34,7 +35,7 @@ public struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The key of a type of Apple's (`kSecAttrKeyType`). The length tells which of the curves of NIST it is.
+    /// A key of one of Apple's types (`kSecAttrKeyType`). For a NIST curve the length determines the curve.
     public init(typeNumber: Int, externalRepresentation bytes: SecretBytes) throws(KeyFailure) {
         let kind = try KeyKind.kind(typeNumber: typeNumber) { $0.privateLength == bytes.count }
         try self.init(kind, externalRepresentation: bytes)
@@ -48,7 +49,7 @@ public struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
         _ = try loaded()
     }
 
-    /// The key of a curve of NIST from its private number, of at most the full length.
+    /// A key of a NIST curve from its private number, of at most the full length.
     init(_ kind: KeyKind, scalar: SecretSlice) throws(KeyFailure) {
         guard let curve = kind.curve, let length = kind.coordinateLength, (1...length).contains(scalar.count) else {
             throw .malformed("private number")
@@ -94,7 +95,7 @@ extension PrivateKey {
         guard bytes.count == kind.privateLength, let length = kind.publicLength else { throw .malformed("private key") }
         let point = bytes.withUnsafeBytes { [UInt8]($0.prefix(length)) }
         self.init(try PublicKey(kind, point), bytes)
-        // Refuses a point that is not that of the private number.
+        // Rejects a point that does not match the private number.
         _ = try loaded()
     }
 
@@ -126,7 +127,7 @@ extension PrivateKey {
         }
     }
 
-    /// The private number: the end of the bytes for a curve of NIST, all of them for Curve25519.
+    /// The private number: the end of the bytes for a NIST curve, all of them for Curve25519.
     var scalar: SecretSlice {
         SecretSlice(externalRepresentation).suffix(kind.coordinateLength ?? externalRepresentation.count)
     }

@@ -12,12 +12,12 @@ public import Foundation
 /// ```
 public struct PublicKey: Hashable, Sendable {
     public let kind: KeyKind
-    /// The size in bits: that of the modulus, or of the field.
+    /// The size in bits of the modulus or of the field.
     public let sizeInBits: Int
     let bytes: [UInt8]
 
-    /// - Parameter bytes: As Apple exports it: 04 ‖ X ‖ Y (ANSI X9.63), an RSAPublicKey of PKCS#1, or the 32 bytes of a
-    ///   Curve25519 key.
+    /// - Parameter bytes: In Apple's export format: 04 ‖ X ‖ Y (ANSI X9.63), an RSAPublicKey of PKCS#1, or the 32 bytes
+    ///   of a Curve25519 key.
     public init(_ kind: KeyKind, externalRepresentation bytes: Data) throws(KeyFailure) {
         try self.init(kind, [UInt8](bytes))
     }
@@ -34,19 +34,19 @@ public struct PublicKey: Hashable, Sendable {
         try checkPoint()
     }
 
-    /// The key of a type of Apple's (`kSecAttrKeyType`). The length tells which of the curves of NIST it is.
+    /// A key of one of Apple's types (`kSecAttrKeyType`). For a NIST curve the length determines the curve.
     public init(typeNumber: Int, externalRepresentation bytes: Data) throws(KeyFailure) {
         let kind = try KeyKind.kind(typeNumber: typeNumber) { $0.publicLength == bytes.count }
         try self.init(kind, [UInt8](bytes))
     }
 
-    /// The bytes as Apple exports them.
+    /// The bytes in Apple's export format.
     public var externalRepresentation: Data { Data(bytes) }
 
-    /// The value of `kSecAttrApplicationLabel`: SHA-1 of the bytes that a certificate holds of this key.
+    /// The value of `kSecAttrApplicationLabel`: SHA-1 of the key's bytes in a certificate.
     public var applicationLabel: Data { Data(Insecure.SHA1.hash(data: bytes)) }
 
-    /// The bytes of a signature without an encoding, and of an RSA block.
+    /// The length of an unencoded signature and of an RSA block, in bytes.
     public var blockSize: Int { (sizeInBits + 7) / 8 }
 
     private func checkPoint() throws(KeyFailure) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA keys in PKCS#1, checked before a library sees them.
+// RSA keys in PKCS#1, checked before the library uses them.
 
 /// The PKCS#1 structures of RSA keys (RFC 8017, appendix A.1).
 enum RSANumbers {
-    /// Sizes in bits that keys may have. They are multiples of 8: swift-crypto ends the program on others.
+    /// The supported sizes in bits. They are multiples of 8: swift-crypto ends the program on others.
     static let sizes = 1024...8192
 
     /// Checks an RSAPublicKey.
@@ -16,9 +16,9 @@ enum RSANumbers {
         return bits
     }
 
-    /// Checks an RSAPrivateKey with two primes. Whether its numbers fit together, the library finds out.
+    /// Checks an RSAPrivateKey with two primes. The library checks whether its numbers are consistent.
     ///
-    /// - Returns: The RSAPublicKey of it, and the size of the modulus in bits.
+    /// - Returns: Its RSAPublicKey, and the size of the modulus in bits.
     static func checkPrivateKey(_ der: SecretSlice) throws(KeyFailure) -> (publicKey: [UInt8], bits: Int) {
         let format = "PKCS#1 private key"
         var reader = try DERReader.only(DERTag.sequence, in: der, format)
@@ -37,7 +37,7 @@ enum RSANumbers {
         guard sizes.contains(bits), bits % 8 == 0 else { throw .unsupportedSize(bits) }
         guard modulus.last.map({ $0 & 1 }) == 1 else { throw .malformed("RSA modulus") }
         let exponent = try reader.unsignedInteger()
-        // The library's limit, in bits, against exponents that only cost time.
+        // The library's limit, in bits, against exponents that only waste time.
         guard exponent.count < 5 || exponent.count == 5 && exponent.first == 1 else {
             throw .limitExceeded("RSA public exponent")
         }

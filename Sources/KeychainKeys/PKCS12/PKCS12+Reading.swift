@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a PKCS#12 file: first its checksum, then what it holds.
+// Reads a PKCS#12 file: first its checksum, then its content.
 
 import Crypto
 public import Foundation
@@ -7,14 +7,14 @@ public import SecretMemory
 import SwiftASN1
 
 extension PKCS12 {
-    /// - Parameter passphrase: UTF-8. For a file without a passphrase, no bytes.
-    /// - Throws: `KeyFailure.wrongPassphrase` if the checksum does not fit, before anything is decrypted. A file without a
-    ///   checksum is malformed.
+    /// - Parameter passphrase: UTF-8; empty for a file without a passphrase.
+    /// - Throws: `KeyFailure.wrongPassphrase` if the checksum does not match, before anything is decrypted. A file
+    ///   without a checksum is malformed.
     public init(_ file: Data, passphrase: SecretBytes) throws(KeyFailure) {
         try self.init(file, passphrase: passphrase, limit: Limits.rounds)
     }
 
-    /// - Parameter limit: Of the rounds of all derivations together.
+    /// - Parameter limit: The maximum number of rounds of all derivations together.
     init(_ file: Data, passphrase: SecretBytes, limit: Int) throws(KeyFailure) {
         guard file.count <= Limits.bytes else { throw .limitExceeded("PKCS#12 file") }
         var reading = try PKCS12Reading([UInt8](file)[...], passphrase, limit: limit)
@@ -32,7 +32,7 @@ private struct PKCS12Reading {
     private var bags = 0
     private var roundsLeft: Int
 
-    /// Reads the outside of the file and checks its checksum.
+    /// Reads the outer structure of the file and verifies its checksum.
     init(_ file: ArraySlice<UInt8>, _ passphrase: SecretBytes, limit: Int) throws(KeyFailure) {
         var reader = try DERReader.only(DERTag.sequence, in: try BER.asDER(file), Self.format)
         guard try reader.smallInteger() == 3 else { throw .malformed(Self.format) }
@@ -76,13 +76,13 @@ private struct PKCS12Reading {
         guard encrypted.nextTag == DERTag.context(0) else {
             return try decrypt(scheme, encrypted.content(DERTag.contextPrimitive(0)))
         }
-        // BER allows the ciphertext in pieces.
+        // BER allows splitting the ciphertext.
         var (pieces, ciphertext) = (try encrypted.within(DERTag.context(0)), [UInt8]())
         while !pieces.isAtEnd { ciphertext += try pieces.content(DERTag.octetString) }
         return try decrypt(scheme, ciphertext[...])
     }
 
-    /// The passphrase is right, as the checksum has shown: what does not decrypt is damaged.
+    /// The checksum has confirmed the passphrase, so data that cannot be decrypted is damaged.
     private mutating func decrypt(
         _ scheme: PasswordEncryption, _ ciphertext: some ByteSlice
     ) throws(KeyFailure) -> SecretBytes {
@@ -136,7 +136,7 @@ private struct PKCS12Reading {
         _ content: some ByteSlice, _ attributes: BagAttributes
     ) throws(KeyFailure) {
         var reader = try DERReader.only(DERTag.sequence, in: content, Self.format)
-        // The other type is SDSI, which nobody writes.
+        // The other type is SDSI, which is not used in practice.
         guard try reader.objectIdentifier() == .x509Certificate else { return }
         var outer = try reader.within(DERTag.context(0))
         let certificate = try Certificate([UInt8](outer.content(DERTag.octetString))[...])
@@ -145,7 +145,7 @@ private struct PKCS12Reading {
     }
 }
 
-/// What a file says of a key or certificate.
+/// The attributes of a key or certificate in the file.
 private struct BagAttributes {
     private(set) var identifier: Data?
     private(set) var name: String?
@@ -191,7 +191,7 @@ private struct PKCS12Checksum {
         derivation = PKCS12Derivation(hash: hash, salt: salt, rounds: rounds)
     }
 
-    /// The form of the passphrase with which the checksum fits.
+    /// The encoding of the passphrase that matches the checksum.
     func passphrase(
         _ passphrase: PKCS12Passphrase, of content: ArraySlice<UInt8>
     ) throws(KeyFailure) -> PKCS12Passphrase {

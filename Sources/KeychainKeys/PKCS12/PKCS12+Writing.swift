@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a PKCS#12 file as OpenSSL 3 does by default, which all systems of the last years read.
+// Writes a PKCS#12 file with OpenSSL 3's defaults, which all recent systems can read.
 
 import Crypto
 public import Foundation
@@ -11,8 +11,8 @@ extension PKCS12.Identity {
     ///
     /// - Parameters:
     ///   - passphrase: UTF-8.
-    ///   - rounds: Of each of the three derivations.
-    /// - Throws: `KeyFailure.malformed` if the first certificate is not that of the key.
+    ///   - rounds: For each of the three derivations.
+    /// - Throws: `KeyFailure.malformed` if the first certificate does not belong to the key.
     public func file(
         passphrase: SecretBytes, rounds: Int = PrivateKey.defaultRounds
     ) throws(KeyFailure) -> Data {
@@ -49,7 +49,7 @@ extension PKCS12.Identity {
         return Self.data(DERNode.sequence(bag).encoded)
     }
 
-    /// What makes the key and its certificate belong together. The elements of a set are in the order of their bytes.
+    /// The attributes that connect the key and its certificate. The elements of a set are sorted by their bytes.
     private var attributes: DERNode {
         let identifier = DERNode.sequence(
             .oid(.localKeyIdentifier), .set(.octets(.bytes([UInt8](key.publicKey.applicationLabel)))))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PKCS#12 file as a value: keys and certificates that travel together (RFC 7292).
+// A PKCS#12 file as a value: keys and certificates in one file (RFC 7292).
 
 public import Foundation
 
@@ -10,15 +10,15 @@ public import Foundation
 /// for identity in try file.identities() { use(identity.key, identity.chain) }
 /// ```
 public struct PKCS12: Sendable {
-    /// Something from a file, with what the file says of it.
+    /// An element of a file with its attributes.
     public struct Entry<Content: Sendable>: Sendable {
         public let content: Content
-        /// The same for a key and its certificate.
+        /// The identifier that a key and its certificate share.
         public let localKeyIdentifier: Data?
         public let friendlyName: String?
     }
 
-    /// A private key with its certificate and the issuers that were found.
+    /// A private key with its certificate, and the issuers that were found.
     public struct Identity: Sendable {
         public let key: PrivateKey
         /// The certificate of the key first, then its issuers.
@@ -33,7 +33,7 @@ public struct PKCS12: Sendable {
     public internal(set) var keys: [Entry<PrivateKey>] = []
     public internal(set) var certificates: [Entry<Certificate>] = []
 
-    /// What a file may consist of.
+    /// Limits for the contents of a file.
     enum Limits {
         static let bytes = 16 << 20
         static let bags = 1000
@@ -44,9 +44,10 @@ public struct PKCS12: Sendable {
 }
 
 extension PKCS12 {
-    /// Each key whose certificate is in the file: that with the same identifier, or else with the same friendly name.
+    /// Each key whose certificate is in the file: the one with the same identifier, or otherwise the same friendly
+    /// name.
     ///
-    /// - Throws: `KeyFailure.malformed` if a certificate with the same identifier or name is not that of the key.
+    /// - Throws: `KeyFailure.malformed` if a certificate with the same identifier or name does not belong to the key.
     public func identities() throws(KeyFailure) -> [Identity] {
         var identities: [Identity] = []
         for key in keys {

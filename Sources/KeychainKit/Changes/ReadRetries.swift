@@ -6,7 +6,7 @@ package import KeychainEngine
 /// The pauses before a failed read is repeated: one second, then twice as long each time, at most 16 seconds.
 ///
 /// A store notifies observers about changes and unlocking, but not when it is no longer busy. Without retries an
-/// observer would report such a failure until somebody changes an item.
+/// observer would report such a failure until an item is changed.
 package struct ReadRetries: Sendable {
     private static let (shortest, longest) = (Duration.seconds(1), Duration.seconds(16))
 

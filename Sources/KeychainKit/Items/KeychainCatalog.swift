@@ -53,7 +53,7 @@ public struct KeychainCatalog: Sendable {
         try await call { (requests) throws(KeychainError) in try requests.items(classes, filter) }
     }
 
-    /// The same with the number of items that the search met and that cannot be opened. That there are only such is no error.
+    /// The same with the number of found items that cannot be opened. It is not an error if there are only such items.
     package func foundItems(
         _ classes: [ItemClass], matching filter: ItemFilter
     ) throws(KeychainError) -> FoundItems {

@@ -110,8 +110,8 @@ extension Keychainctl {
             Output.note(Self.notAccepted(failure).message)
         }
 
-        /// With `--force` nothing has to open the backup, but the medium must be readable and writable. Not every failure
-        /// of a medium has a reason of its own.
+        /// With `--force` nothing has to open the backup, but the medium must be readable and writable. Some failures
+        /// of a medium have no separate reason.
         private static func isExpected(_ failure: KeychainError, _ done: VaultRestoration) -> Bool {
             guard done.isClosedHere else { return false }
             if failure == done.acceptanceFailure {
@@ -125,7 +125,7 @@ extension Keychainctl {
             .locked, .interactionNotAllowed, .cancelled, .authenticationFailed, .invalidParameter,
         ]
 
-        /// The secret that was given, which opens the backup; `nil` if none was.
+        /// The given secret, which opens the backup; `nil` if none was given.
         private func checkedSecret(
             _ vault: Vault, _ backup: VaultBackup
         ) throws(KeychainError) -> ProtectorSecret? {
@@ -175,7 +175,7 @@ extension Keychainctl {
             do throws(KeychainError) {
                 which = try vault.id == backup.vaultID ? "an older state of it" : "another vault"
             } catch {
-                // To continue would wait as long again.
+                // Continuing would wait as long again.
                 if error.reason == .busy { throw error }
                 which = "this backup"  // The current vault does not open; it is kept anyway.
             }

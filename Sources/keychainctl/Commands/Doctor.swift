@@ -61,7 +61,8 @@ extension Keychainctl {
             guard findings.count(of: .problem) == 0 else { throw ExitCode(ExitStatus.failure.rawValue) }
         }
 
-        /// - Returns: Why the secret was not tried, if the vault cannot be opened at all: that is to be examined.
+        /// - Returns: The finding that the secret was not tried, if the vault cannot be opened at all; the examination
+        ///   then continues.
         /// - Throws: The failure of the secret.
         private func unlockIfAsked() throws(KeychainError) -> [Finding] {
             guard unlock.given != nil else { return [] }
@@ -87,7 +88,7 @@ extension Keychainctl {
             do throws(KeychainError) {
                 let location = try VaultLocation.fromEnvironment(environment)
                 var settings = VaultSettings()
-                // A wrong value is among the findings on the environment.
+                // The findings about the environment report a wrong value.
                 do throws(KeychainError) { settings = try .fromEnvironment(environment) } catch {}
                 return Vault.examine(location, settings)
             } catch {
@@ -107,7 +108,7 @@ extension Keychainctl {
     }
 }
 
-/// What became of `--repair`.
+/// The result of `--repair`.
 private struct RepairReport {
     let repair: IndexRepair?
     let findings: [Finding]

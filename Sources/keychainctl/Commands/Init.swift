@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl init: make the vault.
+// keychainctl init: create the vault.
 
 import ArgumentParser
 import KeychainKit
@@ -67,7 +67,7 @@ extension Keychainctl {
         }
 
         private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainError) {
-            // The first one vouches for the others.
+            // The first secret authorizes the others.
             for secret in secrets {
                 let isFirst = try !vault.protectors.contains { $0.kind?.holder == .person }
                 try vault.addProtector(secret, authority: isFirst ? nil : secrets.first)
@@ -99,11 +99,11 @@ extension Keychainctl {
     }
 }
 
-/// What people are told once nothing opens the vault by itself any more.
+/// The message after which nothing opens the vault by itself any more.
 enum LockNotice {
     static func tell(_ vault: Vault) throws(KeychainError) {
         guard try !vault.opensByItself else { return }
-        // It may have been unlocked while the device key was there.
+        // It may have been unlocked while the device key existed.
         try vault.lock()
         Output.note("The vault is locked now. " + vault.settings.unlockAdvice)
     }

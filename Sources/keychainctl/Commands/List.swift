@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl list: show which items there are.
+// keychainctl list: show items.
 
 import ArgumentParser
 import KeychainKit
@@ -55,16 +55,16 @@ extension Keychainctl {
             try warnOfClosed(found, keychain)
         }
 
-        /// The items of all classes in question. Damaged ones are left out; only if nothing else is found they are an
-        /// error, since one of them may be what was asked for.
+        /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error,
+        /// since one of them may be the requested item.
         private func search(_ keychain: UserKeychain) throws(KeychainError) -> FoundItems {
             let found = try keychain.foundItems(item.filter(label: label))
             if let failure = found.failure { throw failure }
             return found
         }
 
-        /// By service or server, the search has looked only at the items in question. Otherwise it has looked at all of them, and
-        /// so may the count.
+        /// With a service or server, the search has only read the items in question. Otherwise it has read all items,
+        /// and counting them may do so too.
         private func warnOfClosed(_ found: FoundItems, _ keychain: UserKeychain) throws(KeychainError) {
             var (damaged, ofAnotherDevice) = (found.damaged, found.ofAnotherDevice)
             if item.service == nil, item.server == nil, !json || damaged + ofAnotherDevice > 0 {

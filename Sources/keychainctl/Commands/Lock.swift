@@ -106,7 +106,7 @@ extension Keychainctl {
     }
 }
 
-/// What people are told where each process keeps the keys that it has unlocked.
+/// The messages for systems on which each process keeps its own keys.
 private enum OwnKeys {
     static func reason(_ vault: Vault) -> String {
         vault.settings.unlockCache == .process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl protect: what opens the vault.
+// keychainctl protect: the protectors of the vault.
 
 import ArgumentParser
 import Foundation
@@ -91,7 +91,7 @@ extension Keychainctl {
                 adviseIfOpen(vault)
             }
 
-            /// It was added, whether or not the vault can be looked at now.
+            /// The protector was added, even if the vault cannot be checked now.
             private func adviseIfOpen(_ vault: Vault) {
                 do throws(KeychainError) {
                     if try vault.opensByItself { advise(try vault.status()) }
@@ -183,7 +183,7 @@ extension Keychainctl {
                 let slot = try name.slot(in: vault)
                 let openedByItself = try vault.opensByItself
                 let authority = try options.authorityForRemoval(vault)
-                // The slot may be gone although not all is done, and then the vault opens otherwise.
+                // The slot may be removed although a later step failed, and another protector may then open the vault.
                 defer { tell(vault, openedByItself) }
                 let isRenewed = try vault.removeProtector(
                     slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority)

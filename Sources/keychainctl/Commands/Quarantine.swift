@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl quarantine: items that did not open and were moved out of the way.
+// keychainctl quarantine: items that did not open and were quarantined.
 
 import ArgumentParser
 import Foundation
@@ -116,7 +116,7 @@ extension Keychainctl {
     }
 }
 
-/// Which quarantined items are meant.
+/// The selected quarantined items.
 struct ChosenItems: ParsableArguments {
     @Argument(help: ArgumentHelp("The ids of items, as `quarantine list` shows them.", valueName: "id"))
     var ids: [QuarantineNumber] = []
@@ -193,7 +193,7 @@ private struct QuarantinedJSON: Encodable {
 extension QuarantinedItem {
     fileprivate var listed: ListedItem? { item.map { ListedItem(item: KeychainItem($0)) } }
 
-    /// Of what `restoreQuarantined` returns.
+    /// For the result of `restoreQuarantined`.
     fileprivate var isRestored: Bool { state == .opens }
 }
 

@@ -55,13 +55,13 @@ extension Keychainctl {
             }
         }
 
-        /// What comes through one descriptor cannot be both.
+        /// One descriptor cannot provide both.
         private func checkSources() throws {
             guard let source = input.source, unlock.uses(source) else { return }
             throw ValidationError("The value and the secret that opens the vault use the same descriptor. Use two.")
         }
 
-        /// What the prompt calls the item.
+        /// The name of the item in the prompt.
         private var name: String { "\(item.account ?? "") at \(item.service ?? item.server ?? "")" }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl watch-session: lock with the screen, and before the system sleeps.
+// keychainctl watch-session: lock when the screen is locked and before the system sleeps.
 
 import ArgumentParser
 import KeychainKit
@@ -59,7 +59,7 @@ extension Keychainctl {
             }
         }
 
-        /// What keeps the vault from being locked now need not do so the next time.
+        /// A failure to lock now does not prevent locking the next time.
         private func lock(_ vault: Vault, _ why: String) {
             do throws(KeychainError) {
                 let stillOpens = try vault.lock(forgettingFirstUnlock: all)
