@@ -15,8 +15,8 @@ extension Keychainctl.Sync {
             abstract: "Show the ring, its machines, and what is not exchanged yet.",
             usage: "keychainctl sync status [--json] [--max-age <time>]",
             discussion: """
-                Two machines that have the same show the same compare code. With --max-age, the exit \
-                code is 0 only if this machine has exchanged everything within that time.
+                The compare code is equal on two machines with the same items. With --max-age, the exit \
+                code is 0 only if this machine had a complete exchange within that time.
 
                 With --json: an object with the keys ring, place, machines (name, role, thisMachine, \
                 lastSeen), member, items, pending, conflicts, invitations, lastExchange, paused and \
@@ -60,8 +60,8 @@ extension Keychainctl.Sync {
             abstract: "Remove a machine from the ring, and make new keys.",
             usage: "keychainctl sync remove <name> ... [--yes]",
             discussion: """
-                The machine keeps what it has, and reads nothing that is written from now on. Change \
-                the secrets that it knew.
+                The removed machine keeps the items that it has, but cannot read anything that is \
+                written from now on. Change the secrets that it knew.
 
                 EXAMPLES
                   keychainctl sync remove old-laptop

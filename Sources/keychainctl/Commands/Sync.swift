@@ -14,10 +14,10 @@ extension Keychainctl {
             commandName: "sync",
             abstract: "Share items with your other machines, end to end encrypted.",
             discussion: """
-                Items that are marked as synchronizable reach the other machines of a ring through a \
-                folder that something else carries: Syncthing, Nextcloud, NFS, git. Whoever carries or \
-                reads the folder learns when and how much is changed, and nothing else. Other items \
-                never leave the machine.
+                Items that are marked as synchronizable are shared with the other machines of a ring, \
+                through a folder that Syncthing, Nextcloud, NFS or git synchronizes. Someone with only \
+                the folder learns when and how much is changed, and nothing else. Other items never \
+                leave the machine.
 
                 EXAMPLES
                   laptop$  keychainctl sync init --folder ~/Sync/keychain
@@ -70,9 +70,9 @@ extension Keychainctl.Sync {
             abstract: "Make a code that admits another machine.",
             usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>]",
             discussion: """
-                The code is printed once. Whoever types it on a machine that sees the folder, in time, \
-                becomes a member and reads everything. This machine has to sync once more to let it in: \
-                with 'keychainctl sync now', or 'keychainctl sync watch'.
+                The code is printed once. Any machine with the folder where it is entered in time becomes \
+                a member and can read everything. This machine has to sync once more to admit it, with \
+                'keychainctl sync now' or 'keychainctl sync watch'.
 
                 EXAMPLES
                   keychainctl sync invite --name desktop
@@ -111,7 +111,7 @@ extension Keychainctl.Sync {
             abstract: "Join a ring with the code of an invitation.",
             usage: "keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]",
             discussion: """
-                This machine's synchronizable items and those of the ring become one. The command waits \
+                This machine's synchronizable items are merged with those of the ring. The command waits \
                 until the machine that made the invitation has synced.
 
                 EXAMPLES
