@@ -52,7 +52,7 @@ func measureObservation(parent: String) async throws {
     withExtendedLifetime(changes) {}
 }
 
-/// While somebody waits for changes and there are none, as soon as the threads of former calls have ended.
+/// While an observer waits for changes and there are none, once the threads of earlier calls have ended.
 ///
 /// - Returns: Processor time in microseconds, and how often any thread but this one went to sleep again.
 private func idle() -> (time: Double, wakeUps: Int) {

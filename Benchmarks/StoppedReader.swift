@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long writers wait for one another, with and without a reader that does not go on.
+// How long writers wait for each other, with and without a stopped reader.
 
 import CKeychainSQLite
 import Foundation
@@ -37,7 +37,7 @@ private struct Contention {
     init(parent: String) throws { bench = try Bench(size: 1000, parent: parent) }
 
     func percentile99(besideReader: Bool) throws -> Double {
-        // An open read transaction that nobody goes on with is all that a stopped process is to the others.
+        // To other processes, a stopped process is only an open read transaction that does not continue.
         let reader = besideReader ? try OpenRead(bench.location.folder + "/vault.db") : nil
         let writers = try (0..<8).map { try start("writer-\($0)") }
         let times = writers.flatMap { process, output in

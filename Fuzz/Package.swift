@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// A package of its own, so that programs which use this project see nothing of it. `make fuzz` builds and runs it.
+// A separate package, so that programs that use this project do not get it. `make fuzz` builds and runs it.
 let package = Package(
     name: "swift-keychain-fuzz",
     platforms: [.macOS(.v15)],

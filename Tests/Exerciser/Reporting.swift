@@ -4,7 +4,7 @@
 import Foundation
 import KeychainEngine
 
-/// Prints a line that whoever waits for it gets at once.
+/// Prints a line and flushes it, so that a waiting reader gets it at once.
 func say(_ words: Any...) {
     print(words.map { "\($0)" }.joined(separator: " "))
     fflush(nil)

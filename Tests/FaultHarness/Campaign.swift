@@ -181,7 +181,7 @@ struct Campaign {
         guard answer == "ok" else { throw HarnessError("the peer cannot open the vault: \(answer ?? "it died")") }
     }
 
-    /// While the process is stopped, another one writes: it succeeds, or is told soon that it cannot.
+    /// While the process is stopped, another one writes: it succeeds, or fails soon.
     ///
     /// - Returns: `false` if the process never stopped.
     private func meetStopped(

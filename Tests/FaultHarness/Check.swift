@@ -12,7 +12,7 @@ struct Check {
     let allowed: [VaultState]
     /// Whether there may be no vault at all.
     let mayBeAbsent: Bool
-    /// Whether nobody but the operation had its hands on the files.
+    /// Whether only the operation has changed the files.
     var isUntouched = true
 
     /// - Throws: What does not hold.

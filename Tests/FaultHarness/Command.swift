@@ -64,7 +64,7 @@ struct Command {
         var tally = Tally()
         let campaign = Campaign(scratch: try Scratch(), server: Server(), stride: stride)
         var faults = try arguments.count > 3 ? [fault(arguments[3])] : Fault.all
-        // Whoever names one means all of its calls.
+        // Naming an operation selects all of its calls.
         if faults.count == 1 { faults[0].every = 1 }
         try campaign.run(operations, faults, into: &tally)
         try end(tally)

@@ -104,7 +104,7 @@ struct Disk {
         var (names, folders) = (durableNames, durableFolders)
         Self.apply(surviving(pendingNames, &generator), &names, &folders)
         var made: Set<String> = []
-        // What lies in a folder whose own name was lost is as good as gone.
+        // The contents of a folder whose own name was lost are lost too.
         for folder in folders.sorted() where folder == root || made.contains(Self.parent(folder)) {
             guard mkdir(target + folder.dropFirst(root.count), 0o700) == 0 else {
                 throw HarnessError("cannot make the folder for '\(folder)'")

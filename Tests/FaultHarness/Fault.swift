@@ -37,7 +37,7 @@ struct Fault: Sendable {
 
     var isStop: Bool { action == FAULT_STOP.signed }
 
-    /// In which situation the vault is looked at afterwards, if nobody else wrote.
+    /// The situation in which the vault is checked afterwards, if no other process has written.
     var situation: Situation {
         switch expectation {
         case .whole, .unharmed: .alone
@@ -106,7 +106,7 @@ struct Fault: Sendable {
         ] + FileChange.allCases.map(\.fault)
 }
 
-/// What somebody else does to the vault's files.
+/// What another program does to the vault's files.
 enum FileChange: String, CaseIterable, Sendable {
     case lockRemoved, lockReplaced, walRemoved, shmRemoved, databaseRemoved, databaseReplaced, deviceKeyRemoved
     case deviceKeyReplaced, folderMoved, anchorsRemoved, anchorsReplaced, backupRemoved, backupReplaced

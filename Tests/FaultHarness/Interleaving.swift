@@ -42,7 +42,7 @@ struct Interleaving {
     private var trace: [String] = []
     private let place: Place
 
-    /// How long a process that was let go may be silent before another one runs: it waits for something inside SQLite.
+    /// How long a released process may be silent before another one runs: it waits for something inside SQLite.
     private static let silence = 0.15
 
     init(_ schedule: Schedule, _ place: Place, _ children: [Child]) throws {
@@ -62,7 +62,7 @@ struct Interleaving {
         }
     }
 
-    /// A thread that the schedule before left behind goes on meanwhile.
+    /// A thread from the previous schedule continues meanwhile.
     private static func awaitOpening(_ child: Child) throws {
         while true {
             switch child.line(within: 20) {
@@ -111,7 +111,7 @@ struct Interleaving {
             letTimePass(current)
             return next
         }
-        // All wait: for one another, or for somebody who has let go meanwhile.
+        // All wait: for each other, or for a process that has continued meanwhile.
         return (others + [current]).first { players[$0].state != .finished }
     }
 
@@ -126,7 +126,7 @@ struct Interleaving {
     }
 
     private mutating func step(_ number: Int) throws {
-        // Whoever waited for a lock may have it now.
+        // A process that waited for a lock may have it now.
         for other in players.indices where other != number && players[other].state == .waiting {
             players[other].state = .paused
         }

@@ -82,7 +82,7 @@ struct Look {
             .filter { $0.hasPrefix("vault.db.replaced-") && !$0.hasSuffix("-wal") }.map { place.folder + "/" + $0 }
     }
 
-    /// The items in a file, as the vault of a folder of its own. Every copy opens with what opens the vault.
+    /// The items in a file, opened as the vault of a separate folder. The same secret opens every copy as the vault.
     private func content(_ file: String, _ what: String) throws -> [String: String] {
         let folder = Place(root: place.root + "/look")
         for path in [folder.root, folder.folder, folder.root + "/config"] { mkdir(path, 0o700) }

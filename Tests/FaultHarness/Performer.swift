@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that makes the calls it is told to, and waits at every pause point until it is let go.
+// A process that makes the calls it receives, and waits at every pause point until it is released.
 
 import Foundation
 import KeychainEngine
@@ -16,7 +16,7 @@ final class Performer: Sendable {
 
     private struct Pausing {
         var isOn = false
-        /// How many threads wait to be let go.
+        /// How many threads wait to be released.
         var waiting = 0
 
         mutating func begins() -> Bool {
@@ -61,7 +61,7 @@ final class Performer: Sendable {
         _exit(0)
     }
 
-    /// - Parameter most: How many threads may go on, of those that wait.
+    /// - Parameter most: How many of the waiting threads to release.
     private func release(_ most: Int) {
         let count = pausing.withLock { pausing in
             let count = min(most, pausing.waiting)

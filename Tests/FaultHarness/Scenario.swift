@@ -16,7 +16,7 @@ struct Scenario: Sendable {
 
     static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }
 
-    /// Somebody who is no process of ours removes the lock file.
+    /// Another program removes the lock file.
     static let removal = "remove-lock-file"
 
     static let all: [Scenario] =

@@ -77,7 +77,7 @@ struct Subject {
         return descriptor
     }
 
-    /// A full disk keeps nobody from reading: neither the process that found it full, nor one that comes then.
+    /// A full disk does not prevent reading, neither by the process that filled it nor by a later one.
     private func readAgain(_ isWhole: Bool) {
         do {
             let vault = try place.another()

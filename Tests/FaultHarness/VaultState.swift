@@ -19,14 +19,14 @@ struct VaultState: Equatable, Sendable, Codable {
     var openers: Set<Opener>
     var quarantined = 0
     var head = Head.asLeft
-    /// What the backup holds; `nil` if there is none.
+    /// The contents of the backup; `nil` if there is none.
     var backup: [String: String]?
     /// What one of the files has to hold that restorations kept; `nil` if nothing was replaced.
     var kept: [String: String]?
 }
 
 extension VaultState {
-    /// What unlocks it and may vouch for changes; `nil` if it opens with the device key alone.
+    /// The secret that unlocks it and authorizes changes; `nil` if it opens with the device key alone.
     var person: Opener? { [.recovery, .newRecovery].first { openers.contains($0) } }
 
     /// The same after another program stored an item: it is in the vault or in what was replaced, and may be in the backup.
@@ -43,7 +43,7 @@ extension VaultState {
         }
     }
 
-    /// The same after somebody put back a file of the vault.
+    /// The state after an older file of the vault was put back.
     var thatMayBeOlder: VaultState {
         var state = self
         if state.head == .asLeft { state.head = .mayBeOlder }

@@ -100,7 +100,7 @@ struct ClosureAuthenticatorTests {
                     }
                 }
             }
-            // This very task goes on while all of them wait; it lets them go only then.
+            // This task continues while all of them wait; it only then lets them finish.
             var outstanding = starts.makeAsyncIterator()
             for _ in 0..<100 { _ = await outstanding.next() }
             for _ in 0..<100 { open.signal() }

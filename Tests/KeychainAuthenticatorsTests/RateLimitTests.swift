@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long who guesses has to wait.
+// How long an attacker who guesses has to wait.
 
 import KeychainEngine
 import Synchronization

@@ -37,7 +37,7 @@ struct CatalogTests {
         #expect(try filled(kind).catalog.items([.key]).map(\.itemClass) == [.key])
     }
 
-    /// A plain item, one that asks for the user and one with a password; nobody is there to be asked.
+    /// A plain item, one that requires the user and one with a password; the user cannot be asked.
     private func guarded(_ kind: StoreKind) throws -> any ItemStore {
         let items = try kind.empty(passphrase: "p")
         try SecretStore(service: "one", store: items).save("1", for: "plain", attributes: ItemAttributes(label: "Work"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One item of a name, whether it is synchronizable or not; and lists for which nobody is asked.
+// One item of a name, whether it is synchronizable or not; and lists that do not ask the user.
 
 import Foundation
 import KeychainEngine

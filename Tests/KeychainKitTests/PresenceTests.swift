@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether there is an item, when it asks for somebody who is not there.
+// Whether an item exists, when it requires a user who cannot be asked.
 
 import KeychainEngine
 import KeychainKit

@@ -23,7 +23,7 @@ struct AskingProgramTests {
 
     /// - Parameters:
     ///   - askpass: What the program in the place of ssh-askpass does.
-    ///   - limits: What the shell is told before it becomes the program.
+    ///   - limits: Commands for the shell before it becomes the program.
     private func run(_ command: String, askpass: String? = nil, limits: String = "true") throws -> [String] {
         let process = Process()
         let output = Pipe()
@@ -32,7 +32,7 @@ struct AskingProgramTests {
         process.environment = [
             "HOME": folder.path, "KEYCHAIN_VAULT": folder.path + "/vault", "PATH": "/usr/bin:/bin",
             "KEYCHAIN_DEVICE_KEY": folder.path + "/key/device.key", "KEYCHAIN_ANCHORS": "file",
-            // No terminal of whoever runs the tests is asked.
+            // The terminal of the user who runs the tests is not used.
             "KEYCHAIN_AUTHENTICATOR": askpass == nil ? "none" : "askpass",
         ]
         if let askpass {

@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainSyncCore
 
 struct AttackTests {
-    /// Two machines that have the same item, and what lies on the carrier.
+    /// Two machines that have the same item, and the objects on the carrier.
     private func synced() throws -> World {
         var world = try World(2)
         try world.write(0, ["a": "1"])
@@ -87,7 +87,7 @@ struct AttackTests {
         try world.write(0, ["b": "2"])
         try world.upload(0)
         world.look(1, hiding: { $0 == deletion })
-        // What comes after it waits: nobody sees a state that never was.
+        // Later segments wait: no machine sees a state that never existed.
         #expect(try world.shown(1, "a") == "1" && world.shown(1, "b") == nil)
         try world.head(0)
         world.look(1, hiding: { $0 == deletion })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats: what is written is read again; what else lies there is refused.
+// Formats: written objects can be read again; other objects are rejected.
 
 import Foundation
 import KeychainCrypto

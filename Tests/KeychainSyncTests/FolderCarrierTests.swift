@@ -278,7 +278,7 @@ private struct Git {
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     }
 
-    /// As somebody does by hand, or a timer.
+    /// As a user does by hand, or a timer.
     func synchronize(_ clone: String) throws {
         try run("-C", clone, "add", "--all")
         try run("-C", clone, "commit", "--quiet", "--allow-empty", "--message", "objects")

@@ -128,7 +128,7 @@ struct JoiningTests {
         #expect(try inviter.answer(noise + [joiner(inviter).request]).outcome.count == Bounds.requests)
     }
 
-    /// Attacks: an old state of the right ring; a wrap that somebody else made; a log without its beginning.
+    /// Attacks: an old state of the right ring; a wrap by another author; a log without its beginning.
     @Test func joiner_shownLessThanTheInvitationNames_doesNotJoin() throws {
         var inviter = try Inviter()
         let (_, other) = try joiner(inviter)

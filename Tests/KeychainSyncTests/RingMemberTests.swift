@@ -91,7 +91,7 @@ struct RingMemberTests {
         #expect(try laptop.items() == desktop.items())
         #expect(try await laptop.member.status().conflicts == 1)
         #expect(try await laptop.member.status().compareCode == desktop.member.status().compareCode)
-        // Who has seen both ends it.
+        // A machine that has seen both values ends the conflict.
         try desktop.update("a", "both")
         try await desktop.exchange()
         try await laptop.exchange()
@@ -256,7 +256,7 @@ struct RingMemberTests {
             _ = try await desktop.member.join(code, at: place, wait: .zero)
         }
         #expect(error?.reason == .timedOut)
-        // Nobody is let in who is no longer there.
+        // A machine that is no longer waiting must not be admitted.
         #expect(try await laptop.exchange().admitted == [])
     }
 

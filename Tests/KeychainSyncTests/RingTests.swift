@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring log: who is a member, by which entries.
+// The ring log: which entries make a machine a member.
 
 import Foundation
 import KeychainCrypto
@@ -156,7 +156,7 @@ struct RingTests {
 
     @Test func newcomerOfASenior_countsAgainstAJuniorOnlyIfTheSeniorStays() throws {
         let fleet = try Fleet(3)
-        // 1 adds somebody, who removes 2; 2 removes 1 at the same time. 1 was there first.
+        // 1 adds another machine, which removes 2; 2 removes 1 at the same time. 1 was a member first.
         let keys = DeviceKeys.make()
         let card = try fleet.card(keys, "new")
         var log = fleet.log

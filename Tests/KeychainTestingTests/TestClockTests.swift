@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test's clock moves when it is told to, and wakes whom it should.
+// A test's clock advances on request, and wakes the right sleepers.
 
 import Foundation
 import KeychainEngine

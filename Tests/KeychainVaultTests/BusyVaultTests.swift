@@ -50,7 +50,7 @@ struct BusyVaultTests {
         try test.engine.add(.genericPassword("s", "b", value: "v"))
     }
 
-    // MARK: - Who it is
+    // MARK: - The holder of the lock
 
     /// A closed vault, and a process that was stopped while it has something locked.
     private static func vaultWithAStoppedProcess(_ command: String) throws -> (TestVault, RunningExerciser) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies beside the database under a name that SQLite would open.
+// Files beside the database with names that SQLite would open.
 
 import Foundation
 import KeychainEngine
@@ -199,7 +199,7 @@ struct CompanionFileTests {
                 atPath: test.location.folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700]
             )
             let make: @Sendable () throws -> Void = {
-                // Whoever makes it looks as well.
+                // The process that creates it checks too.
                 guard mkdir(test.root + "/making", 0o700) == 0 else { return }
                 try test.reopened().add(.genericPassword("s", "a", value: "v"))
             }

@@ -43,7 +43,7 @@ struct FolderDurabilityTests {
         }
     }
 
-    /// Somebody may have been killed before the names were durable, and a later write must not rely on them.
+    /// A process may have been killed before the names were durable, and a later write must not rely on them.
     @Test func firstWrite_withADeviceKeyThatIsThere_syncsItsFolder() throws {
         let test = try TestVault()
         _ = try test.exercise("add", "a", "v")

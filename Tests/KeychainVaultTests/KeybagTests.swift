@@ -64,7 +64,7 @@ struct KeybagTests {
         }
     }
 
-    /// Each takes half a second to try, and whoever writes the file chooses how many there are.
+    /// Each takes half a second to try, and an attacker who writes the file chooses how many there are.
     @Test func keybag_withMorePassphrasesThanAVaultTakes_isMalformed() throws {
         let (test, _) = try vaultWithItem()
         var keybag = try test.vault.currentSession().keybag

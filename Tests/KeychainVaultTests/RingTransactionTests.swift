@@ -140,7 +140,7 @@ struct RingTransactionTests {
         #expect(try outgoing() == [["+a=v", "+b=v"]])
     }
 
-    /// Else one of them could arrive without the other.
+    /// Otherwise one of them could arrive without the other.
     @Test func change_thatReplacesAPartOfAnother_takesItUp() throws {
         try take()
         try test.vault.transaction(.none) { (items) throws(KeychainError) in

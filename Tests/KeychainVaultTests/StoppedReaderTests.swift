@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removing something while another process reads and does not go on.
+// Removing items while another process is stopped during a read.
 
 import Foundation
 import KeychainEngine

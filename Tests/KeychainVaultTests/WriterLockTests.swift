@@ -196,7 +196,7 @@ struct HeldLock {
 
     func release() { close(descriptor) }
 
-    /// Whether somebody holds it now.
+    /// Whether a process holds it now.
     static func isHeld(_ path: String) throws -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CocoaError(.fileNoSuchFile) }

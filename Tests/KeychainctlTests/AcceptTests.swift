@@ -34,7 +34,7 @@ struct AcceptTests {
         #expect(run.errors.contains("1 item is missing") && run.errors.contains("keychainctl accept"))
     }
 
-    /// Else nobody would know that it was there.
+    /// Otherwise it would go unnoticed.
     @Test func get_ofWhatIsMissing_saysWhatDiffers() throws {
         let run = try tool.run("get", "-s", "example.com", "-a", "bob")
         #expect(run.status == 3)

@@ -114,7 +114,7 @@ struct BackupVerbTests {
         try vault.store()
     }
 
-    /// Where the device key opens the index, the secret is not needed: whoever gives one wants it to be the right one.
+    /// If the device key opens the index, the secret is not needed; but a given secret must be right.
     @Test func restore_withASecretThatDoesNotOpenTheBackup_changesNothing() throws {
         let vault = try LockableTool()
         #expect(try vault.tool.run("backup", "copy").status == 0)

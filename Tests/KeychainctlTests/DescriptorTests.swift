@@ -23,7 +23,7 @@ struct DescriptorTests {
     func verb_withFewDescriptors_isDoneOrSaysSo(_ line: String) throws {
         for limit in [7, 8, 9, 10, 12, 16, 18, 20, 22, 24, 26] {
             let run = try tool.shell("ulimit -n \(limit); exec \"$CTL\" \(line)", input: otherSecret)
-            // Not found is what there is to say of carol, and of nobody else.
+            // Only carol is not found.
             #expect([line.contains("carol") ? 3 : 0, 13].contains(run.status), "\(limit): \(run.status) \(run.errors)")
             #expect(run.status != 13 || run.errors.contains("Too many open files"), "\(limit): \(run.errors)")
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs of several steps of which one fails: what is told is what has happened.
+// Commands with several steps, one of which fails: the message states what has happened.
 
 import Foundation
 import Testing
@@ -33,7 +33,7 @@ struct FailedStepTests {
         if run.status == 0 { #expect(!isPending) }
     }
 
-    /// Else the others would show nothing.
+    /// Otherwise the other tests would show nothing.
     @Test func rotation_underOneOfTheSyncs_isPending() throws {
         for sync in 1...9 {
             _ = try run("rotate", "fdatasync:error=EIO:when=\(sync)")
@@ -142,7 +142,7 @@ struct FailedStepTests {
         #expect(isThere == (run.status == 0 || run.errors.contains("was restored")), "\(run.errors)")
     }
 
-    // MARK: - What is told afterwards
+    // MARK: - Messages afterwards
 
     @Test func deletion_thatWasRefused_isNotCalledRemovedData() throws {
         let run = try run("delete -s example.com -a alice", "fdatasync:error=EIO:when=1")

@@ -28,7 +28,7 @@ struct FailedSyncTests {
         #expect(try tool.get() == (run.status == 0 ? Data("third".utf8) : otherSecret), "\(run.errors)")
     }
 
-    /// Else the others would show nothing.
+    /// Otherwise the other tests would show nothing.
     @Test func change_underOneOfTheSyncs_isRefused() throws {
         let states = try Self.syncs.map {
             try run("set -s example.com -a alice", failing: $0, input: otherSecret).status
@@ -57,7 +57,7 @@ struct FailedSyncTests {
         #expect(try run.status != 0 || tool.get() == secret)
     }
 
-    /// Else the next write would make a new vault, and nothing would say that there was one.
+    /// Otherwise the next write would make a new vault, and nothing would say that there was one.
     @Test(arguments: syncs)
     func restorationOverAWAL_whoseSyncFails_leavesNoFolderThatLooksNew(_ sync: Int) throws {
         let run = try tool.shell(
@@ -106,7 +106,7 @@ struct FailedSyncTests {
             try other.store()
             #expect(try other.run("backup", tool.home.path + "/copy").status == 0)
             try tool.store()
-            // Else the key that is here would be the wrong one, which no medium is mistaken for.
+            // Otherwise the key that is here would be the wrong one, which no medium is mistaken for.
             try FileManager.default.removeItem(at: tool.deviceKey)
             return (tool, other)
         }
@@ -122,7 +122,7 @@ struct FailedSyncTests {
         #expect(run.status == (run.errors.contains("No such device") ? 13 : 0), "\(run.errors)")
     }
 
-    /// Else the others would show nothing.
+    /// Otherwise the other tests would show nothing.
     @Test(arguments: Closed.allCases)
     func forcedRestorationOfWhatDoesNotOpenHere_underOneOfTheSyncs_saysWhatIsDoneAndLeft(_ kind: Closed) throws {
         let (tool, other) = try Self.withBackup(kind)

@@ -5,7 +5,7 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-/// Only of another user than root, whose quota is large, and of one who runs nothing else.
+/// Only for a user other than root, whose quota is large, who runs nothing else.
 private let canUseAnotherUser: Bool = {
     do {
         return try Tool.hasKeyring && OtherUser().run("echo yes").text == "yes\n"

@@ -171,7 +171,7 @@ struct ListTests {
         #expect(try !tool.run("\u{1b}[2J").errors.contains("\u{1b}"))
     }
 
-    // MARK: - Items that ask for somebody
+    // MARK: - Items that require the user
 
     @Test func list_withAnItemThatAsksForTheUser_namesItAndAsksNobody() throws {
         try tool.store()

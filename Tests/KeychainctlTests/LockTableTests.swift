@@ -50,7 +50,7 @@ struct LockTableTests {
         var testDescription: String { "\(cache), \(opening): \(verb.rawValue)" }
     }
 
-    /// Exit codes: 0 done, 5 nobody to ask, 13 not possible here, 14 no effect.
+    /// Exit codes: 0 done, 5 the user cannot be asked, 13 not possible here, 14 no effect.
     private static func expected(_ cache: Cache, _ opening: Opening, _ verb: Verb) -> (Int32, String) {
         let serves = cache == .kernel
         switch (verb, opening) {
@@ -100,7 +100,7 @@ struct LockTableTests {
 
     @Test(arguments: rows) func verb_endsAsTheTableSays(row: Row) throws {
         let (vault, environment) = try Self.vault(row.opening)
-        // Unlocked for everybody, where that is possible.
+        // Unlocked for all processes, where that is possible.
         if Tool.hasKeyring, [.lock, .lockAll].contains(row.verb) { try vault.unlock() }
         let secret = row.verb == .unlockWithSecret ? " 3< paper" : ""
         let run = try vault.tool.shell(

@@ -42,7 +42,7 @@ struct OtherDeviceTests {
         #expect(try vault.get().output == secret)
     }
 
-    /// Also where the vault is locked, and nobody can tell that unlocking it would not open the item.
+    /// Also if the vault is locked, and it is unknown whether unlocking would open the item.
     @Test(arguments: [false, true])
     func deletionOfAll_quarantinesIt(isLockedAgain: Bool) throws {
         try vault.unlock()

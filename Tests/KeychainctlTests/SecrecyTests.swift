@@ -48,7 +48,7 @@ struct SecrecyTests {
         #expect(calls.first?.contains("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0") == true, "\(trace.everything)")
     }
 
-    /// Else the dynamic linker leaves bytes of keys on the stack when it resolves a symbol at its first use.
+    /// Otherwise the dynamic linker leaves bytes of keys on the stack when it resolves a symbol at its first use.
     @Test(.enabled(if: Tool.hasReadelf, "readelf is not installed"))
     func tool_built_hasAllSymbolsResolvedAtItsStart() throws {
         #expect(try tool.shell("readelf --dynamic \"$CTL\"").text.contains("BIND_NOW"))

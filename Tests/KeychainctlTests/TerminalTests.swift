@@ -161,7 +161,7 @@ struct TerminalTests {
         #expect(try tool.get() == Data("right".utf8))
     }
 
-    /// The shell takes the first line only; the second waits in the terminal when the tool goes on.
+    /// The shell takes the first line only; the second waits in the terminal when the tool continues.
     @Test func textTypedAtTheShell_afterControlZ_isNotTheSecret() throws {
         let dialogue = try tool.dialogue(
             program: Self.shell,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `watch-session` on a system bus of its own, with a logind that does what it is told.
+// `watch-session` on a separate system bus, with a simulated logind.
 
 import Foundation
 import Testing

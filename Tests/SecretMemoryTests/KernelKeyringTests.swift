@@ -79,7 +79,7 @@ struct KernelKeyringTests {
 
     @Test func key_revoked_isNotUpdated() throws {
         let stored = try key.store("first")
-        // Who asks possesses it from then on.
+        // The process that asks possesses the key from then on.
         #expect(KernelKeyring.isAlive(stored))
         #expect(test_revoke_key(stored.serial) == 0)
         #expect(!update(stored, "second"))

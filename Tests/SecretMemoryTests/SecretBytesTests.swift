@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets keep their bytes apart from one another, and show them to nobody else.
+// Secrets are separate from each other, and are never printed.
 
 import CKeychainShims
 import Foundation

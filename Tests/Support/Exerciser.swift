@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the exerciser is, and how it is told what to do.
+// The path of the exerciser, and its commands.
 
 package import KeychainVault
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vault whose writer lock somebody else holds.
+// A vault whose writer lock another holder has.
 
 package import Foundation
 package import KeychainEngine

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persons who are asked in tests: they answer as told, and remember what they were asked.
+// Simulated users for tests: they answer as told, and record the questions.
 
 package import KeychainEngine
 import SecretMemory
 import Synchronization
 
-/// Somebody who answers each question by a rule.
+/// A user who answers each question by a rule.
 package final class Person: Authenticator {
     package typealias Rule = @Sendable (AuthenticationQuestion) throws(KeychainError) -> String
 

@@ -7,7 +7,7 @@ import Foundation
 package final class RunningExerciser {
     /// What it left behind.
     package struct Result {
-        /// Those that nobody had taken.
+        /// The lines that no test has taken.
         package let lines: [String]
         package let status: Int32
         package let hasEndedWell: Bool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who takes their time.
+// A user who answers slowly.
 
 import Foundation
 package import KeychainEngine
 import SecretMemory
 import Synchronization
 
-/// Somebody who thinks about each question until told what to answer, or until the question is taken back.
+/// A user who waits at each question until told what to answer, or until the question is cancelled.
 package final class SlowPerson: Authenticator {
     package let methods: Set<AuthenticationMethod> = [.passphrase]
     /// Gets one element for each question.
@@ -53,7 +53,7 @@ package final class SlowPerson: Authenticator {
         return .secret(SecretBytes(text: answer))
     }
 
-    /// `nil` if the question is taken back, or nobody has said anything for so long that the test is over.
+    /// `nil` if the question is cancelled, or if there was no answer for so long that the test is over.
     private func answer(to question: AuthenticationQuestion) -> String? {
         let end = Date(timeIntervalSinceNow: 600)
         return thinking.withLock {

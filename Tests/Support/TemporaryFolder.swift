@@ -3,7 +3,7 @@
 
 package import Foundation
 
-/// A folder for one test, closed to others; it goes away with this object.
+/// A folder for one test, closed to others; it is removed with this object.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vault whose files live as long as whoever holds it as a store.
+// A vault whose files exist as long as a store refers to it.
 
 package import Foundation
 package import KeychainEngine

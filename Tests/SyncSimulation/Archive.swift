@@ -24,7 +24,7 @@ struct Archive {
     private var pieces: [WriterID: [UInt8]] = [:]
     private var conflicts: Set<WriterID> = []
 
-    /// Notes what a segment says, with the keys of who published it.
+    /// Records the content of a segment, with the keys of its publisher.
     mutating func add(_ name: ObjectName, _ bytes: Data, by replica: Replica) throws {
         guard case .segment(let writer, _) = name else { return }
         if let old = segments[name] {

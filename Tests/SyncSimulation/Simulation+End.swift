@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a run: faults stop, everybody meets, and all must be as the oracle says.
+// The end of a run: faults stop, all machines exchange, and all must match the oracle.
 
 import Foundation
 import KeychainSyncCore
 
 extension Simulation {
-    /// Everything arrives, everybody looks, whoever has to writes snapshots and makes new keys.
+    /// Everything arrives, all machines exchange, and the responsible ones write snapshots and make new keys.
     mutating func settle() throws {
         for index in devices.indices { devices[index].awayUntil = 0 }
         for round in 0..<14 {
@@ -67,7 +67,8 @@ extension Simulation {
 
     /// Every acknowledged write of an active member has arrived, unless the same machine wrote the item again first.
     private func checkThatNothingIsLost(_ active: [SimulatedDevice.Disk], _ first: Replica) throws {
-        // Whoever was restored from a backup has forgotten later writes, and makes unpublished ones again under other dots.
+        // A machine that was restored from a backup has lost later writes, and repeats unpublished ones under other
+        // dots.
         let arrived = archive.writes.values.filter { first.items.vector.covers($0.record.header.dot) }
         let published = Set(arrived.map { $0.content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } })
         let deleted = Dictionary(

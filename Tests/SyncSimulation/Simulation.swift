@@ -165,7 +165,7 @@ package struct Simulation {
         try carryOut(effects, of: index, crash)
     }
 
-    /// The process ended, and another one goes on with what was stored.
+    /// The process ends, and another one continues with the stored state.
     private mutating func reloaded(_ replica: Replica) throws -> Replica {
         counts.add("reloads")
         let stored = replica.changes(since: nil).written

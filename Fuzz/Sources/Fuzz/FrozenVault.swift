@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vaults whose database somebody has changed: what is read of them is what was written, or nothing.
+// Vaults whose database was changed: a read returns what was written, or nothing.
 
 import Foundation
 

@@ -7,7 +7,7 @@ import Foundation
 @_cdecl("LLVMFuzzerTestOneInput")
 func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> CInt { FuzzTarget.run(bytes, length) }
 
-/// One reader of bytes that nobody vouches for. Each name is a folder of `Fuzz/Corpus`.
+/// A reader of untrusted bytes. Each name is a folder of `Fuzz/Corpus`.
 enum FuzzTarget: String, CaseIterable {
     // What is stored, and read again
     case item, keybag, head, anchor, database, rows, backup, reference

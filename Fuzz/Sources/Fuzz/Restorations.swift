@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups that somebody has changed: they are refused and nothing happens, or they are restored and nothing is lost.
+// Backups that were changed: either they are rejected and nothing happens, or they are restored and nothing is lost.
 
 import Foundation
 
@@ -12,7 +12,7 @@ struct Restorations {
     /// The vault in use: one item more than the backup.
     private let present: Data
     private let items: [StoredItem]
-    /// With those that are not read here, since they ask for somebody.
+    /// Includes items that are not read here because they require the user.
     private let itemCount: Int
 
     nonisolated(unsafe) private static var all: [Restorations] = []

@@ -10,14 +10,14 @@
 /// fork(): 0 in the child.
 pid_t test_fork(void);
 
-/// Gives the process a session keyring of its own, from which the user's cannot be reached: as services have it.
-/// -1 where there is none.
+/// Gives the process its own session keyring, from which the user's keyring cannot be reached, as for services. -1 if
+/// there is none.
 long test_join_new_session_keyring(void);
 
 /// Takes a key out of the user's keyring, as `keyctl unlink` does.
 long test_unlink_from_user_keyring(int serial);
 
-/// Ends a key as `keyctl revoke` does. Only who possesses it may.
+/// Ends a key as `keyctl revoke` does. The caller must possess the key.
 long test_revoke_key(int serial);
 
 /// The most bytes that a core dump of this process may have; -1 if it cannot be told.

@@ -51,7 +51,7 @@ struct SilentReads {
     }
 }
 
-/// Another task of the same program, which wants to go on meanwhile.
+/// Another task of the same program, which must be able to continue meanwhile.
 private final class Counter: Sendable {
     private let state = Mutex(0)
 

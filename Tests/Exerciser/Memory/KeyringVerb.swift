@@ -64,7 +64,7 @@ struct KeyringVerb {
                 try KernelKeyring.remove(key)
                 return KernelKeyring.isAlive(key) ? "alive after removal" : "fine"
             }
-            // What was removed a moment ago may still count against the share of a user who is not root.
+            // A key that was removed a moment ago may still count for the quota of a user other than root.
             if result != "fine" && result != "failure \(EDQUOT)" { say(result) }
         }
         say("done")

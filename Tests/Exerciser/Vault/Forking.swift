@@ -151,7 +151,7 @@ extension VaultItems {
 }
 
 /// A thread that is inside the Swift runtime at a fork leaves the runtime's locks to the child for ever. A child for which that was
-/// not enough is ended by an alarm.
+/// not enough is ended by SIGALRM.
 func waitUntilOtherThreadsSleep() {
     var calm = 0
     for _ in 0..<10_000 where calm < 5 {

@@ -27,7 +27,7 @@ struct Needles {
     /// Says how the operation ended in all the ways in which errors can be shown, then "open", and "ready" once everything is
     /// closed. Stays until its input ends.
     func run() async {
-        // What could not be looked into would be found by nobody.
+        // Data that cannot be searched would not be found.
         guard test_refuse_secret_memory() == 0 else { exit(69) }
         var kept: [[UInt8]] = []
         do {
@@ -82,7 +82,7 @@ struct Needles {
         return []
     }
 
-    /// Lets somebody else write all the while, if the operation shall time out.
+    /// Another writer writes all the time, if the operation should time out.
     private func whileLocked(_ body: () throws -> Void) throws {
         guard outcome == "timed-out" else { return try body() }
         let lock = WriterLock(vault)
@@ -113,7 +113,7 @@ struct Needles {
     }
 }
 
-/// The lock of writers, held by somebody else as far as the vault can tell.
+/// The writer lock, held by another process as far as the vault can tell.
 struct WriterLock {
     private let descriptor: Int32
 

@@ -50,7 +50,7 @@ extension VaultItems {
     func forkAndEnd(_ mark: String) throws {
         try add("parent", "v")
         guard test_fork() != 0 else {
-            // Whoever waits for the parent must not wait for the child.
+            // A process that waits for the parent must not wait for the child.
             closePipesAndSockets()
             try? add("child-1", "v")
             _ = FileManager.default.createFile(atPath: mark + ".begun", contents: nil)

@@ -5,7 +5,7 @@ import Foundation
 import KeychainVault
 import Synchronization
 
-/// Tells when the point is reached for the first time, and goes on after the next line of the input. Debug builds only.
+/// Reports the first time that the point is reached, and continues after the next line of input. Debug builds only.
 func pauseOnce(at point: PausePoint) {
     let wasReached = Mutex(false)
     PausePoint.observe { reached in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question on a pseudo-terminal, and somebody who answers when asked.
+// A question on a pseudo-terminal, and a simulated user who answers it.
 
 import Crypto
 import Foundation
@@ -178,7 +178,7 @@ private func succeeds(_ path: String, _ arguments: [String]) -> Bool {
     return process.terminationStatus == 0
 }
 
-/// A folder for scripts, which goes away with this object.
+/// A folder for scripts, which is removed with this object.
 final class Scripts {
     private let temporary: TemporaryFolder
 

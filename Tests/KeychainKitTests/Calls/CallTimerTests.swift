@@ -24,7 +24,7 @@ struct CallTimerTests {
     }
 }
 
-/// Goes on by a second whenever somebody looks at it, and lets nobody sleep.
+/// A clock that advances by a second each time it is read, and on which sleeping never ends.
 private final class RestlessClock: Clock {
     static let start = ContinuousClock.now
 

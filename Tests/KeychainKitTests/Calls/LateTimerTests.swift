@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainKit
 
-/// Goes on when it is told to, and wakes nobody up.
+/// A clock that advances on request and wakes no sleeper.
 private struct SilentClock: Clock {
     struct Instant: InstantProtocol {
         let time: Duration

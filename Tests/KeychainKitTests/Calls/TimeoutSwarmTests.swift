@@ -29,7 +29,7 @@ struct TimeoutSwarmTests {
         #expect(events.count >= processes * threads * Self.operations)
         let outcomes = Set(events.map(\.outcome))
         #expect(outcomes.isSubset(of: ["ok", "timedOut", "busy"]), "\(outcomes)")
-        // Else the test has seen nothing.
+        // Otherwise the test has seen nothing.
         #expect(outcomes.isSuperset(of: ["ok", "timedOut"]), "\(outcomes)")
         let store = shared.reopened()
         for (key, history) in Dictionary(grouping: events, by: \.key) {
@@ -88,7 +88,8 @@ struct HurriedHistory {
         return problems
     }
 
-    /// Something that was seen or saved is gone, and nobody who may have removed or replaced it was at work.
+    /// A value that was seen or saved is gone, although no operation that could have removed or replaced it was
+    /// running.
     private func lateRemovals(_ done: [HurriedEvent], _ reads: [HurriedEvent], _ writes: [HurriedEvent]) -> [String] {
         var problems: [String] = []
         for read in reads where read.value == HurriedEvent.absent {
@@ -104,7 +105,7 @@ struct HurriedHistory {
         return problems
     }
 
-    /// What was acknowledged is not what a later read finds, and nobody has written meanwhile.
+    /// A later read does not find an acknowledged value, although no operation has written meanwhile.
     private func lost(_ done: [HurriedEvent], _ reads: [HurriedEvent]) -> [String] {
         var problems: [String] = []
         for read in reads {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Timeouts", .timeLimit(.minutes(15)))
 struct TimeoutTests {
-    /// In a process of its own, so that it is nobody else's waiting that is measured.
+    /// In a separate process, so that only its own waiting is measured.
     @Test func thousandReads_ofAStoreThatNeverAnswers_timeOutAndLeakNothing() throws {
         let lines = try Exerciser.run("silent", "1000", "200")
         let found = Dictionary(
@@ -40,7 +40,7 @@ struct TimeoutTests {
             }
             silent.reset()
         }
-        // The threads let go of it when they find nothing more to do.
+        // The threads release it when they find no more work.
         try await yieldUntil("The end of the store") { gone == nil }
     }
 
@@ -169,7 +169,7 @@ struct TimeoutTests {
     }
 }
 
-/// The system's clock, which counts how often somebody sleeps by it.
+/// The system's clock, which counts how often a task sleeps on it.
 private final class CountingClock: Clock {
     private let sleeps = Mutex(0)
 

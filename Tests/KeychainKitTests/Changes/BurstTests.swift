@@ -29,7 +29,7 @@ struct BurstTests {
     @Test func tenThousandWrites_byAnotherProcess_comeToTheLastState() async throws {
         let vault = try SharedVault()
         let changes = try await vault.store.changes()
-        // More than that, of 100 items in 101 transactions; nobody takes any meanwhile.
+        // More than that, of 100 items in 101 transactions; no change is taken meanwhile.
         #expect(try await vault.lines("transact", "101", "100").count == 101)
         let final = Set(try await vault.store.items())
         #expect(final.count == 100)

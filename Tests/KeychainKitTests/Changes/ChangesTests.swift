@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes of items come to who waits for them.
+// The changes of items that an observer receives.
 
 import Foundation
 import KeychainEngine

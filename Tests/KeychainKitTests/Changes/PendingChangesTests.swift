@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several changes come to for who takes them late.
+// How several changes are combined for a slow observer.
 
 import Foundation
 import KeychainEngine

@@ -140,7 +140,7 @@ struct AdoptionTests {
     }
 }
 
-/// A source whose value somebody else changes after it was read.
+/// A source whose value another program changes after it was read.
 private final class ChangingSource: PlaintextSource {
     private(set) var value: String? = "1"
 

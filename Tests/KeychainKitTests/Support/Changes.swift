@@ -37,7 +37,7 @@ extension SharedVault {
     }
 }
 
-/// A store in memory that counts who observes it, and fails to compare as often as it is told.
+/// A store in memory that counts its observers, and fails a given number of comparisons.
 final class CountedStore: StoreOverMemory {
     let memory = MemoryStore(passphrase: "p")
     private let count = Mutex(0)

@@ -29,7 +29,7 @@ struct AttemptsTests {
         try others.save(run, for: "counter")
     }
 
-    /// One run of a change that is disturbed each time; the clock goes on in the third.
+    /// One run of a change that is disturbed each time; the clock advances in the third.
     private func change(_ value: inout Int?, _ runs: inout Int, clockBy time: Duration) throws {
         runs += 1
         try disturb(runs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that show themselves to nobody, and what becomes bytes how.
+// Values that are never printed, and how types become bytes.
 
 import Foundation
 import KeychainKit

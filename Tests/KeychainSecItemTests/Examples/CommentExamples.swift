@@ -33,7 +33,7 @@ struct CommentExamples {
         #expect(error?.reason == .interactionNotAllowed)
     }
 
-    /// Secrets that ask for the user, with somebody there who answers.
+    /// Secrets that require the user, with a simulated user who answers.
     private func secrets(in store: any ItemStore) -> SecretStore {
         var secrets = SecretStore(service: "com.example.app", accessControl: .userPresence, store: store)
         secrets.context = AuthenticationContext { Person(passphrase: "several words") }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may use items, and when (rules 4.2, 5.1, 5.3 and 5.4).
+// Which programs may use items, and when (rules 4.2, 5.1, 5.3 and 5.4).
 
 import Foundation
 import KeychainEngine
@@ -175,7 +175,7 @@ struct AccessControlTests {
 
     // MARK: In dictionaries
 
-    /// Nobody can be asked, and no passphrase is set.
+    /// The user cannot be asked, and no passphrase is set.
     static let unsatisfied: [(SecAccessControlCreateFlags, OSStatus)] = [
         (.userPresence, errSecNotAvailable), (.devicePasscode, errSecNotAvailable),
         (.biometryAny, errSecNotAvailable), (.biometryCurrentSet, errSecNotAvailable),

@@ -76,7 +76,7 @@ struct EntitlementTests {
         ("$(AppIdentifierPrefix)com.example.app", "A1B2C3D4E5.com.example.app"),
         ("$(TeamIdentifierPrefix)com.example.app", "A1B2C3D4E5.com.example.app"),
         ("${AppIdentifierPrefix}com.example.app", "A1B2C3D4E5.com.example.app"),
-        // The prefix brings its dot; who writes one more means the same group.
+        // The prefix includes its dot; a second dot is ignored.
         ("$(AppIdentifierPrefix).com.example.app", "A1B2C3D4E5.com.example.app"),
         ("${TeamIdentifierPrefix}.com.example.app", "A1B2C3D4E5.com.example.app"),
         ("$(AppIdentifierPrefix)..com.example.app", "A1B2C3D4E5..com.example.app"),

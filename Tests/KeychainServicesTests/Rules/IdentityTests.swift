@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities, which are not supported: of none it is said that there is none.
+// Identities, which are not supported: a call must not report that there are none if there is one.
 
 import Foundation
 import KeychainEngine
@@ -104,7 +104,7 @@ struct IdentityTests {
         #expect(try services(kind).add(idnt(["labl": "l", "v_Data": secret])).status == errSecUnimplemented)
     }
 
-    /// A key and a certificate of it are an identity on Apple's platforms, so none of the calls may say that there is none.
+    /// On Apple's platforms a key and its certificate are an identity, so no call may report that there is none.
     @Test(arguments: StoreKind.allCases, [Call.find, .update, .delete])
     func keyAndItsCertificate_asAnIdentity_areUnimplementedAndStay(kind: StoreKind, call: Call) throws {
         let services = try services(kind)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property lists of entitlements, what lies in the folder of a program, and services for a program that has them.
+// Property lists of entitlements, the contents of a program's folder, and services for a program that has them.
 
 import Foundation
 import KeychainEngine

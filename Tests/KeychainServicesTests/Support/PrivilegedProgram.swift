@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A built program with rights that its caller has not, and a caller who chooses its environment.
+// A built program with rights that its caller does not have, and a caller who chooses its environment.
 
 import Foundation
 import KeychainTestSupport
@@ -40,7 +40,7 @@ enum ExtraRights: String, CaseIterable, CustomStringConvertible {
 
 /// A folder that every user may enter, with programs in it and one like /tmp, which stands for what an attacker has.
 final class PrivilegedProgram {
-    /// Neither is anybody's number on an ordinary machine.
+    /// An ordinary machine has no users with these numbers.
     static let caller: UInt32 = 64_201
     static let owner: UInt32 = 64_202
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A keychain with a passphrase, and somebody who may be asked for it.
+// A keychain with a passphrase, and a simulated user who may be asked for it.
 
 import Foundation
 import KeychainEngine

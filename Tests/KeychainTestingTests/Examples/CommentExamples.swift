@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Examples of the comments on tests", .timeLimit(.minutes(10)))
 struct CommentExamples {
-    /// Stands for a store of somebody's own.
+    /// Represents a store that a program implements.
     private typealias MyStore = MemoryStore
 
     // MARK: - Scripted stores

@@ -102,7 +102,7 @@ struct BackupTests {
         #expect(!FileManager.default.fileExists(atPath: test.root + "/backup"))
     }
 
-    /// Somebody's older backup may have just that name.
+    /// An older backup of the user may have exactly that name.
     @Test func fileOfTheNameWithNewAtItsEnd_isLeftAlone() throws {
         let test = try Self.vault()
         let file = test.root + "/backup"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restoring while somebody else changes the backup, the lock file or the vault.
+// Restoring while another process changes the backup, the lock file or the vault.
 
 import Foundation
 import KeychainEngine
@@ -34,7 +34,7 @@ extension RestoreTests {
             #expect(problems(test) == [])
         }
 
-        /// Whoever takes a new lock file may be about to write.
+        /// A process that takes a new lock file may be about to write.
         @Test func lockFile_removedDuringARestorationWithoutAWrite_endsItToo() throws {
             let (test, file) = try vaultWithBackup()
             try Mishap.at(.vaultKept, { unlink(test.location.lockFile) }) {
@@ -43,7 +43,7 @@ extension RestoreTests {
             #expect(try test.state().count == BackupTests.items + 1)
         }
 
-        /// It has the lock file of before, which somebody removed, and was in its transaction when the vault was kept.
+        /// It has the previous lock file, which was removed, and was in its transaction when the vault was kept.
         @Test func writer_thatEndsAfterTheVaultWasKept_losesNothing() throws {
             let (test, file) = try vaultWithBackup()
             nonisolated(unsafe) let writer = try test.running("add-and-wait", "bob")
@@ -85,7 +85,7 @@ extension RestoreTests {
             #expect(try test.state().count == BackupTests.items + 1)
         }
 
-        /// Whoever removed it because of that would spoil the restoration.
+        /// A user who removed it because of that report would break the restoration.
         @Test func copy_ofALiveRestoration_isNoResidueToTheExamination() throws {
             let (test, file) = try vaultWithBackup()
             let look: @Sendable () throws -> Void = {

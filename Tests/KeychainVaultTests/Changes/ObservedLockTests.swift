@@ -73,7 +73,7 @@ import Testing
 
     @Test func lock_onAMediumThatCannotBeWritten_isToldInTheSameProcess() throws {
         let test = try TestVault.locked()
-        // Nobody can open it for writing, root included.
+        // No process can open it for writing, not even root's.
         try FileManager.default.removeItem(atPath: test.location.lockFile)
         try FileManager.default.createDirectory(atPath: test.location.lockFile, withIntermediateDirectories: false)
         let watcher = try Watcher(test.vault) {}

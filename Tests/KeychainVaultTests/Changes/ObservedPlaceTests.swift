@@ -60,7 +60,7 @@ import Testing
         try Self.write(vault, "old")
         let watcher = try Self.watcher(vault)
         for text in ["first", "second"] {
-            // With a connection open into the folder, which then tells nobody that it is gone.
+            // With an open connection into the folder: then the kernel does not report that it is gone.
             #expect(try vault.engine.textIfThere(.genericPassword("exerciser", "alice")) != nil)
             try Self.remove(vault.location.folder)
             #expect(watcher.sees { $0 == nil })

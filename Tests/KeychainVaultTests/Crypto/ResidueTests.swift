@@ -27,7 +27,7 @@ struct ResidueTests {
         return keys.wrapping.bytes + keys.commitment.bytes
     }
 
-    /// The memory of a process that has done `work` and let go of what it used.
+    /// The memory of a process that has done `work` and released everything it used.
     private static func memory(after work: String, environment: [String: String] = [:]) throws -> ProcessMemory {
         let process = Process()
         let (input, output) = (Pipe(), Pipe())

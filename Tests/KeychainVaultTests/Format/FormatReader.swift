@@ -33,7 +33,7 @@ struct FormatReader {
     }
 
     /// - Parameters:
-    ///   - hasDeviceKey: Whether it is told where the device key is.
+    ///   - hasDeviceKey: Whether it gets the path of the device key.
     ///   - options: More of its arguments.
     ///   - secrets: The lines on its descriptor 0.
     static func read(

@@ -17,7 +17,7 @@ struct KernelAnchorTests {
         case removed, revoked, unlinked, expired
 
         func happen(to key: KernelKeyring.Key) throws {
-            // Who asks possesses it from then on.
+            // The process that asks possesses the key from then on.
             #expect(KernelKeyring.isAlive(key))
             switch self {
             case .removed: try KernelKeyring.remove(key)

@@ -32,7 +32,7 @@ extension HeadAttackTests {
         if let key = try? KernelKeyring.find(name) { try? KernelKeyring.remove(key) }
     }
 
-    /// Somebody who can do this can make the vault what it was: the limit that Docs/THREATS.md names.
+    /// An attacker who can do this can restore the earlier state: the limit that Docs/THREATS.md names.
     @Test func stateFolderAndVault_putBackTogether_areNotNoticed() throws {
         let test = try Self.vaultWithThreeItems()
         let old = try test.files()
@@ -52,7 +52,7 @@ extension HeadAttackTests {
         #expect(try !test.another().currentSession().anchors.read().records.isEmpty)
     }
 
-    /// Else everybody who can write the state folder could make the vault read-only.
+    /// Otherwise everyone who can write the state folder could make the vault read-only.
     @Test func stateFile_whoseSequenceWasRaisedWithoutTheKey_countsAsNone() throws {
         let test = try Self.vaultWithThreeItems()
         let file = try #require(test.files().keys.first { $0.hasPrefix(test.location.stateFolder) })

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// One way to change a vault that nobody has open.
+/// One way to change a closed vault.
 struct HeadAttack: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let expected: [HeadFinding]
@@ -103,7 +103,7 @@ struct HeadAttackTests {
         #expect(try vault.accept() == expected)
         #expect(try vault.headFindings(wholeVault: true) == [])
         try vault.engine.add(.genericPassword("service", "new", value: "v"))
-        // Also for who was refused before.
+        // Also for a process that was refused before.
         try refused.engine.add(.genericPassword("service", "newer", value: "v"))
         let later = test.another(settings)
         #expect(try later.headFindings(wholeVault: true) == [])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are killed, and processes that write while others look: a vault that nobody touched is never called older.
+// Processes that are killed, and processes that write while others read: a vault that was not changed from outside is
+// never reported as older.
 
 import Foundation
 import KeychainEngine

@@ -80,7 +80,7 @@ struct HeadTests {
         #expect(findings.contains(.missing(.items, 1)) == alsoARow && findings.isEmpty != alsoARow)
     }
 
-    /// The head goes on with a repair of a vault that was accepted as it is.
+    /// The head continues after the repair of a vault that was accepted as it is.
     @Test func index_repairedAfterItWasAccepted_keepsTheHead() throws {
         let test = try TestVault()
         for sample in FormatSample.all { _ = try test.vault.insert(sample.item) }

@@ -140,7 +140,7 @@ import Testing
         #expect(reason { _ = try test.engine.value(.genericPassword("s", "a")) } == .itemNotFound)
     }
 
-    /// Somebody who can write the file and has no key of the vault.
+    /// An attacker who can write the file and has no key of the vault.
     @Test func publicKey_exchangedInTheKeybag_isNoticed() throws {
         let test = try Self.vault(.userPresence)
         var keybag = try test.vault.session().keybag

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constrained items through the engine: who is asked for what, and how often.
+// Constrained items through the engine: what the user is asked for, and how often.
 
 import Foundation
 import KeychainCrypto
@@ -98,7 +98,7 @@ import Testing
         #expect(try test.engine.text(Self.query("a", context)) == "a")
     }
 
-    /// Nothing is vouched for before the first unlock; but a passphrase is set.
+    /// Nothing is authenticated before the first unlock; but a passphrase is set.
     @Test func alwaysOpenUserItem_addedWhileLocked_isLockedAndNotWithoutPassphrase() throws {
         let test = try TestVault.locked()
         #expect(reason { try test.another().engine.add(Self.item("a", .userPresence, .always)) } == .locked)

@@ -107,7 +107,7 @@ struct IdleTimeoutTests {
         try almost.test.forget()
     }
 
-    /// Who has seen the entry of before must not renew it by the time of before.
+    /// A process that has seen the previous entry must not renew the new one with the previous timeout.
     @Test func idleTimeout_madeShorter_holdsForWhoHasReadTheLongerOne() throws {
         let test = try TestVault.locked()
         let (vault, reading) = (test.another(), test.another())

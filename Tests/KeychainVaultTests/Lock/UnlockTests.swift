@@ -119,7 +119,7 @@ import Testing
         #expect(try test.another().lockState == .beforeFirstUnlock)
     }
 
-    /// Whoever unlocks to read an item would take `itemNotFound` for the item.
+    /// A caller who unlocks to read an item would take `itemNotFound` for the item.
     @Test func protector_thatTheVaultDoesNotHave_failsAuthentication() throws {
         let test = try TestVault.locked()
         let failure = #expect(throws: KeychainError.self) { try test.another().unlock(.keyFile()) }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// No digest tells whether it is visible, so nobody can tell whether it is meant.
+    /// No digest shows whether it is visible, so it is unknown whether it is selected.
     @Test func lockedItem_thatMayNotBeMeant_survivesADeletion() throws {
         let test = try TestVault.locked()
         var query = Query.find(.whenUnlocked)

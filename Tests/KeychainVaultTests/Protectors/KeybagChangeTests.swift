@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the keybag that meet other changes, and copies that nobody has vouched for.
+// Changes of the keybag that conflict with other changes, and copies that are not authenticated.
 
 import Foundation
 import KeychainCrypto
@@ -35,7 +35,7 @@ import Testing
         try test.forget()
     }
 
-    /// Somebody who can write the file and has no key puts a keybag of their own in front of the right one.
+    /// An attacker who can write the file and has no key puts another keybag before the right one.
     @Test func copy_thatNobodyVouchesFor_isNotSignedByTheNextChange() throws {
         let test = try TestVault.locked()
         var spoiled = try test.another().session().keybag

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot of a passphrase: wrong secrets, damage, and numbers that nobody should believe.
+// The slot of a passphrase: wrong secrets, damage, and unacceptable numbers.
 
 import Foundation
 import KeychainCrypto
@@ -53,7 +53,7 @@ import Testing
         #expect(try protector("another").unwrap(slot, vaultID: vaultID) == nil)
     }
 
-    /// Any damage in the file is told from a wrong passphrase by the keybag's checksum, before anything is derived.
+    /// The keybag's checksum distinguishes any damage in the file from a wrong passphrase, before anything is derived.
     @Test func slotInTheFile_withAnyByteFlipped_isCorrupt() throws {
         let test = try TestVault.locked()
         let original = try test.another().session().keybag
@@ -97,7 +97,7 @@ import Testing
             wrappedKey: Data(count: 60))
     }
 
-    /// A vault whose keybag is whole, and whose slot was made by somebody hostile.
+    /// A vault with an intact keybag and a hostile slot.
     @Test func hostileSlot_inAVault_isRefusedByUnlocking() throws {
         let test = try TestVault()
         try test.engine.add(.item(.always))

@@ -66,7 +66,7 @@ import Testing
         try test.forget()
     }
 
-    /// What nobody here could open does not count.
+    /// Protectors that cannot be opened here do not count.
     @Test func lastProtectorBesideAnUnknownOne_removed_isRefused() throws {
         let test = try TestVault()
         try test.engine.add(.item(.always))
@@ -100,7 +100,7 @@ import Testing
         #expect(try vault.status().slots.map(\.kind) == [DeviceKeyProtector.kind, nil, PassphraseProtector.kind])
     }
 
-    /// Somebody has a copy of the vault from before, and the device key.
+    /// An attacker has an earlier copy of the vault and the device key.
     @Test func deviceKeySlot_removed_opensNothingLaterEvenByAnOlderCopy() throws {
         let test = try TestVault(.cheap)
         try test.engine.add(.item(.whenUnlocked))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A protector that was removed opens nothing that is stored after its removal, whatever else somebody has kept.
+// A removed protector does not open anything that is stored after its removal, whatever else an attacker has kept.
 
 import Foundation
 import KeychainEngine
@@ -70,7 +70,7 @@ import Testing
         let keybags = try cuts.keybags()
         #expect(cuts.lengths.count > 5)
         let protector = DeviceKeyProtector(deviceKey: key)
-        // Else this would show nothing: the removed key does open what the files have kept.
+        // Otherwise this would show nothing: the removed key does open what the files have kept.
         #expect(try keybags.contains { try $0.authority(protector, key) != nil })
         let opened = try test.values(openedBy: protector, key, keybags)
         #expect(!opened.contains("later"))
@@ -177,7 +177,7 @@ import Testing
         #expect(try elsewhere.session().keybag.keysOfOtherDevices == [])
     }
 
-    /// The secret that vouches for the removal is at hand as well.
+    /// The secret that authorizes the removal is also given.
     @Test func deviceKey_removedByTheKeyFile_givesTheVaultNewKeys() throws {
         let test = try TestVault(.cheap)
         try test.engine.add(.item(.whenUnlocked))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotations by who does not have every key: what they cannot open stays, with the key that opens it.
+// Rotations by a process that does not have every key: rows that it cannot open stay, with their keys.
 
 import Foundation
 import KeychainEngine
@@ -72,7 +72,7 @@ import Testing
         #expect(try Self.hasAll(test.another()))
     }
 
-    /// Who has the device key goes on with a rotation that somebody began without it: then all classes get new keys.
+    /// A process with the device key continues a rotation that began without it: then all classes get new keys.
     @Test func rotation_begunWithoutTheDeviceKeyAndGoneOnWithIt_coversAllClasses() throws {
         let test = try Self.vault()
         let elsewhere = try test.withoutDeviceKey()
@@ -215,7 +215,7 @@ import Testing
 }
 
 extension TestVault {
-    /// The vault as it is seen by a process that finds another place for the device key, where there is none yet.
+    /// The vault as a process sees it that finds another path for the device key, where there is no file yet.
     func withoutDeviceKey() throws -> Vault {
         Vault(try VaultLocation(folder: location.folder, deviceKeyFile: root + "/elsewhere/device.key"), .cheap)
     }

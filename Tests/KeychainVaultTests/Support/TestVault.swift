@@ -92,7 +92,7 @@ func reason(_ body: () throws -> Void) -> KeychainError.Reason? {
     }
 }
 
-/// The calls of a store that ask nobody.
+/// The calls of a store without a prompt.
 extension ItemStore {
     func select(
         _ selection: Selection, limit: Int?, includingValues: Bool

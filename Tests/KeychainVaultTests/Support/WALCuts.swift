@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody can make of a vault's files: the database as it was after each transaction that is still in the WAL.
+// What an attacker can make of a vault's files: the database as it was after each transaction that is still in the WAL.
 
 import Foundation
 import KeychainEngine
@@ -63,7 +63,8 @@ struct WALCuts {
 }
 
 extension TestVault {
-    /// The values of today's rows that somebody opens who has a protector and whatever keybag the files ever held.
+    /// The present rows' values that an attacker can open with a protector and every keybag that the files ever
+    /// contained.
     func values(openedBy protector: any Protector, _ deviceKey: DeviceKey?, _ keybags: [Keybag]) throws -> [String] {
         var opened: [String] = []
         for keybag in keybags {

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainEngine
 
-/// Looks at something each time that a store announces a change, on the thread on which it is told.
+/// Checks something each time a store announces a change, on the notified thread.
 final class Watcher<Seen: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var observation: StoreObservation?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vault that nothing opens by itself, and somebody who has its recovery key.
+// A vault that nothing opens by itself, and a simulated user with its recovery key.
 
 import Foundation
 import Testing

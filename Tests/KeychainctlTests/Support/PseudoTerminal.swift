@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tool on a terminal: a pseudo-terminal, and somebody who types when asked.
+// The tool on a pseudo-terminal, and a simulated user who types when asked.
 
 import Foundation
 import Testing

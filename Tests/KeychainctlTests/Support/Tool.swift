@@ -5,7 +5,7 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-/// One home folder, and runs of the tool in it. The folder goes away with this object.
+/// One home folder, and runs of the tool in it. The folder is removed with this object.
 final class Tool {
     private let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ final class Tool {
     var database: URL { vaultFolder.appendingPathComponent("vault.db") }
     var deviceKey: URL { home.appendingPathComponent(".config/swift-keychain/device.key") }
 
-    /// Nothing but this: no XDG folders, no KEYCHAIN_… of whoever runs the tests.
+    /// Only this: no XDG folders, and no KEYCHAIN_… variables of the user who runs the tests.
     var environment: [String: String] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return ["HOME": home.path, "PATH": path, "CTL": Self.executable, "KEYCHAIN_ANCHORS": "file"]

@@ -8,7 +8,8 @@ import SecretMemory
 final class TestKey {
     let name = "swift-keychain test \(UUID().uuidString)"
 
-    /// What other tests removed a moment ago still counts against the share of a user who is not root: waits for the kernel.
+    /// Keys that other tests removed a moment ago still count for the quota of a user other than root: waits for the
+    /// kernel.
     func store(_ text: String, timeout: Duration? = .seconds(600)) throws -> KernelKeyring.Key {
         let end = ContinuousClock.now + .seconds(60)
         while true {

@@ -166,7 +166,7 @@ extension Snippets {
         #expect(keychain.lastFailure?.reason == .unavailable)
     }
 
-    /// In a closure: of names that nobody uses the compiler would warn in a function.
+    /// In a closure: in a function the compiler would warn about unused names.
     static let handling: @Sendable (JSKeychain) async -> Void = { keychain in
         do {
             let token: String = try await keychain.read(service: "MyApp", account: "token")

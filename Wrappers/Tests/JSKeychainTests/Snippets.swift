@@ -73,7 +73,7 @@ struct Snippets {
         #expect(try keychain.listAll().isEmpty)
     }
 
-    /// In a closure: of names that nobody uses the compiler would warn in a function.
+    /// In a closure: in a function the compiler would warn about unused names.
     static let bothForms: @Sendable (JSKeychain) -> Void = { keychain in
         // Synchronous
         do {

@@ -7,7 +7,7 @@ import KeychainEngine
 import WrapperStores
 
 extension StoreKind {
-    /// A keychain over a fresh store of this kind, which asks nobody.
+    /// A keychain over a fresh store of this kind, without prompts.
     func keychain(
         _ configuration: JSKeychainConfiguration = JSKeychainConfiguration(), passphrase: String? = nil
     ) throws -> JSKeychain {

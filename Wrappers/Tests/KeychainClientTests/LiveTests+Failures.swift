@@ -86,7 +86,7 @@ extension LiveTests {
         #expect(throws: CancellationError.self) { try result.get() }
     }
 
-    /// A hundred calls wait for a store that does not answer; other tasks go on.
+    /// A hundred calls wait for a store that does not answer; other tasks continue.
     @Test(.timeLimit(.minutes(10)))
     func calls_thatWait_blockNoThreadOfThePool() async throws {
         let store = ScriptedStore()

@@ -34,7 +34,7 @@ private func useEverything() async throws {
 
 @Suite("Secrecy of a client")
 struct SecrecyTests {
-    /// In a process of its own: whatever it prints is there to be looked at.
+    /// In a separate process, so that its whole output can be checked.
     @Test func client_thatDoesEverything_printsNothing() async throws {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]

@@ -288,7 +288,7 @@ case .logoutButtonTapped:
             return .run { _ in }
         }
         #if false
-            // In the guide nobody uses this name; here that would be a warning.
+            // In the guide this name is unused; here that would be a warning.
             _ = identifier
         #endif
     }

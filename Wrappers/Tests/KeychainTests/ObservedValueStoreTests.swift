@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told of values, when, and where.
+// Which observers receive values, when, and where.
 
 import Foundation
 import Keychain
@@ -7,7 +7,7 @@ import Keychain
 import Synchronization
 import Testing
 
-/// Notes what it is told, from whatever thread.
+/// Records the received values, from any thread.
 private final class Notes: Sendable {
     private let values = Mutex<[String?]>([])
 
@@ -16,7 +16,7 @@ private final class Notes: Sendable {
     func add(_ value: String?) { values.withLock { $0.append(value) } }
 }
 
-/// A store of somebody else.
+/// A store that a program implements.
 private final class Plain: ValueStore, Sendable {
     private let value = Mutex<String?>(nil)
 

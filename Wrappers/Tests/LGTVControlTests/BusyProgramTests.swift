@@ -31,7 +31,7 @@
             connection.end(.closedHere)
         }
 
-        /// Nobody reads here, so what comes in has to end somewhere.
+        /// The data is not read here, so what arrives has to be limited.
         @Test func moreAnswersThanWereAskedFor_endTheConnection() async throws {
             let many = Array(repeating: SimulatedFrame.text(#"{"type":"response","id":"ID"}"#), count: 10_000)
             let tv = try await TVSimulator(.misbehaves(many))

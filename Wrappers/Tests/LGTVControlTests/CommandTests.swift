@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connected television is told, and what happens when it is no longer there.
+// Commands to a connected television, and what happens when it is no longer there.
 
 #if LGTVControl
     import Foundation

@@ -26,7 +26,7 @@
         @Test func wakeTV_withAnAddress_sendsThePacketThereAsWell() async throws {
             let receiver = try await PacketReceiver()
             let household = Household(tlsPort: nil) {
-                // Nobody can be reached there, which does not keep the packet from its other way.
+                // That address cannot be reached, which does not prevent sending the packet to the other address.
                 ($0.broadcastAddress, $0.wakePort) = ("::1", receiver.port)
             }
             try await household.manager.wakeTV(mac: mac, ip: "127.0.0.1")
@@ -49,7 +49,7 @@
 
         @Test func tv_thatIsOff_isWokenAndConnectedToWhenItListens() async throws {
             let receiver = try await PacketReceiver()
-            // A port that nobody has, until the television wakes and takes it.
+            // A port that is not in use, until the television wakes and takes it.
             let port = try await OddServer.unusedPort()
             let household = Household(tlsPort: port) {
                 ($0.wakePort, $0.connectTimeout) = (receiver.port, .seconds(60))

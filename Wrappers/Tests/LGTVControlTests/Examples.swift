@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of the comments and of the module's page. What names a television that nobody has is compiled, not run.
+// The code of the comments and of the module's page. Code that names a television that does not exist is compiled, not
+// run.
 
 import Foundation
 @_spi(Wrappers) import KeychainKit

@@ -64,7 +64,7 @@ func failing(_ fault: ScriptedStore.Fault) throws -> ScriptedStore {
     return store
 }
 
-/// A storage of somebody else's.
+/// A storage that a program implements.
 struct PaperStorage: SecureStorageProtocol {
     enum Failure: Error { case outOfPaper }
 

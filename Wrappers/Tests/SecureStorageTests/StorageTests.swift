@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the storage keeps, how it lies in the keychain, and what it says when it cannot.
+// What the storage stores, its items in the keychain, and its errors.
 
 import Foundation
 import KeychainEngine

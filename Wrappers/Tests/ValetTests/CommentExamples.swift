@@ -171,7 +171,7 @@ struct CommentExamples {
         do {
             try valet.migrateObjects(from: old, removeOnCompletion: true)
         } catch MigrationError.keyToMigrateAlreadyExistsInValet {
-            // Somebody has signed in here already: the new values stay.
+            // The user has signed in here already: the new values stay.
         }
         #expect(try old.allKeys() == ["token"])
         try valet.removeAllObjects()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody else does in the middle of a call.
+// Changes by another program in the middle of a call.
 
 import Dispatch
 import Foundation

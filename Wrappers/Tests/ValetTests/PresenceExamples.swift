@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of the comments and the article on valets that ask for somebody, word for word.
+// The examples of the comments and the article on valets that ask the user, word for word.
 
 import Foundation
 import Testing

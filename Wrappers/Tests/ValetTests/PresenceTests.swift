@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valets that ask for somebody: when they ask, when they do not, and what they say where nobody can be asked.
+// Valets that ask the user: when they ask, when they do not, and what happens if the user cannot be asked.
 
 import Foundation
 import KeychainEngine
@@ -105,7 +105,7 @@ struct PresenceTests {
         #expect(try !valet.containsObject(forKey: "key"))
     }
 
-    // MARK: - Who is not there
+    // MARK: - An absent user
 
     @Test func person_whoCancels_isUserCancelled() throws {
         let memory = MemoryStore(passphrase: passphrase)

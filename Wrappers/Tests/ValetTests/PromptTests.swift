@@ -12,7 +12,7 @@ import WrapperStores
 
 @testable import Valet
 
-/// A person who answers when they are let, and counts how often they were asked.
+/// A user who answers when the test allows it, and counts the questions.
 private final class SlowPerson: Authenticator {
     let methods: Set<AuthenticationMethod> = [.passphrase]
     let isAsked = DispatchSemaphore(value: 0)

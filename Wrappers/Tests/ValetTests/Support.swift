@@ -22,7 +22,7 @@ extension Valet.SharedGroupIdentifier {
     }
 }
 
-/// All valets that ask nobody, of one name, over one store.
+/// All valets without prompts, of one name, over one store.
 func permutations(_ store: any ItemStore, _ name: String = "app") throws -> [Valet] {
     let identifier = try Valet.Identifier.named(name)
     let group = try Valet.SharedGroupIdentifier.named(name)

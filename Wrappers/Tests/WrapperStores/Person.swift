@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person who answers every question the same.
+// A simulated user who gives every question the same answer.
 
 public import KeychainEngine
 public import SecretMemory
 import Synchronization
 
-/// A person who remembers the reasons that they were asked with.
+/// A simulated user who records the reasons of the questions.
 public final class Person: Authenticator {
     public let methods: Set<AuthenticationMethod> = [.passphrase]
     private let passphrase: String?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that lives as long as whoever holds it.
+// A folder that exists as long as an object refers to it.
 
 import Foundation
 

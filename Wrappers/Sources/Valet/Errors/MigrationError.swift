@@ -9,7 +9,7 @@ public import Foundation
 /// do {
 ///     try valet.migrateObjects(from: old, removeOnCompletion: true)
 /// } catch MigrationError.keyToMigrateAlreadyExistsInValet {
-///     // Somebody has signed in here already: the new values stay.
+///     // The user has signed in here already: the new values stay.
 /// }
 /// ```
 public enum MigrationError: Int, CaseIterable, CustomStringConvertible, Error, Equatable, Sendable {

@@ -8,7 +8,7 @@
     import LGTVControl
     import Synchronization
 
-    /// Nobody listens here.
+    /// A port without a listener.
     let deafPort = 1
     let mac = "02:00:5E:10:00:01"
 
@@ -53,7 +53,7 @@
         ) -> LGTVControlManager {
             var options = LGTVControlManager.Options()
             (options.tlsPort, options.port) = (tlsPort ?? deafPort, port ?? deafPort)
-            // Packets for nobody: the real ports and addresses are somebody's.
+            // These addresses must not reach real devices.
             (options.broadcastAddress, options.wakePort) = ("127.0.0.1", deafPort)
             // Long, so that a machine with other work never makes a try fail that would succeed.
             (options.connectTimeout, options.attemptTimeout) = (.seconds(100), .seconds(100))

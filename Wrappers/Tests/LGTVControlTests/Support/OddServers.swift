@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may listen at an address besides a television, and who hears the packet that wakes one.
+// Servers that may listen at an address besides a television, and a receiver of wake-up packets.
 
 #if LGTVControl
     import Foundation
@@ -7,7 +7,7 @@
     import NIOPosix
     import Synchronization
 
-    /// Says one thing to everybody who connects, or nothing.
+    /// Sends one text to every client, or nothing.
     final class OddServer: Sendable {
         private let server: any Channel
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Televisions that nobody has, and what a test expects to fail.
+// Addresses of televisions that do not exist, and the failures that a test expects.
 
 import LGTVControl
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is connected to a simulated television, and the frames that go there: also those that should not.
+// A client of a simulated television, and the frames that are sent to it, including invalid ones.
 
 #if LGTVControl
     import Foundation

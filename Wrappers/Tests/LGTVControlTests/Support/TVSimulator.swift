@@ -10,11 +10,11 @@
     import NIOWebSocket
     import Synchronization
 
-    /// Listens at a port of its own on 127.0.0.1, for as long as it is kept.
+    /// Listens at a free port on 127.0.0.1, as long as the object exists.
     final class TVSimulator: Sendable {
-        /// How it treats who wants to be known.
+        /// How it treats a client that registers.
         enum Manners: Sendable {
-            /// Knows nobody and lets somebody in front of it decide: see ``accept()`` and ``decline()``.
+            /// Knows no client, and lets a simulated user decide: see ``accept()`` and ``decline()``.
             case prompts
             /// The same, and they accept at once.
             case acceptsAtOnce
@@ -87,7 +87,7 @@
         /// The messages so far, as text.
         var heard: [String] { state.withLock { $0.heard } }
 
-        /// How often somebody connected.
+        /// How many clients have connected.
         var connectionCount: Int { state.withLock { $0.clients.count } }
 
         /// The keys that it was shown, one for each registration.
@@ -113,7 +113,8 @@
 
         func setManners(_ manners: Manners) { state.withLock { $0.manners = manners } }
 
-        /// What it does from now on when it is told this, instead of what is right. `ID` stands for the name of the request.
+        /// Its answer to this request from now on, instead of the right one. `ID` stands for the identifier of the
+        /// request.
         func answer(_ uri: String, with frames: [SimulatedFrame]) { state.withLock { $0.answers[uri] = frames } }
 
         func forgetKeys() { state.withLock { $0.knownKeys = [] } }
