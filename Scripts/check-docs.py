@@ -7,6 +7,7 @@
 - the Swift code in the READMEs is part of an example or a test, which is compiled and run;
 - the Swift code in comments and articles of the modules below is part of a test or an example;
 - the tool, the changelog, and every document that shows how to depend on the package name the same version;
+- Markdown and the comments of Swift sources use the standard terms below, and no sentence hides its subject ("Whoever …");
 - no file contains an absolute path of a developer's machine, or a note about unfinished work.
 """
 
@@ -42,6 +43,25 @@ VERSION_FILE = "Sources/keychainctl/Version.swift"
 # The brackets prevent the pattern from matching this line.
 FORBIDDEN = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
 PACKAGE_CODE = re.compile(r"\.(?:package|product)\(")
+# Words that readers stumble over, and the standard terms for them. Code is not checked: identifiers, and what is in backticks.
+PLAIN_TERMS = {
+    "lane": "worker queue",
+    "sighting": "listing entry, or observation",
+    "obstacle": "authentication requirement, or reason",
+    "leftovers?": "residue",
+    "surroundings": "environment",
+    "mend(?:s|ed|ing)?": "repair",
+    "sets? aside|setting aside": "quarantine",
+    "anew": "again",
+    "alarm": "timer",
+}
+# Beginnings of sentences that hide who does something: name the caller, process, user or attacker.
+INVERTED = ["Whoever", "Who has", "Who is", "That there is", "That there are"]
+# Where one of these is right: for each file, the pieces of text that the check skips, such as {"Docs/X.md": ["a lane of the road"]}.
+RIGHT_WORDS = {}
+TERM = re.compile(r"\b(?:" + "|".join(f"({term}s?)" for term in PLAIN_TERMS) + r")\b", re.IGNORECASE)
+INVERSION = re.compile(r"(?:^|[.:;!?|] |- )\W*(" + "|".join(INVERTED) + r")\b")
+COMMENT = re.compile(r"(?:^|\s)//+ ?(.*)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -134,6 +154,35 @@ def examples_that_do_not_run(texts):
         for language, code in FENCE.findall(comments(text) if path.suffix == ".swift" else text):
             if language == "swift" and not any(outline(code) in text for text in running):
                 yield f"{path}: this Swift code is not part of a test or an example that runs:\n{code}"
+
+
+def words_that_are_not_plain(texts):
+    for path, text in texts.items():
+        if path.suffix not in {".md", ".swift"}:
+            continue
+        for number, line in prose(text, is_document=path.suffix == ".md"):
+            for allowed in RIGHT_WORDS.get(str(path), ()):
+                line = line.replace(allowed, "")
+            if found := TERM.search(line):
+                term = list(PLAIN_TERMS.values())[found.lastindex - 1]
+                yield (f"{path}:{number}: write '{term}' instead of '{found.group()}'. If the word is right here, "
+                       f"put it in backticks if it is code, or add it to RIGHT_WORDS in Scripts/check-docs.py")
+            if found := INVERSION.search(line):
+                yield (f"{path}:{number}: the sentence begins with '{found.group(1)}'. Begin it with its subject: "
+                       f"the caller, process, user or attacker that does it")
+
+
+def prose(text, is_document):
+    """The numbered lines of a document, or of the comments in Swift code, without code."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not is_document:
+            comment = COMMENT.search(line)
+            line = comment[1] if comment else ""
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif line and not is_code:
+            yield number, re.sub(r"(`+).*?\1", "", line)
 
 
 def is_in(path, folders):
