@@ -77,7 +77,7 @@ public final class ObservedValueStore: ValueStore, Sendable {
         }
     }
 
-    /// The same as ``observeChanges(isolation:_:)`` with a shorter name.
+    /// The same as ``observeChanges(isolation:callback:)`` with a shorter name.
     ///
     /// ```swift
     /// let observation = store.observe { value in show(value ?? "none") }
