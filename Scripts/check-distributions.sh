@@ -13,7 +13,7 @@ set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 readonly debian=http://deb.debian.org/debian ubuntu=http://archive.ubuntu.com/ubuntu
-# What the tests need, and what Swift's shared libraries need.
+# The packages for the tests and for Swift's shared libraries.
 readonly packages=ca-certificates,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils
 # Tests of faults, which do not depend on the distribution, and those that need this machine's users.
 readonly skipped=${DISTRIBUTIONS_SKIP:-KillTests|StarvationTests|FaultSampleTests|SwarmTests|NeedleTests}
@@ -63,7 +63,7 @@ make_root() { # suite
     case $1 in
         jammy | noble)
             mirror=$ubuntu
-            # Their keys are in a package of Ubuntu's. What is tried here is thrown away.
+            # Their keys are in a package of Ubuntu's. The tested systems are deleted afterwards.
             options=(--no-check-gpg --components=main,universe)
             ;;
     esac
@@ -81,7 +81,7 @@ make_root() { # suite
     mkdir -p "$scratch/$1$project" "$scratch/$1$toolchain"
 }
 
-# Runs a command with this folder and Swift's libraries at their places. What is mounted goes with the command.
+# Runs a command with this folder and Swift's libraries at their places. The mounts end with the command.
 within() { # root, command
     unshare --mount --fork bash -euc '
         mount -t proc proc "$0/proc"

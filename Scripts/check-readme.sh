@@ -11,7 +11,7 @@ scratch=$(mktemp -d)
 readonly project scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
-# What the tests have compiled is used again: the same folder, options and environment as in Scripts/build.sh.
+# Reuses what the tests have compiled, with the folder, options and environment of Scripts/build.sh.
 readonly shared=(--scratch-path "$project/.build/development" -Xcc -O1) own_home=${HOME-/}
 
 export HOME="$scratch/home"

@@ -102,11 +102,11 @@ update() {
     done
 }
 
-# Stops at the first test that fails; one is enough. An issue that a thread of its own recorded names no test.
+# Stops at the first test that fails; one is enough. An issue recorded on another thread does not name a test.
 run() { # tests, mutant, filter, seconds
     (
         cd -- "$folder"
-        # What a defect keeps from happening is not waited for as long as elsewhere.
+        # Shorter than elsewhere, because a defect may prevent the awaited event.
         if (($2 > 0)); then export KEYCHAIN_TEST_LIMIT=60; fi
         export KEYCHAIN_MUTANT=$2 SWIFT_BACKTRACE=enable=no NO_COLOR=1 TMPDIR="$scratch/files" \
             KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/device.key" XDG_CONFIG_HOME="$scratch/settings" \

@@ -54,7 +54,7 @@ missing() {
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
     have unshare && have setsid && have flock || echo util-linux
-    # What else reads and writes keys. Java's keytool is used where it is installed.
+    # Other programs that read and write keys. Java's keytool is used if it is installed.
     have openssl || echo openssl
     have ssh-keygen || echo openssh-client
     have certutil && have pk12util || echo libnss3-tools

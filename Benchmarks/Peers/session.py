@@ -15,7 +15,7 @@ KEYCTL_JOIN_SESSION_KEYRING = 1
 SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# No service files: a name on this bus is served by the daemon that was started for it, or by nobody.
+# No service files: only the daemon that was started for a name on this bus serves it.
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>

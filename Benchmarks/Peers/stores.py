@@ -13,7 +13,7 @@ from session import Missing, end
 class Store:
     """Where items are. Several clients may use one store."""
 
-    #: What a change waits for, where it cannot be seen in system calls.
+    #: What a change waits for, if system calls do not show it.
     durability = None
     #: How it is filled, for the text.
     filling = "its own calls"
