@@ -75,6 +75,7 @@ def main():
         *code_that_is_no_example(texts),
         *examples_that_do_not_run(texts),
         *forbidden_text(texts),
+        *words_that_are_not_plain(texts),
     ]
     for problem in problems:
         print(problem, file=sys.stderr)

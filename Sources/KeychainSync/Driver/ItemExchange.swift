@@ -14,7 +14,7 @@ struct ItemExchange {
     private(set) var findings: [SyncFinding] = []
     private(set) var applied = 0
     /// Items whose shown value is not in the vault: their place is taken, or this version cannot read them. Each exchange tries
-    /// again. Whoever changes such an item here has not seen that value, so it is kept beside theirs.
+    /// again. A user who changes such an item here has not seen that value, so it is kept beside the user's.
     private(set) var hidden: Set<SyncID>
     /// Items written here of which another machine's value is shown.
     private var overruled: Set<SyncID> = []

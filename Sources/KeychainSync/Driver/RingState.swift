@@ -41,7 +41,7 @@ struct RingState {
     var incarnation = Data()
     /// That of the vault's keys when this machine's keys in the ring were made.
     var keyGeneration: UInt32 = 0
-    /// Drawn anew with each change of the stored state, so that a process notices those of another one. A number that is counted
+    /// Drawn again with each change of the stored state, so that a process notices those of another one. A number that is counted
     /// could be the same again after the vault was restored.
     var generation = Data()
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine whose keys somebody else may have goes on as another member.
+// A machine whose keys may be known to an attacker continues as another member.
 
 import Foundation
 
 extension Replica {
-    /// Replaces the keys of this machine, and makes new keys for the ring. Whoever has the former ones can read nothing that is written
-    /// from now on, and write nothing.
+    /// Replaces the keys of this machine, and makes new keys for the ring. An attacker with the former keys can read nothing that is
+    /// written from now on, and write nothing.
     ///
-    /// The former member adds the new one and removes itself. Nobody who has its keys can undo that: what they sign was not seen by
-    /// the removal, and does not count.
+    /// The former member adds the new one and removes itself. An attacker with its keys cannot undo that: entries that the
+    /// removal has not seen do not count.
     ///
     /// - Throws: ``Refusal/notAMember`` if this machine may not add members; then it has to join again.
     package mutating func renewIdentity(at now: UInt64) throws(Refusal) -> [Effect] {

@@ -31,8 +31,11 @@ struct LockedRow {
             isOfClass = true
             open[attribute] = nil
         }
-        if selection.groups == nil, synchronizability(schema, key, [AccessGroups.internalGroup]) != nil { return .notMeant }
-        guard let flag = synchronizability(schema, key, selection.groups ?? [AccessGroups.unrestricted.defaultGroup]) else {
+        if selection.groups == nil, synchronizability(schema, key, [AccessGroups.internalGroup]) != nil {
+            return .notMeant
+        }
+        guard let flag = synchronizability(schema, key, selection.groups ?? [AccessGroups.unrestricted.defaultGroup])
+        else {
             guard isOfClass else { return .unknown }
             if selection.groups != nil, isScopeKnown(schema) { return .notMeant }
             return open.isEmpty && selection.groups == nil && selection.host == nil ? .meant : .unknown

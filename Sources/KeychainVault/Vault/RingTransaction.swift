@@ -49,8 +49,8 @@ package struct RingTransaction {
         }
     }
 
-    /// Rises when the vault gets new keys: when they are rotated, and when something that opened the vault is removed. Whoever has
-    /// an older copy of the vault may then still know what it held.
+    /// Rises when the vault gets new keys: when they are rotated, and when something that opened the vault is removed. An
+    /// attacker with an older copy of the vault may then still know what it contained.
     package func keyGeneration() throws(KeychainError) -> UInt32 {
         try transaction.sealer().newestKeys(.whenUnlockedThisDeviceOnly).0
     }
@@ -200,7 +200,7 @@ package struct RingTransaction {
 
     // MARK: - The stored state
 
-    /// All parts of the state, by name. Whoever writes them seals them.
+    /// All parts of the state, by name. The caller seals them before it writes them.
     ///
     /// - Throws: `rolledBack` if they are not the ones that this vault has stored last.
     package func state() throws(KeychainError) -> [Data: Data] {
