@@ -80,6 +80,11 @@ enum SyncWords {
             "items: \(status.items); not sent yet: \(status.pending); with other values kept: \(status.conflicts)",
             "compare code: \(status.compareCode)",
         ]
+        if status.kept > 0 { lines.append("values that can be restored: \(status.kept) (keychainctl sync history)") }
+        if !status.hasRecoveryKey {
+            lines.append(
+                "recovery key: none. If all machines are lost, so are the items: keychainctl sync recovery-key")
+        }
         if !status.isMember {
             lines.append("This machine was removed from the ring. To end syncing: keychainctl sync leave")
         }
@@ -131,6 +136,8 @@ struct RingJSON: Encodable {
     let items: Int
     let pending: Int
     let conflicts: Int
+    let kept: Int
+    let recoveryKey: Bool
     let invitations: Int
     let lastExchange: String?
     let paused: Bool
@@ -148,6 +155,8 @@ struct RingJSON: Encodable {
         items = status.items
         pending = status.pending
         conflicts = status.conflicts
+        kept = status.kept
+        recoveryKey = status.hasRecoveryKey
         invitations = status.openInvitations
         lastExchange = Self.date(status.lastExchange)
         paused = status.isPaused
@@ -155,7 +164,8 @@ struct RingJSON: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case ring, place, machines, member, items, pending, conflicts, invitations, lastExchange, paused, compare
+        case ring, place, machines, member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange
+        case paused, compare
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -167,6 +177,8 @@ struct RingJSON: Encodable {
         try object.encode(items, forKey: .items)
         try object.encode(pending, forKey: .pending)
         try object.encode(conflicts, forKey: .conflicts)
+        try object.encode(kept, forKey: .kept)
+        try object.encode(recoveryKey, forKey: .recoveryKey)
         try object.encode(invitations, forKey: .invitations)
         try object.encode(lastExchange, forKey: .lastExchange)
         try object.encode(paused, forKey: .paused)

@@ -12,7 +12,7 @@ import Testing
 
 struct RingMemberTests {
     let folder: TemporaryFolder
-    private let place: CarrierPlace
+    let place: CarrierPlace
 
     init() throws {
         folder = try TemporaryFolder("keychain-ring")

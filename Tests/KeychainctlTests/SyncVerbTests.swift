@@ -104,10 +104,11 @@ struct SyncVerbTests {
     }
 
     @Test func syncing_withoutARing_failsAndMakesNothing() throws {
-        for verb in ["now", "status", "pause", "resume", "watch"] { #expect(try tool.run("sync", verb).status == 13) }
+        let verbs = ["now", "status", "pause", "resume", "watch", "conflicts", "history", "recovery-key", "repair"]
+        for verb in verbs { #expect(try tool.run("sync", verb).status == 13) }
         #expect(!FileManager.default.fileExists(atPath: tool.database.path))
         _ = try set("alice")
-        for verb in ["now", "status", "pause", "resume", "watch"] { #expect(try tool.run("sync", verb).status == 13) }
+        for verb in verbs { #expect(try tool.run("sync", verb).status == 13) }
         #expect(try tool.run("sync", "leave", "--yes").status == 13)
         #expect(try tool.run("sync", "invite", "--name", "x").status == 13)
     }
@@ -143,6 +144,81 @@ struct SyncVerbTests {
         #expect(try join(code.dropLast() + last).errors.contains("mistyped"))
         #expect(try join("0000-0000-0000-0000-0000-0000").status != 0)
         #expect(try join(code).errors.contains("has not answered"))
+    }
+
+    @Test func concurrentValue_isListedAndRestored() throws {
+        try found()
+        try join()
+        #expect(try set("alice", "laptop").status == 0)
+        #expect(
+            try desktop("set", "--synchronizable", "-s", "s", "-a", "alice", input: Data("desktop".utf8)).status == 0)
+        for _ in 0..<2 {
+            #expect(try tool.run("sync", "now").status == 0)
+            #expect(try desktop("sync", "now").status == 0)
+        }
+        let listed = try tool.run("sync", "conflicts", "--json")
+        let versions = try #require(try JSONSerialization.jsonObject(with: listed.output) as? [[String: Any]])
+        #expect(versions.compactMap { $0["state"] as? String } == ["shown", "concurrent"])
+        #expect(versions.allSatisfy { $0["account"] as? String == "alice" })
+        let other = try #require(versions[1]["id"] as? String)
+        let before = try tool.get(service: "s", account: "alice")
+        #expect(try tool.run("sync", "conflicts").text.contains(other))
+        #expect(try tool.run("sync", "restore", other).status == 0)
+        #expect(try tool.get(service: "s", account: "alice") != before)
+        #expect(try tool.run("sync", "restore", "00000000").status == 3)
+        #expect(try tool.run("sync", "history", "--json").text.contains("kept"))
+        _ = try tool.run("sync", "now")
+        _ = try desktop("sync", "now")
+        #expect(try desktop("get", "-s", "s", "-a", "alice").output == tool.get(service: "s", account: "alice"))
+    }
+
+    @Test func recoveryKey_letsAMachineIn() throws {
+        try found()
+        #expect(try set("alice", "one").status == 0)
+        let made = try tool.run("sync", "recovery-key")
+        #expect(made.status == 0 && made.text.count == 70)
+        func join(_ key: String) throws -> Tool.Run {
+            try tool.shell(
+                "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --name desktop --recovery-key-fd 0",
+                input: Data(key.utf8))
+        }
+        #expect(try join("nonsense").errors.contains("mistyped"))
+        #expect(try join(made.text).status == 0)
+        #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
+        #expect(try status(tool.run("sync", "status", "--json"))["recoveryKey"] as? Bool == true)
+    }
+
+    @Test func recoveryKey_whileTheFolderIsGone_isPrintedAndNotCalledDone() throws {
+        try found()
+        try FileManager.default.moveItem(
+            at: tool.home.appendingPathComponent("shared"), to: tool.home.appendingPathComponent("away"))
+        let made = try tool.run("sync", "recovery-key")
+        #expect(made.status == 13 && made.text.count == 70)
+        try FileManager.default.moveItem(
+            at: tool.home.appendingPathComponent("away"), to: tool.home.appendingPathComponent("shared"))
+        #expect(try tool.run("sync", "now").status == 0)
+        let run = try tool.shell(
+            "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --recovery-key-fd 0", input: made.output)
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
+    @Test func unit_isWrittenOrPrinted_andStartsThisProgram() throws {
+        let printed = try tool.run("sync", "install-unit", "--print")
+        #expect(printed.status == 0 && printed.text.contains("ExecStart=\""))
+        #expect(printed.text.contains("keychainctl\" sync watch\n"))
+        #expect(try tool.run("sync", "install-unit").status == 0)
+        let path = try tool.shell(
+            "cat \"${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/swift-keychain-sync.service\"")
+        #expect(path.text == printed.text)
+    }
+
+    @Test func repairedMachine_losesNothing() throws {
+        try found()
+        try join()
+        #expect(try set("alice", "one").status == 0)
+        #expect(try tool.run("sync", "repair").status == 0)
+        #expect(try desktop("sync", "now").status == 0)
+        #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
     }
 
     @Test func ring_isEnteredOnce() throws {

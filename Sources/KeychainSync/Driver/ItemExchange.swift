@@ -16,6 +16,8 @@ struct ItemExchange {
     /// Items whose shown value is not in the vault: their place is taken, or this version cannot read them. Each exchange tries
     /// again. A user who changes such an item here has not seen that value, so it is kept beside the user's.
     private(set) var hidden: Set<SyncID>
+    /// Items that were written on this machine.
+    private(set) var written: Set<SyncID> = []
     /// Items written here of which another machine's value is shown.
     private var overruled: Set<SyncID> = []
     /// Rows that stay in the outbox: each exchange reports them, and no other machine's change takes their place.
@@ -133,6 +135,7 @@ struct ItemExchange {
             throw KeychainError(exchange: error)
         }
         for change in changes {
+            written.insert(change.item)
             let isOwn = change.shown.map { $0.header.dot.writer == replica.writer } ?? true
             if isOwn { hidden.remove(change.item) } else { overruled.insert(change.item) }
         }
@@ -159,7 +162,7 @@ struct ItemExchange {
     }
 
     private mutating func show(_ record: SealedRecord, _ id: SyncID, _ replica: Replica) throws(KeychainError) {
-        guard let item = item(record, replica) else {
+        guard let item = replica.item(of: record) else {
             findings.append(.notUnderstood(id))
             hidden.insert(id)
             return
@@ -177,13 +180,16 @@ struct ItemExchange {
         if try transaction.remove(named: Data(id.bytes)) { applied += 1 }
     }
 
+}
+
+extension Replica {
     /// The item of a record; `nil` if it must not be shared, or is from a newer version.
-    private func item(_ record: SealedRecord, _ replica: Replica) -> Item? {
-        guard record.header.kind == .value, var content = try? replica.open(record) else { return nil }
+    func item(of record: SealedRecord) -> Item? {
+        guard record.header.kind == .value, var content = try? open(record) else { return nil }
         defer { content.wipe() }
         guard let item = SharedItem.decode(content, accessibility: record.header.accessibility), item.isShared,
-            replica.ring.policy.shares(item.accessGroup),
-            replica.keyring.ring.item(SharedItem.primaryKey(item)) == record.header.item
+            ring.policy.shares(item.accessGroup),
+            keyring.ring.item(SharedItem.primaryKey(item)) == record.header.item
         else { return nil }
         return item
     }

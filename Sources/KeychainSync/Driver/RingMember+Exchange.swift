@@ -226,11 +226,7 @@ extension RingMember {
 extension RingState {
     fileprivate var isMember: Bool { replica.ring.isActive(replica.member) }
 
-    var carrier: any Carrier {
-        switch place {
-        case .folder(let path): FolderCarrier(path, ring: replica.log.id)
-        }
-    }
+    var carrier: any Carrier { place.carrier(of: replica.log.id) }
 
     /// More segments make joining slow.
     private static let mostSegments = 256

@@ -33,7 +33,7 @@ extension RingMember {
     /// Checks that the folder exists, and that it does not contain the vault, before anything depends on it.
     ///
     /// - Returns: The rings that have objects in the folder.
-    private func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
+    func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
         switch place {
         case .folder(let path):
             guard !vault.contains(path) else { throw .folderOfVault(path) }
@@ -78,16 +78,11 @@ extension RingMember {
     package func join(
         _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1)
     ) async throws(KeychainError) -> ExchangeReport {
-        guard case .folder(let path) = place else { throw .notInvited }
-        // A machine that is admitted but cannot enter would remain in the ring as a member without a machine.
-        try await blocking { [vault] () throws(KeychainError) -> Void in
-            guard try !vault.isInRing else { throw .alreadyInRing }
-            guard try vault.lockState == .unlocked else { throw .locked }
-        }
+        try await checkMayEnter()
         var joiner = Joiner(code: code, keys: .make())
         var found: (any Carrier)?
         for ring in try await rings(at: place) where found == nil {
-            let carrier = FolderCarrier(path, ring: ring)
+            let carrier = place.carrier(of: ring)
             for object in try await carrier.reading([joiner.objectName]) {
                 do { try joiner.received(object.bytes) } catch { continue }
                 if joiner.offer?.ring == ring { found = carrier }
@@ -106,6 +101,14 @@ extension RingMember {
             try enter(replica, place)
         }
         return try await exchange()
+    }
+
+    /// A machine that is admitted but cannot enter would remain in the ring as a member without a machine.
+    func checkMayEnter() async throws(KeychainError) {
+        try await blocking { [vault] () throws(KeychainError) -> Void in
+            guard try !vault.isInRing else { throw .alreadyInRing }
+            guard try vault.lockState == .unlocked else { throw .locked }
+        }
     }
 
     private func ask(

@@ -30,6 +30,10 @@ package struct RingStatus: Sendable {
     package let pending: Int
     /// The number of items with values that are not shown.
     package let conflicts: Int
+    /// Values that were replaced and can still be restored.
+    package let kept: Int
+    /// Whether there is a recovery key. Without one, the ring is lost with its last machine.
+    package let hasRecoveryKey: Bool
     package let openInvitations: Int
     /// In milliseconds since 1970; 0: never.
     package let lastExchange: UInt64
@@ -45,6 +49,19 @@ extension RingMember {
             // Collects local changes; without a carrier they stay in this vault.
             RingStatus(try step { _, _ in [] }.state, at: now)
         }
+    }
+
+    /// Goes on as another writer, sends again what no other machine has, and writes what the folder lacks. For a machine that was copied,
+    /// or whose folder lost files.
+    package func repair() async throws(KeychainError) -> ExchangeReport {
+        var report = ExchangeReport()
+        _ = try await take(&report, isRetrying: true) { state, now in state.replica.startAgain(at: now) }
+        let exchanged = try await exchange(tidying: true)
+        report.applied += exchanged.applied
+        report.taken += exchanged.taken
+        report.published += exchanged.published
+        report.findings.formUnion(exchanged.findings)
+        return report
     }
 
     package func pause(_ isPaused: Bool = true) async throws(KeychainError) {
@@ -70,6 +87,8 @@ extension RingStatus {
         items = replica.items.items.count
         pending = replica.unpublishedCount
         conflicts = replica.items.items.count { replica.hasConflict($0) }
+        kept = state.kept.all.count
+        hasRecoveryKey = replica.ring.active.contains { $0.role == .recovery }
         openInvitations = state.invitations.values.count { !$0.isOver(at: now) }
         lastExchange = state.lastExchange
         isPaused = state.isPaused

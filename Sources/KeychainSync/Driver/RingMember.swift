@@ -69,6 +69,7 @@ package final class RingMember: Sendable {
             for case .changed(let some) in effects { changes += some }
             try items.apply(changes, new.replica, before: before, isRetrying: isRetrying)
             new.hidden = items.hidden
+            new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -117,6 +118,15 @@ extension RingState {
         let isDone = effects.allSatisfy { if case .found(.startedAgain) = $0 { true } else { false } }
         if isDone { self.incarnation = incarnation }
         return effects
+    }
+
+    /// Values that were not shown and have been replaced.
+    fileprivate mutating func keepLosers(of items: Set<SyncID>, since old: Replica, at now: UInt64) {
+        let lost = items.flatMap { id in
+            let present = Set(replica.items[id].all.map(\.header.dot))
+            return old.items[id].others.filter { !present.contains($0.header.dot) }
+        }
+        kept.keep(lost, at: now)
     }
 
     /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in

@@ -18,6 +18,12 @@ package enum CarrierPlace: Equatable, Sendable {
         }
     }
 
+    func carrier(of ring: RingID) -> any Carrier {
+        switch self {
+        case .folder(let path): FolderCarrier(path, ring: ring)
+        }
+    }
+
     init?(_ text: String) {
         guard text.hasPrefix("folder:/") else { return nil }
         self = .folder(String(text.dropFirst("folder:".count)))
@@ -37,6 +43,8 @@ struct RingState {
     var neededSince: UInt64 = 0
     /// Items whose shown value the vault does not have.
     var hidden: Set<SyncID> = []
+    /// Values that were never shown on this machine, or not last, and are kept for a month.
+    var kept = KeptVersions()
     /// That of the vault when the state was stored; empty if it never was.
     var incarnation = Data()
     /// That of the vault's keys when this machine's keys in the ring were made.
@@ -56,6 +64,16 @@ extension RingState {
         static let hidden = Data([0x43])
         static let incarnation = Data([0x44])
         static let keyGeneration = Data([0x45])
+        static let keptFirst: UInt8 = 0x46
+        static func kept(_ version: KeptVersions.Version) -> Data {
+            let dot = version.record.header.dot
+            var writer = ByteWriter(capacity: 33)
+            writer.append(keptFirst)
+            version.record.header.item.write(to: &writer)
+            writer.append(bigEndian: dot.writer.number)
+            writer.append(bigEndian: dot.counter)
+            return writer.data
+        }
     }
 
     /// - Parameter known: The state that this process has. If it is current, nothing is read.
@@ -100,6 +118,14 @@ extension RingState {
         for (name, bytes) in parts where name.first == 0x42 {
             invitations[InvitationID(name.dropFirst())] = try Invitation(stored: bytes)
         }
+        for (name, bytes) in parts where name.first == Name.keptFirst {
+            guard name.count == 33, bytes.count > 8 else { throw Refusal.malformed }
+            let dot = Dot(
+                writer: WriterID(UInt64(bigEndianBytes: name.dropFirst(17).prefix(8))),
+                counter: UInt64(bigEndianBytes: name.suffix(8)))
+            let record = try SealedRecord(stored: Data(bytes.dropFirst(8)), dot)
+            kept.insert(KeptVersions.Version(record: record, until: UInt64(bigEndianBytes: bytes.prefix(8))))
+        }
         hidden = try Self.items(parts[Name.hidden] ?? Data())
         incarnation = parts[Name.incarnation] ?? Data()
         keyGeneration = UInt32(truncatingIfNeeded: UInt64(bigEndianBytes: parts[Name.keyGeneration] ?? Data()))
@@ -117,7 +143,7 @@ extension RingState {
 
     private func hasSameSettings(_ other: RingState) -> Bool {
         other.settings == settings && other.hidden == hidden && other.incarnation == incarnation
-            && other.keyGeneration == keyGeneration
+            && other.keyGeneration == keyGeneration && other.kept == kept
     }
 
     private var settings: Data {
@@ -152,6 +178,7 @@ extension RingState {
                 (Name.keyGeneration, withUnsafeBytes(of: keyGeneration.bigEndian) { Data($0) }),
             ]
             for (name, bytes) in others { try transaction.write(sealing.seal(bytes, as: name), as: name) }
+            try storeKept(transaction, sealing, since: isNewMember ? nil : old?.kept, former: old?.kept)
             for id in (old?.invitations ?? [:]).keys where invitations[id] == nil {
                 try transaction.removePart(Name.invitation(id))
             }
@@ -168,73 +195,20 @@ extension RingState {
         generation = Data.random(count: 16)
         try transaction.write(generation, as: Name.generation)
     }
-}
 
-/// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked like all others. The
-/// item is bound to this machine, so that another machine cannot use them.
-enum RingKeyItem {
-    static let group = AccessGroups.internalGroup
-
-    private static let selection: Selection = {
-        var conditions = Attributes()
-        conditions[.service] = .string(group)
-        conditions[.synchronizable] = .number(0)
-        return Selection(itemClass: .genericPassword, conditions: conditions, groups: [group])
-    }()
-
-    static func read(_ transaction: RingTransaction) throws(KeychainError) -> StoredKeys {
-        let found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
-        guard let item = found.items.first else { throw found.failure ?? .missingRingKeys }
-        guard var value = item.item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
-        defer { value.wipe() }
-        do throws(Refusal) {
-            return try StoredKeys(value)
-        } catch {
-            throw .brokenRing
+    private func storeKept(
+        _ transaction: RingTransaction, _ sealing: StoredSealing, since old: KeptVersions?, former: KeptVersions?
+    ) throws {
+        for version in former?.all ?? [] where kept[version.record.header.dot] == nil {
+            try transaction.removePart(Name.kept(version))
+        }
+        for version in kept.all where old?[version.record.header.dot] != version {
+            var writer = ByteWriter(capacity: 1024)
+            writer.append(bigEndian: version.until)
+            writer.append(version.record.storedBytes)
+            try transaction.write(sealing.seal(writer.data, as: Name.kept(version)), as: Name.kept(version))
         }
     }
-
-    static func write(_ keys: StoredKeys, _ transaction: RingTransaction) throws(KeychainError) {
-        var bytes = keys.bytes()
-        defer { bytes.wipe() }
-        let value = bytes.data
-        let item = item(value, account: keys.keyring.ring.ring.hex)
-        let replaced = try transaction.items.update(selection, .none) { old in
-            var new = item
-            new.attributes[.creationDate] = old.item.attributes[.creationDate]
-            return new
-        }
-        if replaced.items.isEmpty { _ = try transaction.items.insert(item, .none) }
-    }
-
-    static func remove(_ transaction: RingTransaction) throws(KeychainError) {
-        _ = try transaction.items.delete(selection, .none)
-    }
-
-    private static func item(_ value: Data, account: String) -> Item {
-        let now = AttributeValue.date(Date().timeIntervalSinceReferenceDate)
-        var attributes = Attributes()
-        attributes[.service] = .string(group)
-        attributes[.account] = .string(account)
-        attributes[.accessGroup] = .string(group)
-        attributes[.synchronizable] = .number(0)
-        attributes[.label] = .string("Keys of this machine for syncing")
-        (attributes[.creationDate], attributes[.modificationDate]) = (now, now)
-        return Item(
-            itemClass: .genericPassword, attributes: attributes,
-            accessControl: AccessControl(.whenUnlockedThisDeviceOnly), value: value)
-    }
-}
-
-extension KeychainError {
-    static let brokenRing = KeychainError(
-        .corrupt,
-        "The vault's state of its ring cannot be opened. The items are not affected. To enter the ring again, run: "
-            + "keychainctl sync leave; then: keychainctl sync join")
-    static let missingRingKeys = KeychainError(
-        .itemNotFound,
-        "This machine's keys for syncing are missing: their item was deleted. To enter the ring again, run: "
-            + "keychainctl sync leave; then: keychainctl sync join")
 }
 
 extension UInt64 {

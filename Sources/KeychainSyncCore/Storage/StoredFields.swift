@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields that only the stored form of a replica has.
 
-import Foundation
+package import Foundation
 import KeychainCrypto
 
 /// A record with all fields of its header; on a carrier, the surrounding segment contains some of them.
@@ -26,6 +26,21 @@ struct StoredRecord {
         let header = fields.header(dot.writer, try reader.bytes32())
         guard header.dot == dot else { throw .wrongName }
         record = SealedRecord(header: header, author: author, epoch: epoch, sealed: try reader.sealedContent())
+    }
+}
+
+extension SealedRecord {
+    /// A record for storage beside a replica.
+    package var storedBytes: [UInt8] {
+        var writer = ByteWriter(capacity: sealed.count + 256)
+        StoredRecord(self).write(to: &writer)
+        return writer.bytes
+    }
+
+    package init(stored bytes: Data, _ dot: Dot) throws(Refusal) {
+        var reader = ByteReader(bytes)
+        self = try StoredRecord(from: &reader, dot).record
+        try reader.end()
     }
 }
 

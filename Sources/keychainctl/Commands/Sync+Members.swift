@@ -19,8 +19,8 @@ extension Keychainctl.Sync {
                 code is 0 only if this machine had a complete exchange within that time.
 
                 With --json: an object with the keys ring, place, machines (name, role, thisMachine, \
-                lastSeen), member, items, pending, conflicts, invitations, lastExchange, paused and \
-                compare. Times are dates, or null for never.
+                lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused \
+                and compare. Times are dates, or null for never.
 
                 EXAMPLES
                   keychainctl sync status

@@ -27,9 +27,9 @@ extension Keychainctl {
                   laptop$  keychainctl set --synchronizable -s example.com -a alice
                 """,
             subcommands: [
-                Init.self, Invite.self, Join.self, Now.self, Watch.self, Status.self, Remove.self, Leave.self,
-                Pause.self,
-                Resume.self,
+                Init.self, Invite.self, Join.self, Now.self, Watch.self, Status.self, Conflicts.self, History.self,
+                Restore.self, Remove.self, Leave.self, RecoveryKey.self, Pause.self, Resume.self, Repair.self,
+                InstallUnit.self,
             ])
     }
 }
@@ -109,13 +109,18 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "join",
             abstract: "Join a ring with the code of an invitation.",
-            usage: "keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]",
+            usage: """
+                keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]
+                keychainctl sync join --folder <path> --recovery-key-fd <number> [--name <name>]
+                """,
             discussion: """
                 This machine's synchronizable items are merged with those of the ring. The command waits \
-                until the machine that made the invitation has synced.
+                until the machine that made the invitation has synced. With the recovery key of the ring, no \
+                other machine is needed.
 
                 EXAMPLES
                   keychainctl sync join --folder ~/Sync/keychain
+                  keychainctl sync join --folder ~/Sync/keychain --recovery-key-fd 3 3<key
                 """)
 
         @OptionGroup var place: SyncPlace
@@ -124,14 +129,31 @@ extension Keychainctl.Sync {
             help: ArgumentHelp("How long to wait for the other machine: 90s, 15m; default: 10m.", valueName: "time"),
             transform: IdleTimeout.init)
         var wait: IdleTimeout?
+        @Option(help: ArgumentHelp("Read the ring's recovery key from this open descriptor.", valueName: "number"))
+        var recoveryKeyFd: String?
+        @Option(
+            help: ArgumentHelp(
+                "With the recovery key: the name of this machine; default: its host name.", valueName: "name"))
+        var name: String?
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
-        func validate() throws { try Descriptors.check(["--code-fd": codeFd]) }
+        func validate() throws {
+            try Descriptors.check(["--code-fd": codeFd, "--recovery-key-fd": recoveryKeyFd])
+            guard recoveryKeyFd == nil || codeFd == nil && wait == nil else {
+                throw ValidationError("With --recovery-key-fd there is no code, and nothing to wait for.")
+            }
+            guard recoveryKeyFd != nil || name == nil else {
+                throw ValidationError("The machine that invites gives the name. Use --name with --recovery-key-fd.")
+            }
+        }
 
         func run() throws {
             let vault = try UserKeychain().vault
             let place = try place.checked()
+            if let descriptor = recoveryKeyFd.flatMap(Descriptors.number) {
+                return SyncWords.show(try joinAlone(vault, try SyncWords.recoveryKey(from: descriptor), place))
+            }
             let code = try code()
             let wait = wait?.duration ?? .seconds(600)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
@@ -140,6 +162,15 @@ extension Keychainctl.Sync {
                 }
             }
             SyncWords.show(report)
+        }
+
+        private func joinAlone(_ vault: Vault, _ key: SecretBytes, _ place: CarrierPlace) throws -> ExchangeReport {
+            let name = try MachineName.checked(name)
+            return try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember(vault).join(recoveryKey: key, name: name, at: place)
+                }
+            }
         }
 
         private func code() throws(KeychainError) -> SecretBytes {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of items that lost against another one, kept for a while.
+
+import KeychainSyncCore
+
+/// Of two concurrent values one is shown. The other one is kept for 30 days after a write has replaced both, so that it can be
+/// restored.
+struct KeptVersions: Equatable, Sendable {
+    struct Version: Equatable, Sendable {
+        let record: SealedRecord
+        /// In milliseconds since 1970.
+        let until: UInt64
+    }
+
+    private static let lifetime: UInt64 = 30 * 86_400_000
+    /// Beyond, those that would go first go at once.
+    private static let most = (count: 10_000, bytes: 64 << 20)
+
+    private var versions: [Dot: Version] = [:]
+    private var size = 0
+
+    var all: [Version] { versions.values.sorted { $0.record.header.dot < $1.record.header.dot } }
+
+    subscript(dot: Dot) -> Version? { versions[dot] }
+
+    mutating func insert(_ version: Version) {
+        remove(version.record.header.dot)
+        versions[version.record.header.dot] = version
+        size += version.record.sealed.count
+    }
+
+    mutating func remove(_ dot: Dot) {
+        guard let old = versions.removeValue(forKey: dot) else { return }
+        size -= old.record.sealed.count
+    }
+
+    mutating func keep(_ records: [SealedRecord], at now: UInt64) {
+        for record in records where versions[record.header.dot] == nil {
+            insert(Version(record: record, until: now &+ Self.lifetime))
+        }
+        for version in versions.values where version.until <= now { remove(version.record.header.dot) }
+        guard versions.count > Self.most.count || size > Self.most.bytes else { return }
+        for version in versions.values.sorted(by: {
+            ($0.until, $0.record.header.dot) < ($1.until, $1.record.header.dot)
+        }) {
+            guard versions.count > Self.most.count || size > Self.most.bytes else { return }
+            remove(version.record.header.dot)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of this machine in its ring, as an item of the vault.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+
+/// The keys of a member are an item of the vault: they are sealed, rotated, backed up and locked like all others. The
+/// item is bound to this machine, so that another machine cannot use them.
+enum RingKeyItem {
+    static let group = AccessGroups.internalGroup
+
+    private static let selection: Selection = {
+        var conditions = Attributes()
+        conditions[.service] = .string(group)
+        conditions[.synchronizable] = .number(0)
+        return Selection(itemClass: .genericPassword, conditions: conditions, groups: [group])
+    }()
+
+    static func read(_ transaction: RingTransaction) throws(KeychainError) -> StoredKeys {
+        let found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
+        guard let item = found.items.first else { throw found.failure ?? .missingRingKeys }
+        guard var value = item.item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
+        defer { value.wipe() }
+        do throws(Refusal) {
+            return try StoredKeys(value)
+        } catch {
+            throw .brokenRing
+        }
+    }
+
+    static func write(_ keys: StoredKeys, _ transaction: RingTransaction) throws(KeychainError) {
+        var bytes = keys.bytes()
+        defer { bytes.wipe() }
+        let value = bytes.data
+        let item = item(value, account: keys.keyring.ring.ring.hex)
+        let replaced = try transaction.items.update(selection, .none) { old in
+            var new = item
+            new.attributes[.creationDate] = old.item.attributes[.creationDate]
+            return new
+        }
+        if replaced.items.isEmpty { _ = try transaction.items.insert(item, .none) }
+    }
+
+    static func remove(_ transaction: RingTransaction) throws(KeychainError) {
+        _ = try transaction.items.delete(selection, .none)
+    }
+
+    private static func item(_ value: Data, account: String) -> Item {
+        let now = AttributeValue.date(Date().timeIntervalSinceReferenceDate)
+        var attributes = Attributes()
+        attributes[.service] = .string(group)
+        attributes[.account] = .string(account)
+        attributes[.accessGroup] = .string(group)
+        attributes[.synchronizable] = .number(0)
+        attributes[.label] = .string("Keys of this machine for syncing")
+        (attributes[.creationDate], attributes[.modificationDate]) = (now, now)
+        return Item(
+            itemClass: .genericPassword, attributes: attributes,
+            accessControl: AccessControl(.whenUnlockedThisDeviceOnly), value: value)
+    }
+}
+
+extension KeychainError {
+    static let brokenRing = KeychainError(
+        .corrupt,
+        "The vault's state of its ring cannot be opened. The items are not affected. To enter the ring again, run: "
+            + "keychainctl sync leave; then: keychainctl sync join")
+    static let missingRingKeys = KeychainError(
+        .itemNotFound,
+        "This machine's keys for syncing are missing: their item was deleted. To enter the ring again, run: "
+            + "keychainctl sync leave; then: keychainctl sync join")
+}

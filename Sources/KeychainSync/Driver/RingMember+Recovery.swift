@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A key on paper that lets a machine into the ring when all others are lost.
+
+import Foundation
+import KeychainCrypto
+package import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+package import SecretMemory
+
+extension RingMember {
+    /// Adds a recovery key to the ring: a member that is no machine, whose keys follow from a text on paper.
+    ///
+    /// It works once this machine has exchanged.
+    ///
+    /// - Returns: The text. It is shown once. Anyone with it and the folder reads all shared items, and can add machines.
+    package func addRecoveryKey() async throws(KeychainError) -> SecretBytes {
+        let key = RecoveryKey.make()
+        var report = ExchangeReport()
+        _ = try await take(&report) { state, _ in
+            let keys = try DeviceKeys(recoveryKey: key).publicKeys()
+            // The next exchange publishes what the folder lacks.
+            _ = try state.replica.admit(MemberCard(role: .recovery, keys: keys, name: "recovery key"))
+            return []
+        }
+        return RecoveryKey.text(key)
+    }
+
+    /// Enters a ring without another machine.
+    ///
+    /// Does not protect against a carrier that shows an old state of the ring: there is no invitation that names the newest one.
+    ///
+    /// - Parameters:
+    ///   - recoveryKey: The 32 bytes that the text on paper encodes.
+    ///   - name: The name of this machine for the others.
+    /// - Throws: `itemNotFound` if no ring in the folder has this recovery key.
+    package func join(
+        recoveryKey: SecretBytes, name: String, at place: CarrierPlace
+    ) async throws(KeychainError) -> ExchangeReport {
+        try await checkMayEnter()
+        let recovery = DeviceKeys(recoveryKey: recoveryKey)
+        for ring in try await rings(at: place) {
+            let carrier = place.carrier(of: ring)
+            guard let opened = try await open(ring, carrier, recovery) else { continue }
+            let (replica, effects) = try Self.admitted(opened, by: recovery, name: name)
+            for case .write(let name, let bytes) in effects { _ = try await carrier.publishing(name, bytes) }
+            try await blocking { [self] () throws(KeychainError) -> Void in try enter(replica, place) }
+            return try await exchange(tidying: true)
+        }
+        throw .noRingOfKey
+    }
+
+    /// - Returns: `nil` if the key does not open the ring.
+    private func open(
+        _ ring: RingID, _ carrier: any Carrier, _ keys: DeviceKeys
+    ) async throws(KeychainError) -> OpenedRing? {
+        let member: MemberID
+        do { member = try keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
+        let names = try await carrier.listing().names.filter {
+            switch $0 {
+            case .wrap(_, member), .entry: true
+            default: false
+            }
+        }
+        let objects = try await carrier.reading(names.sorted())
+        let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
+        let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
+        // Another ring of the folder has another recovery key, or none.
+        return try? OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
+    }
+
+    private static func admitted(
+        _ opened: OpenedRing, by recovery: DeviceKeys, name: String
+    ) throws(KeychainError) -> (Replica, [Effect]) {
+        do {
+            let keys = DeviceKeys.make()
+            var sponsor = try Replica(keys: recovery, log: opened.log, keyring: opened.keyring)
+            let effects = try sponsor.admit(MemberCard(role: .device, keys: try keys.publicKeys(), name: name))
+            return (try Replica(keys: keys, log: sponsor.log, keyring: sponsor.keyring), effects)
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate static let noRingOfKey = KeychainError(
+        .itemNotFound,
+        "No ring in this folder has this recovery key. Perhaps the folder is not complete yet, or the key was removed from the ring."
+    )
+}

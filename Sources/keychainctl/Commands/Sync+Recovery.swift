@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl sync: what helps when machines or files are lost, and running without a person.
+
+import ArgumentParser
+import Foundation
+import KeychainKit
+import KeychainSync
+import KeychainVault
+import SecretMemory
+
+extension Keychainctl.Sync {
+    struct RecoveryKey: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "recovery-key",
+            abstract: "Make a key on paper that lets a machine in when all others are lost.",
+            usage: "keychainctl sync recovery-key",
+            discussion: """
+                The key is printed once. Anyone with it and the folder can read all shared items. To make an \
+                earlier one useless, remove 'recovery key' by its ID: keychainctl sync remove ID
+
+                EXAMPLES
+                  keychainctl sync recovery-key
+                """)
+
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            let member = RingMember(vault)
+            try unlock.unlocking(vault) { () throws(KeychainError) in
+                let text = try Waiting.forResult { () async throws(KeychainError) in try await member.addRecoveryKey() }
+                try Output.write(text)
+                try Output.write("\n")
+                Output.note("This is the ring's recovery key. It is shown only once. Write it down.")
+                do throws(KeychainError) {
+                    _ = try Waiting.forResult { () async throws(KeychainError) in try await member.exchange() }
+                } catch {
+                    throw KeychainError(
+                        error.reason,
+                        "The key is made, and works once this machine has synced. \(error.message) Then run: keychainctl sync now"
+                    )
+                }
+            }
+        }
+    }
+
+    struct Repair: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "repair",
+            abstract: "Send again what the other machines lack, under a new identity of this machine.",
+            usage: "keychainctl sync repair",
+            discussion: """
+                For a machine that was copied or restored from a disk image, or whose folder lost files. Nothing \
+                is lost by it.
+
+                EXAMPLES
+                  keychainctl sync repair
+                """)
+
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).repair() }
+            }
+            SyncWords.show(report)
+        }
+    }
+
+    struct InstallUnit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "install-unit",
+            abstract: "Write a systemd user unit that runs 'sync watch'.",
+            usage: "keychainctl sync install-unit [--print]",
+            discussion: """
+                The unit is not started. On a server, 'loginctl enable-linger' lets it run while nobody is \
+                logged in.
+
+                EXAMPLES
+                  keychainctl sync install-unit
+                  systemctl --user enable --now swift-keychain-sync.service
+                """)
+
+        @Flag(help: "Print the unit instead of writing it.") var print = false
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let unit = try SyncUnit.forThisProgram()
+            if print { return try Output.write(unit.text) }
+            let path = try unit.write()
+            Output.note(
+                "Written: \(path). To start it: systemctl --user daemon-reload; systemctl --user enable --now \(SyncUnit.name)"
+            )
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are not shown, and rings whose machines are lost.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainTestSupport
+import SecretMemory
+import Testing
+
+@testable import KeychainSync
+
+extension RingMemberTests {
+    /// Two machines that have changed one item at the same time, and have exchanged.
+    private func conflict() async throws -> (Machine, Machine) {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "0")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        try laptop.update("a", "laptop")
+        try desktop.update("a", "desktop")
+        for _ in 0..<2 {
+            try await laptop.exchange()
+            try await desktop.exchange()
+        }
+        return (laptop, desktop)
+    }
+
+    @Test func concurrentValue_isListedAndCanBeShownOnAllMachines() async throws {
+        let (laptop, desktop) = try await conflict()
+        let shown = try laptop.items()
+        let versions = try await laptop.member.versions(includingKept: false)
+        #expect(versions.map(\.state) == [.shown, .concurrent])
+        #expect(Set(versions.map(\.machine)) == ["laptop", "desktop"])
+        #expect(versions.allSatisfy { $0.item?.attributes[.account] == .string("a") && $0.item?.value == nil })
+        try await laptop.member.restore(versions[1].id)
+        #expect(try laptop.items() == (shown == ["a=laptop"] ? ["a=desktop"] : ["a=laptop"]))
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == laptop.items())
+        #expect(try await desktop.member.status().conflicts == 0)
+        // What was shown before can be restored in turn.
+        let former = try #require(
+            try await laptop.member.versions(includingKept: true).last { $0.id == versions[0].id })
+        try await laptop.member.restore(former.id)
+        #expect(try laptop.items() == shown)
+    }
+
+    @Test func valueThatLost_isKeptAfterTheNextWriteAndCanBeRestored() async throws {
+        let (laptop, desktop) = try await conflict()
+        let lost = try await laptop.member.versions(includingKept: false)[1]
+        try desktop.update("a", "both")
+        try await desktop.exchange()
+        try await laptop.exchange()
+        #expect(try laptop.items() == ["a=both"])
+        for machine in [laptop, desktop] {
+            #expect(try await machine.member.versions(includingKept: false).isEmpty)
+            let kept = try await machine.member.versions(includingKept: true)
+            #expect(kept.map(\.id).contains(lost.id))
+            #expect(try await machine.member.status().kept == 1)
+        }
+        // Another process has only what is stored.
+        let again = RingMember(laptop.vault)
+        try await again.restore(lost.id)
+        #expect(try laptop.items() == ["a=" + lost.machine])
+    }
+
+    @Test func versionThatIsNotThere_isNotFound() async throws {
+        let (laptop, _) = try await pair()
+        let error = await #expect(throws: KeychainError.self) { try await laptop.member.restore("00000000") }
+        #expect(error?.reason == .itemNotFound)
+    }
+
+    @Test func keptVersions_haveALimitAndAnEnd() throws {
+        var kept = KeptVersions()
+        let sample = Sample()
+        let records = try (1...3).map { try sample.record("a", counter: $0) }
+        kept.keep([records[0]], at: 1_000)
+        kept.keep([records[1]], at: 2_000)
+        #expect(kept.all.count == 2)
+        kept.keep([records[2]], at: 1_000 + 30 * 86_400_000)
+        #expect(Set(kept.all.map(\.record.header.dot)) == Set(records[1...].map(\.header.dot)))
+    }
+
+    // MARK: - Recovery
+
+    private func recoveryKey(_ text: SecretBytes) throws -> SecretBytes {
+        guard case .key(let key) = RecoveryKey.read(text) else { throw KeychainError(.corrupt, "No recovery key.") }
+        return key
+    }
+
+    @Test func ringWhoseMachinesAreLost_isEnteredWithItsRecoveryKey() async throws {
+        let laptop = try await founder(["a": "1"])
+        #expect(try await !laptop.member.status().hasRecoveryKey)
+        let text = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        #expect(try await laptop.member.status().hasRecoveryKey)
+        let tablet = try Machine(folder.path, "tablet")
+        _ = try await tablet.member.join(recoveryKey: try recoveryKey(text), name: "tablet", at: place)
+        #expect(try tablet.items() == ["a=1"])
+        // And if the others come back, they are heard.
+        try laptop.add("b", "2")
+        try await laptop.exchange()
+        try await tablet.exchange()
+        #expect(try tablet.items() == ["a=1", "b=2"])
+        #expect(try await laptop.member.status().members.map(\.name).sorted() == ["laptop", "recovery key", "tablet"])
+    }
+
+    @Test func recoveryKeyOfAnotherRing_opensNone() async throws {
+        _ = try await founder(["a": "1"])
+        let tablet = try Machine(folder.path, "tablet")
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await tablet.member.join(recoveryKey: RecoveryKey.make(), name: "tablet", at: place)
+        }
+        #expect(error?.reason == .itemNotFound)
+        #expect(try !tablet.vault.isInRing)
+    }
+
+    @Test func recoveryKeyThatWasRemoved_opensNothingAnyMore() async throws {
+        let laptop = try await founder(["a": "1"])
+        let text = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        let paper = try #require(try await laptop.member.status().members.first { $0.name == "recovery key" })
+        _ = try await laptop.member.remove([paper.id])
+        let tablet = try Machine(folder.path, "tablet")
+        await #expect(throws: KeychainError.self) {
+            _ = try await tablet.member.join(recoveryKey: try recoveryKey(text), name: "tablet", at: place)
+        }
+        #expect(try tablet.items() == [])
+    }
+
+    @Test func repair_losesNothingAndIsHeard() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        try laptop.add("b", "2")
+        _ = try await laptop.member.repair()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=1", "b=2"])
+        try laptop.update("a", "3")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=3", "b=2"])
+    }
+}
