@@ -123,7 +123,7 @@ extension Replica {
                 from: try keyring.keys(of: entry.record.epoch), to: epoch, ring: log.id)
             batch.append(Batch.Entry(record: record, context: contexts.count - 1))
         }
-        let isAll = entries.count == outbox.entries.count
+        let isAll = entries.count == outbox.count
         let last = entries.last?.record.header.dot.counter
         return Batch(
             writer: writer, after: logs[writer]?.tip.counter ?? 0,

@@ -139,7 +139,7 @@ package struct Replica: Sendable {
     /// How many local writes are not on the carrier, as far as is known.
     package var unpublishedCount: Int {
         let segments = own.values.flatMap(\.values).filter { !$0.isPublished }
-        return outbox.entries.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
+        return outbox.count + segments.reduce(0) { $0 + ($1.batch?.entries.count ?? 0) }
     }
 
     /// Whether the item has a value that is not shown. Machines that had the same item before they met have no
