@@ -8,6 +8,39 @@ import Testing
 @testable import KeychainSyncCore
 
 struct BoundsTests {
+    // MARK: - Numbers
+
+    @Test(arguments: [UInt64.max, UInt64.max - 1, Bounds.number + 1])
+    func name_withANumberNearTheEnd_isNone(_ number: UInt64) {
+        #expect(ObjectName("h/\(MemberID.random().hex)/\(number.hex)") == nil)
+        #expect(ObjectName("l/\(WriterID(7).hex)/\(number.hex)") == nil)
+    }
+
+    @Test func namesWithTheLargestNumber_listed_changeNothing() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        try world.head(0)
+        world.look(1)
+        let before = world.machines
+        for id in [world.machines[0].member, world.machines[1].member] {
+            world.carrier[.head(id, Bounds.number)] = Data()
+        }
+        for writer in [world.machines[0].writer, world.machines[1].writer, WriterID(9)] {
+            world.carrier[.segment(writer, Bounds.number)] = Data()
+        }
+        for index in [0, 1] {
+            world.look(index)
+            #expect(world.machines[index].writer == before[index].writer)
+            #expect(world.machines[index].items == before[index].items)
+        }
+        try world.write(0, ["a": "2"])
+        try world.upload(0)
+        try world.head(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "2")
+    }
+
     // MARK: - The outbox
 
     private func entry(_ item: UInt64, _ counter: UInt64) -> (record: SealedRecord, context: VersionVector) {

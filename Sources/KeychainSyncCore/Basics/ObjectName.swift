@@ -55,6 +55,8 @@ package enum ObjectName: Hashable, Sendable {
     private static func numbered(_ parts: [[UInt8]], _ fields: [[UInt8]?]) -> ObjectName? {
         guard fields.count == 2, let id = fields[0], let last = fields[1], last.count == 8 else { return nil }
         let number = number(last[...])
+        // Everybody can make a file of any name, and numbers are counted on from.
+        guard number <= Bounds.number else { return nil }
         switch (parts[0], id.count) {
         case ([UInt8(ascii: "l")], 8): return .segment(WriterID(Self.number(id[...])), number)
         case ([UInt8(ascii: "s")], 16): return UInt16(exactly: number).map { .snapshot(SnapshotID(id), part: $0) }
