@@ -41,6 +41,135 @@ struct BoundsTests {
         #expect(try world.shown(1, "a") == "2")
     }
 
+    // MARK: - Writers
+
+    private static func invented(_ range: Range<UInt64>) -> VersionVector {
+        VersionVector(Dictionary(uniqueKeysWithValues: range.map { (WriterID($0 + 1), 1) }))
+    }
+
+    private func head(_ number: UInt64, _ vector: VersionVector, of machine: Replica) throws -> (ObjectName, Data) {
+        let epoch = try machine.keyring.keys(of: machine.ring.current)
+        let header = HeadHeader(ring: machine.log.id, epoch: epoch.id, member: machine.member, number: number)
+        let head = Head(
+            previous: .zero, tips: machine.log.tips, time: .zero, digest: .zero, count: 0, vector: vector)
+        return (.head(machine.member, number), try head.sealed(header, keys: epoch, signer: machine.keys))
+    }
+
+    private func loaded(_ replica: Replica) throws -> Replica {
+        let copy = try Replica(
+            stored: replica.changes(since: nil).written, keys: replica.keys, keyring: replica.keyring)
+        #expect(copy.changes(since: nil).written == replica.changes(since: nil).written)
+        return copy
+    }
+
+    @Test func headsThatNameInventedWriters_leaveTheStateReadable_andOthersHeard() throws {
+        var world = try World(3)
+        world.look(1)
+        let liar = world.machines[2]
+        let most = UInt64(Bounds.writers)
+        for round in UInt64(0)..<4 {
+            let (name, bytes) = try head(round + 1, Self.invented(round * most..<(round + 1) * most), of: liar)
+            world.give(1, name, bytes)
+            world.machines[1] = try loaded(world.machines[1])
+        }
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        try world.head(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+        #expect(world.machines[1].claims.covers(Dot(writer: world.machines[0].writer, counter: 1)))
+        #expect(
+            !world.findings[1].contains {
+                if case .refused(.head(world.machines[0].member, _), _) = $0 { true } else { false }
+            })
+        world.machines[1] = try loaded(world.machines[1])
+    }
+
+    /// A vector that names more than there is room for beside what is known.
+    @Test func headBesideWhatIsKnown_thatIsTooLong_isRefused() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(1)
+        world.machines[1].claims[world.machines[0].writer] = 1
+        let (name, bytes) = try head(1, Self.invented(0..<UInt64(Bounds.writers)), of: world.machines[0])
+        world.give(1, name, bytes)
+        #expect(world.findings[1] == [.refused(name, .tooLarge)])
+        _ = try loaded(world.machines[1])
+    }
+
+    private func snapshot(_ logs: Range<UInt64>, of machine: Replica, by author: MemberID) throws -> (ObjectName, Data)
+    {
+        let epoch = try machine.keyring.keys(of: machine.ring.current)
+        let id = SnapshotID.random()
+        let header = SnapshotHeader(ring: machine.log.id, epoch: epoch.id, id: id)
+        let tips = logs.map { (WriterID($0 + 1), LogTip(author: author, counter: 1, number: 1, hash: .zero)) }
+        let manifest = try SnapshotManifest(
+            author: machine.member, tips: machine.log.tips, time: .zero, digest: Bytes32(SetSum.zero.bytes), count: 0,
+            logs: Dictionary(uniqueKeysWithValues: tips), parts: []
+        ).signed(header, by: machine.keys)
+        return (.snapshot(id, part: 0), try manifest.sealed(header, keys: epoch))
+    }
+
+    @Test func snapshotsThatStandForInventedLogs_leaveTheStateReadable_andOthersHeard() throws {
+        var world = try World(3)
+        world.look(1)
+        let liar = world.machines[2]
+        let size = UInt64(Bounds.writersOfMemberInSnapshots)
+        for (round, author) in (0..<3).map({ world.machines[$0].member }).enumerated() {
+            let first = UInt64(round) * size
+            let (name, bytes) = try snapshot(first..<first + size, of: liar, by: author)
+            world.give(1, name, bytes)
+            #expect(world.findings[1].isEmpty)
+            let (more, moreBytes) = try snapshot(100_000 + first..<100_001 + first, of: liar, by: author)
+            world.give(1, more, moreBytes)
+            #expect(world.findings[1] == [.refused(more, .tooLarge)])
+            world.findings[1] = []
+        }
+        let (unknown, bytes) = try snapshot(900_000..<900_001, of: liar, by: .random())
+        world.give(1, unknown, bytes)
+        #expect(world.findings[1] == [.refused(unknown, .notAMember)])
+        world.machines[1] = try loaded(world.machines[1])
+        try world.write(1, ["b": "2"])
+        try world.upload(1)
+        #expect(world.machines[1].items.vector.counters.count == 3 * Int(size) + 1)
+        world.machines[1] = try loaded(world.machines[1])
+    }
+
+    /// A log of one segment without records, signed and under the right keys.
+    private func segment(_ writer: WriterID, of machine: Replica) throws -> (ObjectName, Data) {
+        let epoch = try machine.keyring.keys(of: machine.ring.current)
+        let batch = Batch(
+            writer: writer, after: 0, through: 1, time: .zero, vector: VersionVector(), contexts: [], entries: [])
+        let header = SegmentHeader(ring: machine.log.id, epoch: epoch.id, writer: writer, number: 1, previous: .zero)
+        let body = SegmentBody(continues: false, author: machine.member, tips: machine.log.tips, piece: batch.bytes)
+        return (.segment(writer, 1), try body.sealed(header, keys: epoch, signer: machine.keys))
+    }
+
+    @Test func memberWithManyWriters_isHeardUpToTheBound_andCanBeRemoved() throws {
+        var world = try World(3)
+        world.look(1)
+        let liar = world.machines[2]
+        let all = try (1...UInt64(Bounds.writersOfMember) + 3).map { try segment(WriterID($0), of: liar) }
+        world.carryOut(world.machines[1].received(all, at: world.now), 1)
+        #expect(world.machines[1].logs.count == Bounds.writersOfMember)
+        #expect(world.findings[1].count { if case .refused(_, .tooLarge) = $0 { true } else { false } } == 3)
+        world.carryOut(try world.machines[1].remove([liar.member], at: world.now), 1)
+        #expect(!world.machines[1].ring.isActive(liar.member))
+        world.machines[1] = try loaded(world.machines[1])
+    }
+
+    @Test func machineWithoutRoomForItsWriter_refusesToWrite_andStaysReadable() throws {
+        var world = try World(1)
+        var machine = world.machines[0]
+        let full = VersionVector(
+            Dictionary(uniqueKeysWithValues: (0..<UInt64(Bounds.writers)).map { (WriterID($0 + 1), 1) }))
+        machine.items = MergedItems([], full, machine.keyring.ring)
+        world.machines[0] = machine
+        #expect(throws: Refusal.tooLarge) { try world.write(0, ["a": "1"]) }
+        _ = try loaded(world.machines[0])
+    }
+
     // MARK: - The outbox
 
     private func entry(_ item: UInt64, _ counter: UInt64) -> (record: SealedRecord, context: VersionVector) {

@@ -22,8 +22,12 @@ package enum Bounds {
     package static let members = 100_000
     /// Counters, and numbers of segments and heads, so that incrementing them never overflows.
     package static let number: UInt64 = 1 << 62
-    /// Writers in a version vector.
+    /// Writers in a version vector. What would make it longer is refused, so that what is stored can be read.
     package static let writers = 4_096
+    /// Writers of one member whose segments are heard: a machine has another one after each restoration. What snapshots bring
+    /// may be a few times as many, since machines may have heard different ones.
+    package static let writersOfMember = 256
+    package static let writersOfMemberInSnapshots = 4 * writersOfMember
     /// Different contexts of the records of one transaction.
     package static let contexts = 256
     /// Records of one transaction.

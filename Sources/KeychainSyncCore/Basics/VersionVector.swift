@@ -31,6 +31,11 @@ package struct VersionVector: Equatable, Sendable {
         counters.merge(other.counters) { max($0, $1) }
     }
 
+    /// How many writers are in this one or in the other.
+    package func count(with other: VersionVector) -> Int {
+        counters.count + other.counters.keys.count { counters[$0] == nil }
+    }
+
     package func without(_ writer: WriterID) -> VersionVector {
         var copy = self
         copy[writer] = 0

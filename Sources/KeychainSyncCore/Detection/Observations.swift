@@ -135,7 +135,8 @@ package struct Observations: Sendable {
 
     /// Records what a member has seen, so that missing writes are detected.
     package mutating func note(_ seen: VersionVector, here: VersionVector, at now: UInt64) {
-        for (writer, counter) in here.missing(from: seen).counters {
+        for (writer, counter) in here.missing(from: seen).sorted {
+            guard missing[writer] != nil || missing.count < Bounds.writers else { continue }
             missing[writer] = (max(counter, missing[writer]?.counter ?? 0), missing[writer]?.since ?? now)
         }
         missing = missing.filter { here[$0.key] < $0.value.counter }

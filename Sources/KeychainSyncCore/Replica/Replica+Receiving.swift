@@ -92,7 +92,7 @@ extension Replica {
             guard header.member == member, header.number == number else { throw Refusal.wrongName }
             guard ring.isActive(member), let author = log.publicKeys(of: member) else { throw Refusal.notAMember }
             try head.check(header, by: author)
-            claims.join(head.vector)
+            try claim(head.vector)
             observations.note(head.vector, here: items.vector, at: now)
             effects += observations.received(
                 header, head, .hash(of: bytes), at: now, vector: items.vector, digest: items.digest
@@ -101,6 +101,18 @@ extension Replica {
             let refusal = error as? Refusal ?? .malformed
             if refusal != .noKey { effects.append(.found(.refused(.head(member, number), refusal))) }
         }
+    }
+
+    /// Notes what an active member has seen.
+    private mutating func claim(_ vector: VersionVector) throws(Refusal) {
+        var union = claims
+        union.join(vector)
+        if union.counters.count > Bounds.writers {
+            // Writers of which nothing has ever come were perhaps made up.
+            union = VersionVector(union.counters.filter { logs[$0.key] != nil || vector[$0.key] > 0 })
+        }
+        guard union.counters.count <= Bounds.writers else { throw .tooLarge }
+        claims = union
     }
 
     // MARK: - Applying
@@ -178,6 +190,7 @@ extension Replica {
             throw .refused(.contradiction)
         }
         tip.counter = batch.through
+        guard known != nil || hasRoom(forWriterOf: tip.author) else { throw .refused(.tooLarge) }
         try checkAuthor(tip, batch)
         let missing = items.vector.missing(from: batch.vector)
         guard missing.counters.isEmpty else { throw .lacks(batch.vector) }
@@ -221,8 +234,11 @@ extension Replica {
     /// Members that may write are heard. Of removed ones, what the removal accepts, and what a member has seen.
     private mutating func checkAuthor(_ tip: LogTip, _ batch: Batch) throws(NotApplied) {
         if ring.mayWrite(tip.author) {
-            claims.join(batch.vector)
-            return
+            do throws(Refusal) {
+                return try claim(batch.vector)
+            } catch {
+                throw .refused(error)
+            }
         }
         guard let member = ring.members[tip.author], member.card.role == .device else { throw .refused(.notAMember) }
         if let cut = ring.cuts[tip.author]?[batch.writer], tip.number <= cut.number {
@@ -230,6 +246,12 @@ extension Replica {
             return
         }
         guard claims[batch.writer] >= tip.counter else { throw .afterRemoval }
+    }
+
+    /// Whether one more writer can be followed. Without a bound a member could make up so many that nobody can go on.
+    private func hasRoom(forWriterOf author: MemberID) -> Bool {
+        max(logs.count, items.vector.counters.count) < Bounds.writers
+            && logs.values.count { $0.tip.author == author } < Bounds.writersOfMember
     }
 
     /// Checks what every record says about itself, before any of them is applied.

@@ -54,6 +54,7 @@ extension Replica {
     private mutating func write(
         _ writes: [(SealedRecord, VersionVector)], again old: WriterID, _ kept: UInt64, at now: UInt64
     ) throws(Refusal) {
+        guard writes.isEmpty || hasRoomForOwnWriter else { throw .tooLarge }
         let epoch = try localKeys()
         var records: [(record: SealedRecord, context: VersionVector)] = []
         for (record, seen) in writes {

@@ -9,9 +9,14 @@ extension Replica {
     /// should follow.
     package mutating func remove(_ members: [MemberID], at now: UInt64) throws(Refusal) -> [Effect] {
         let removals = members.map { member in
-            let cuts = logs.filter { $0.value.tip.author == member }.mapValues {
-                Removal.Cut(number: $0.tip.number, hash: $0.tip.hash)
-            }
+            // More do not fit into an entry. The rest is accepted by what this machine has seen.
+            let longest = logs.filter { $0.value.tip.author == member }
+                .sorted { ($0.value.tip.counter, $0.key) > ($1.value.tip.counter, $1.key) }
+                .prefix(Bounds.writersOfMember)
+            let cuts = Dictionary(
+                uniqueKeysWithValues: longest.map {
+                    ($0.key, Removal.Cut(number: $0.value.tip.number, hash: $0.value.tip.hash))
+                })
             return Removal(member: member, cuts: cuts)
         }
         return try adopt(try log.remove(removals, ringKeys, author: member, signer: keys, random))

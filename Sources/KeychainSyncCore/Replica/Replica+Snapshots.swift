@@ -74,10 +74,25 @@ extension Replica {
         guard manifest.logs.allSatisfy({ logs[$0.key].map(\.tip.author) ?? $0.value.author == $0.value.author }) else {
             throw .contradiction
         }
+        guard manifest.logs.values.allSatisfy({ log.publicKeys(of: $0.author) != nil }) else { throw .notAMember }
+        guard hasRoom(for: manifest) else { throw .tooLarge }
         return KnownSnapshot(header: header, manifest: manifest)
     }
 
-    /// - Returns: Whether a snapshot was merged that changed something.
+    /// Whether what is here and what a snapshot stands for can be stored together.
+    private func hasRoom(for manifest: SnapshotManifest) -> Bool {
+        let new = manifest.logs.filter { logs[$0.key] == nil }
+        guard logs.count + new.count <= Bounds.writers, items.vector.count(with: manifest.vector) <= Bounds.writers
+        else {
+            return false
+        }
+        let known = Dictionary(grouping: logs.values, by: \.tip.author).mapValues(\.count)
+        return Dictionary(grouping: new.values, by: \.author).allSatisfy {
+            (known[$0.key] ?? 0) + $0.value.count <= Bounds.writersOfMemberInSnapshots
+        }
+    }
+
+    /// - Returns: Whether one was joined that brought something.
     mutating func joinSnapshots(at now: UInt64, _ changes: inout [ItemChange], _ effects: inout [Effect]) -> Bool {
         var moved = false
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where !snapshot.isJoined {
@@ -92,12 +107,14 @@ extension Replica {
             }
             guard snapshot.parts.count == snapshot.manifest.parts.count else { continue }
             do {
+                guard hasRoom(for: snapshot.manifest) else { throw Refusal.tooLarge }
                 let records = try records(of: snapshot)
                 join(snapshot, records, at: now, &changes, &effects)
                 moved = true
             } catch {
-                if error == .noKey { continue }
-                effects.append(.found(.refused(.snapshot(id, part: 0), error)))
+                let refusal = error as? Refusal ?? .malformed
+                if refusal == .noKey { continue }
+                effects.append(.found(.refused(.snapshot(id, part: 0), refusal)))
                 snapshots[id] = nil
             }
         }

@@ -13,6 +13,7 @@ extension Replica {
         guard writes.count <= Bounds.records, writes.reduce(0, { $0 + $1.length }) <= Outbox.room else {
             throw .tooLarge
         }
+        guard hasRoomForOwnWriter else { throw .tooLarge }
         let (epoch, whole) = (try localKeys(), items.vector.without(writer))
         let wholeDigest = RecordHeader.digest(of: whole)
         let time = clock.next(at: now)
@@ -30,6 +31,9 @@ extension Replica {
         outbox.add(records)
         return records.map { apply($0.record, $0.context) }
     }
+
+    /// Whether this machine's writer is, or can be, in the vector of the applied writes.
+    var hasRoomForOwnWriter: Bool { items.vector[writer] > 0 || items.vector.counters.count < Bounds.writers }
 
     /// Everything that is here but what others have written of one item: the person who writes was never shown it.
     private func context(unawareOf item: SyncID) -> VersionVector {
