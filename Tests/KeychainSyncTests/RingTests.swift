@@ -315,4 +315,93 @@ struct RingTests {
         #expect(log.ring.counted.count == 302)
         #expect(log.tips.count == Bounds.tips)
     }
+
+    // MARK: - Members that fill the log
+
+    @Test func entriesOfOneAuthor_fillOnlyItsPartOfTheLog() throws {
+        let fleet = try Fleet(3)
+        var log = fleet.log
+        // What is unknown may have any content.
+        let entries = try (0..<560).map { number in
+            let payload = withUnsafeBytes(of: number) { Array($0) } + [UInt8](repeating: 0, count: 16_000)
+            return try fleet.entry(.unknown(kind: 77, payload: payload), by: 2)
+        }
+        let size = entries[0].bytes.count
+        #expect(size * entries.count > Bounds.logOfAuthor)
+        let refused = log.insert(entries)
+        #expect(refused.count == entries.count - Bounds.logOfAuthor / size)
+        #expect(Set(refused.values) == [.tooLarge])
+        // Others go on.
+        let card = try fleet.card(DeviceKeys.make(), "new")
+        let addition = try fleet.entry(.add(card), by: 1)
+        let second = log.insert([addition])
+        #expect(second.isEmpty)
+        #expect(log.ring.isActive(card.id))
+    }
+
+    @Test func removedMember_andWhomItAdds_getFewEntriesIntoTheLog() throws {
+        var fleet = try Fleet(3)
+        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
+        let ghost = DeviceKeys.make()
+        let card = try fleet.card(ghost, "ghost")
+        let unseen = fleet.log
+        var entries = [try fleet.entry(.add(card), by: 2)]
+        for number in 0..<200 { entries.append(try fleet.entry(.policy(.groups(["\(number)"])), by: 2)) }
+        for number in 0..<200 {
+            entries.append(
+                try RingEntry(
+                    ring: fleet.log.id, parents: [entries[0].hash], author: card.id,
+                    action: .policy(.groups(["g\(number)"]))
+                ).signed(by: ghost))
+        }
+        let before = fleet.log.entries.count
+        let refused = fleet.log.insert(entries)
+        #expect(fleet.log.entries.count <= before + 2 * Bounds.entriesOfOther)
+        #expect(Set(refused.values) == [.afterRemoval])
+        // The bound follows from what is there, so it holds for who reads the log anew.
+        var again = try RingLog(founding: try #require(unseen.entries[unseen.id]))
+        again.insert(Array(fleet.log.entries.values))
+        #expect(again.entries.count == fleet.log.entries.count)
+        #expect(
+            again.insert([try fleet.entry(.policy(.groups(["more"])), by: 2, after: unseen)]).values.contains(
+                .afterRemoval))
+        let later = try fleet.card(DeviceKeys.make(), "later")
+        let addition = try fleet.entry(.add(later), by: 1)
+        #expect(fleet.log.insert([addition]).isEmpty)
+        #expect(fleet.log.ring.isActive(later.id))
+    }
+
+    /// What a removed member made before it knew of its removal may be what others follow.
+    @Test func entryOfARemovedMember_thatAMemberFollows_isTaken() throws {
+        let fleet = try Fleet(3)
+        let policy = try fleet.entry(.policy(.groups(["a"])), by: 2)
+        var other = fleet.log
+        other.insert([policy])
+        let card = try fleet.card(DeviceKeys.make(), "new")
+        let addition = try fleet.entry(.add(card), by: 1, after: other)
+        var log = fleet.log
+        log.insert([try fleet.removal(of: 2, by: 0)])
+        #expect(log.insert([addition]).isEmpty)
+        #expect(!log.ring.isActive(card.id))
+        #expect(log.insert([policy]).isEmpty)
+        #expect(log.ring.isActive(card.id))
+    }
+
+    /// Removals of a member by itself, none of which knows another one: each of them could void all others.
+    @Test func entriesThatTakeTooLongToEvaluate_keepNobodyElseOut() throws {
+        var fleet = try Fleet(3)
+        fleet.log.mostWork = 300_000
+        let tangle = try (0..<300).map { number in
+            let cuts = [WriterID(UInt64(number)): Removal.Cut(number: 1, hash: .zero)]
+            return try fleet.entry(.remove([Removal(member: fleet.ids[2], cuts: cuts)]), by: 2)
+        }
+        let card = try fleet.card(DeviceKeys.make(), "new")
+        let addition = try fleet.entry(.add(card), by: 1)
+        let refused = fleet.log.insert(tangle + [addition])
+        #expect(refused.count == tangle.count)
+        #expect(fleet.log.ring.isActive(card.id))
+        #expect(fleet.log.ring.isActive(fleet.ids[2]))
+        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
+        #expect(!fleet.log.ring.isActive(fleet.ids[2]))
+    }
 }

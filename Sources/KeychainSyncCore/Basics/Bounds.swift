@@ -14,8 +14,13 @@ package enum Bounds {
     /// Bytes of the entries of a ring log, including entries that wait for others.
     package static let log = 64 << 20
     package static let waitingEntries = 1_024
-    /// Entries of one author, so that a single author cannot fill a log.
+    /// Entries of one author and their bytes, so that nobody fills a log.
     package static let entriesOfAuthor = 8_192
+    package static let logOfAuthor = log / 8
+    /// Entries that do not count of one author who is no member, and of all of them. A removed one may have made some before it knew;
+    /// they may void the removal, or be what an entry of somebody else follows.
+    package static let entriesOfOther = 64
+    package static let entriesOfOthers = 1_024
     /// Steps that the evaluation of a ring log may take.
     package static let evaluation = 20_000_000
     /// Members of a ring, including removed ones.

@@ -23,9 +23,10 @@ struct RingEvaluation {
     /// The entries that add a member, and those that remove one.
     private var additions: [MemberID: [Int]] = [:]
     private var removals: [MemberID: [Int]] = [:]
-    private var work = Work(Bounds.evaluation)
+    private var work: Work
 
     init(_ log: RingLog) throws(Refusal) {
+        work = Work(log.mostWork)
         (hashes, entries) = Self.ordered(log)
         let positions = Dictionary(uniqueKeysWithValues: hashes.enumerated().map { ($0.element, $0.offset) })
         let parents = entries.map { $0.parents.compactMap { positions[$0] } }

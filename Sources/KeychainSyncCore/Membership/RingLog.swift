@@ -15,8 +15,13 @@ package struct RingLog: Sendable {
     private var keys: [MemberID: PublicKeys]
     /// In bytes.
     private var size = 0
+    private var sizeOfAuthor: [MemberID: Int] = [:]
     private var entriesOfAuthor: [MemberID: Int] = [:]
-    /// The meaning of the entries.
+    /// Those that do not count, of authors that are no members.
+    private var entriesOfOther: [MemberID: Int] = [:]
+    /// Steps that an evaluation may take.
+    var mostWork = Bounds.evaluation
+    /// What the entries mean.
     package private(set) var ring: Ring
 
     /// A log with its first entry.
@@ -53,30 +58,77 @@ package struct RingLog: Sendable {
     /// - Returns: The refused entries, and the reasons.
     @discardableResult
     package mutating func insert(_ new: [RingEntry]) -> [EntryHash: Refusal] {
-        var refused: [EntryHash: Refusal] = [:]
+        guard !new.isEmpty else { return [:] }
         var offered = waiting
         for entry in new { offered[entry.hash] = entry }
-        var next = offered.keys.filter { knows(offered[$0]?.parents ?? []) }
-        let followers = Self.followers(offered)
-        while let hash = next.popLast() {
-            guard let entry = offered.removeValue(forKey: hash), entries[hash] == nil else { continue }
-            do {
-                try accept(entry, hash)
-                next += (followers[hash] ?? []).filter { knows(offered[$0]?.parents ?? []) }
+        let before = self
+        do throws(Refusal) {
+            return try take(offered)
+        } catch {
+            self = before
+            return insertByAuthor(offered, error)
+        }
+    }
+
+    /// Somebody has made entries that take too long to evaluate. Those of everybody else are heard: of each author's, all or none.
+    private mutating func insertByAuthor(_ offered: [EntryHash: RingEntry], _ refusal: Refusal) -> [EntryHash: Refusal]
+    {
+        var refused: [EntryHash: Refusal] = [:]
+        waiting = [:]
+        let groups = Dictionary(grouping: offered, by: \.value.author)
+            .sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }
+        for (_, entries) in groups {
+            let before = self
+            do throws(Refusal) {
+                refused.merge(try take(waiting.merging(entries.map { ($0.key, $0.value) }) { $1 })) { $1 }
             } catch {
-                refused[hash] = error
+                self = before
+                for (hash, _) in entries { refused[hash] = refusal }
+            }
+        }
+        return refused
+    }
+
+    /// How often members are looked for that other new entries have added.
+    private static let mostRounds = 8
+
+    /// Takes the entries of members first, then a few of everybody else, and evaluates all. What has no parents yet waits.
+    private mutating func take(_ new: [EntryHash: RingEntry]) throws(Refusal) -> [EntryHash: Refusal] {
+        var (offered, refused) = (new, [EntryHash: Refusal]())
+        for round in 0...Self.mostRounds {
+            let members = round < Self.mostRounds ? ring : nil
+            let count = entries.count
+            accept(&offered, &refused) { members?.isActive($0) ?? true }
+            if entries.count > count {
+                try update()
+            } else if members != nil {
+                accept(&offered, &refused) { _ in true }
+                if entries.count > count { try update() }
+                break
             }
         }
         waiting = [:]
         for (hash, entry) in offered.sorted(by: { $0.key < $1.key }) {
             if waiting.count < Bounds.waitingEntries { waiting[hash] = entry } else { refused[hash] = .tooLarge }
         }
-        do {
-            try update()
-        } catch {
-            refused[id] = error
-        }
         return refused
+    }
+
+    private mutating func accept(
+        _ offered: inout [EntryHash: RingEntry], _ refused: inout [EntryHash: Refusal], by isAuthor: (MemberID) -> Bool
+    ) {
+        let candidates = offered.filter { isAuthor($0.value.author) }
+        let followers = Self.followers(candidates)
+        var next = candidates.keys.filter { knows(candidates[$0]?.parents ?? []) }.sorted()
+        while let hash = next.popLast() {
+            guard let entry = offered.removeValue(forKey: hash), entries[hash] == nil else { continue }
+            do {
+                try accept(entry, hash)
+                next += (followers[hash] ?? []).filter { knows(candidates[$0]?.parents ?? []) }
+            } catch {
+                refused[hash] = error
+            }
+        }
     }
 
     /// Signs the next entry, and adds it.
@@ -103,14 +155,17 @@ package struct RingLog: Sendable {
         guard entry.ring == id else { throw .wrongRing }
         let length = entry.bytes.count
         guard entries.count < Bounds.entries, entriesOfAuthor[entry.author, default: 0] < Bounds.entriesOfAuthor,
-            length <= Bounds.entry, size + length <= Bounds.log
+            length <= Bounds.entry, size + length <= Bounds.log,
+            sizeOfAuthor[entry.author, default: 0] + length <= Bounds.logOfAuthor
         else { throw .tooLarge }
         // An author that was not added in the past of the entry cannot count, and an author that was never added has no
         // keys to check with.
         guard let author = keys[entry.author] else { throw .notAMember }
         try author.hasSigned(entry.message, entry.signature)
+        try checkOther(entry.author)
         entries[hash] = entry
         size += length
+        sizeOfAuthor[entry.author, default: 0] += length
         entriesOfAuthor[entry.author, default: 0] += 1
         depth[hash] = 1 + (entry.parents.compactMap { depth[$0] }.max() ?? 0)
         open.subtract(entry.parents)
@@ -118,5 +173,21 @@ package struct RingLog: Sendable {
         if case .add(let card) = entry.action, keys.count < Bounds.members { keys[card.id] = card.keys }
     }
 
-    private mutating func update() throws(Refusal) { ring = try Ring(evaluating: self) }
+    /// Who is no member, perhaps no longer, may not fill the log: what a removal knows of its author has come before it.
+    private mutating func checkOther(_ author: MemberID) throws(Refusal) {
+        guard !ring.isActive(author) else { return }
+        let all = entriesOfOther.values.reduce(0) { $0 + min($1, Bounds.entriesOfOther) }
+        guard entriesOfOther[author, default: 0] < Bounds.entriesOfOther, all < Bounds.entriesOfOthers else {
+            throw .afterRemoval
+        }
+        entriesOfOther[author, default: 0] += 1
+    }
+
+    private mutating func update() throws(Refusal) {
+        ring = try Ring(evaluating: self)
+        entriesOfOther = [:]
+        for (hash, entry) in entries where !ring.isActive(entry.author) && !ring.counted.contains(hash) {
+            entriesOfOther[entry.author, default: 0] += 1
+        }
+    }
 }
