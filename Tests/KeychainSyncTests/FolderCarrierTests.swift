@@ -55,7 +55,7 @@ struct FolderCarrierTests {
     func object_published_isListedAndRead(_ name: ObjectName) async throws {
         #expect(try await carrier.publish(name, Self.bytes) == .created)
         #expect(try await carrier.list().names == [name])
-        let read = try await carrier.read([name])
+        let read = try await carrier.read([name]).objects
         #expect(read.map(\.name) == [name] && read.map(\.bytes) == [Self.bytes])
     }
 
@@ -66,10 +66,12 @@ struct FolderCarrierTests {
     }
 
     /// A machine that was copied writes another segment under the same number.
-    @Test func otherObjectOfTheName_liesBesideTheFirst() async throws {
+    @Test func otherSegmentOfTheName_isNotPublished_orLiesBesideTheFirst() async throws {
         _ = try await carrier.publish(Self.name, Self.bytes)
         #expect(try await carrier.publish(Self.name, Data("another".utf8)) == .otherThere)
-        #expect(Set(try await carrier.read([Self.name]).map(\.bytes)) == [Self.bytes, Data("another".utf8)])
+        #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
+        #expect(try await carrier.publish(Self.name, Data("another".utf8), beside: true) == .created)
+        #expect(Set(try await carrier.read([Self.name]).objects.map(\.bytes)) == [Self.bytes, Data("another".utf8)])
         #expect(try await carrier.list().names == [Self.name])
     }
 
@@ -77,7 +79,7 @@ struct FolderCarrierTests {
         _ = try await carrier.publish(Self.name, Self.bytes)
         try await carrier.remove([Self.name, .entry(EntryHash(Data(repeating: 1, count: 32)))])
         #expect(try await carrier.list().names.isEmpty)
-        #expect(try await carrier.read([Self.name]).isEmpty)
+        #expect(try await carrier.read([Self.name]).objects.isEmpty)
     }
 
     @Test func ring_sharesNothingWithAnother() async throws {
@@ -90,7 +92,21 @@ struct FolderCarrierTests {
         let large = Data(count: Bounds.object + 1)
         #expect(await Self.reason { _ = try await carrier.publish(Self.name, large) } == .tooLarge)
         _ = try await carrier.publish(Self.name, Data(count: Bounds.object))
-        #expect(try await carrier.read([Self.name]).first?.bytes.count == Bounds.object)
+        #expect(try await carrier.read([Self.name]).objects.first?.bytes.count == Bounds.object)
+    }
+
+    /// Everything but a segment is of one content, or harmless beside another one.
+    @Test(arguments: names.filter { $0 != name })
+    func otherObjectOfTheName_liesBesideTheFirst(_ name: ObjectName) async throws {
+        _ = try await carrier.publish(name, Self.bytes)
+        #expect(try await carrier.publish(name, Data("another".utf8)) == .created)
+        #expect(try await carrier.read([name]).objects.count == 2)
+    }
+
+    @Test func listing_tellsTheContentsOfANameWithoutReadingThem() async throws {
+        let other = Data("another".utf8)
+        for bytes in [Self.bytes, other] { _ = try await carrier.publish(Self.name, bytes, beside: true) }
+        #expect(try await carrier.list().contents == [Self.name: [ListedContent(Self.bytes), ListedContent(other)]])
     }
 
     // MARK: - What others leave there
@@ -100,9 +116,9 @@ struct FolderCarrierTests {
     func objectCopiedHalf_isReadWhenItIsWhole(length: Int) async throws {
         _ = try await carrier.publish(Self.name, Self.bytes)
         try Self.bytes.prefix(length).write(to: URL(fileURLWithPath: try file()))
-        #expect(try await carrier.read([Self.name]).isEmpty)
+        #expect(try await carrier.read([Self.name]).objects.isEmpty)
         #expect(try await carrier.publish(Self.name, Self.bytes) == .created)
-        #expect(try await carrier.read([Self.name]).map(\.bytes) == [Self.bytes])
+        #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
     }
 
     static let foreign: [@Sendable (_ folder: String, _ file: String) throws -> Void] = [
@@ -136,7 +152,7 @@ struct FolderCarrierTests {
         _ = try await carrier.publish(Self.name, Self.bytes)
         try Self.foreign[number](writerFolder, try file())
         #expect(try await carrier.list().names == [Self.name])
-        #expect(try await carrier.read([Self.name]).map(\.bytes) == [Self.bytes])
+        #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
         #expect(try await carrier.publish(Self.name, Self.bytes) == .alreadySame)
     }
 
@@ -153,7 +169,7 @@ struct FolderCarrierTests {
         case "folder": try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         default: try Data(count: Bounds.object + 1).write(to: URL(fileURLWithPath: file))
         }
-        #expect(try await carrier.read([Self.name]).isEmpty)
+        #expect(try await carrier.read([Self.name]).objects.isEmpty)
     }
 
     @Test func ringFolder_thatIsALink_isNotFollowed() async throws {
@@ -200,7 +216,7 @@ struct FolderCarrierTests {
         #expect(chmod(writerFolder, 0o500) == 0)
         defer { chmod(writerFolder, 0o700) }
         #expect(await Self.reason { _ = try await carrier.publish(.segment(WriterID(5), 10), Self.bytes) } == .denied)
-        #expect(try await carrier.read([Self.name]).count == 1)
+        #expect(try await carrier.read([Self.name]).objects.count == 1)
     }
 
     @Test func change_byAnotherMachine_isNoticed() async throws {
@@ -226,7 +242,7 @@ struct FolderCarrierTests {
             for index in 0..<3 { try world.upload(index) }
             // What is in memory goes through the folder.
             for (name, bytes) in world.carrier { _ = try await carrier.publish(name, bytes) }
-            let objects = try await carrier.read(Array(try await carrier.list().names))
+            let objects = try await carrier.read(Array(try await carrier.list().names)).objects
             world.carrier = Dictionary(uniqueKeysWithValues: objects.map { ($0.name, $0.bytes) })
             for index in 0..<3 { world.look(index) }
         }
@@ -256,7 +272,7 @@ struct FolderCarrierTests {
         for carrier in carriers {
             let names = try await carrier.list().names
             #expect(names == [.segment(WriterID(0), 1), .segment(WriterID(1), 1)])
-            let read = try await carrier.read(names.sorted())
+            let read = try await carrier.read(names.sorted()).objects
             #expect(read.map(\.bytes) == [bytes + [0], bytes + [1]])
         }
     }

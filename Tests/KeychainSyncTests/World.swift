@@ -10,6 +10,8 @@ import KeychainCrypto
 struct World {
     var machines: [Replica] = []
     var carrier: [ObjectName: Data] = [:]
+    /// What lies beside an object of the same name.
+    var beside: [ObjectName: [Data]] = [:]
     var findings: [[Finding]] = []
     var changes: [[ItemChange]] = []
     var now: UInt64 = 1_700_000_000_000
@@ -51,35 +53,45 @@ struct World {
 
     mutating func head(_ index: Int) throws { carryOut(try machines[index].head(at: now), index) }
 
+    /// All of one name.
+    func contents(_ name: ObjectName) -> [Data] { (carrier[name].map { [$0] } ?? []) + (beside[name] ?? []) }
+
+    func listing(hiding: (ObjectName) -> Bool = { _ in false }) -> Listing {
+        let names = Set(carrier.keys).union(beside.keys).filter { !hiding($0) }
+        let listed = names.map { ($0, Set(contents($0).map { ListedContent($0) })) }
+        return Listing(names: names, contents: Dictionary(uniqueKeysWithValues: listed))
+    }
+
     /// Looks until nothing more is to be fetched.
     mutating func look(_ index: Int, hiding: (ObjectName) -> Bool = { _ in false }) {
         for _ in 0..<4 {
-            let shown = carrier.filter { !hiding($0.key) }
-            let effects = machines[index].listed(Listing(names: Set(shown.keys)), at: now)
-            for case .read(let names) in effects {
-                let objects = names.compactMap { name in shown[name].map { (name, $0) } }
-                carryOut(machines[index].received(objects, at: now), index)
-            }
-            carryOut(effects, index)
+            let listing = listing(hiding: hiding)
+            carryOut(machines[index].listed(listing, at: now), index, hiding: hiding)
         }
+        carryOut(machines[index].conclude(listing(hiding: hiding)), index)
     }
 
     mutating func give(_ index: Int, _ name: ObjectName, _ bytes: Data) {
         carryOut(machines[index].received([(name, bytes)], at: now), index)
     }
 
-    mutating func carryOut(_ effects: [Effect], _ index: Int) {
+    mutating func carryOut(_ effects: [Effect], _ index: Int, hiding: (ObjectName) -> Bool = { _ in false }) {
         for effect in effects {
             switch effect {
             case .write(let name, let bytes):
-                let there = carrier[name]
-                if there == nil { carrier[name] = bytes }
-                let outcome: Publication = there == nil ? .created : there == bytes ? .alreadySame : .otherThere
-                carryOut(machines[index].published(name, outcome, at: now), index)
-            case .remove(let names): for name in names { carrier[name] = nil }
+                let there = contents(name)
+                if there.isEmpty { carrier[name] = bytes }
+                let outcome: Publication = there.isEmpty ? .created : there.contains(bytes) ? .alreadySame : .otherThere
+                carryOut(machines[index].published(name, outcome, at: now), index, hiding: hiding)
+            case .writeBeside(let name, let bytes):
+                if !contents(name).contains(bytes) { beside[name, default: []].append(bytes) }
+                carryOut(machines[index].published(name, .created, at: now), index, hiding: hiding)
+            case .remove(let names): for name in names { (carrier[name], beside[name]) = (nil, nil) }
             case .found(let finding): findings[index].append(finding)
             case .changed(let new): changes[index] += new
-            case .read: break
+            case .read(let names):
+                let objects = names.filter { !hiding($0) }.flatMap { name in contents(name).map { (name, $0) } }
+                carryOut(machines[index].received(objects, at: now), index, hiding: hiding)
             }
         }
     }

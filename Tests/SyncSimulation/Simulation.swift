@@ -180,7 +180,7 @@ package struct Simulation {
         for effect in effects.prefix(left) {
             let carrier = devices[index].carrier
             switch effect {
-            case .write(let name, let bytes):
+            case .write(let name, let bytes), .writeBeside(let name, let bytes):
                 let outcome = carriers[carrier].publish(name, bytes)
                 if case .otherThere = outcome {} else { try archive.add(name, bytes, by: devices[index].disk.replica) }
                 if left == .max || random.chance(0.5) {

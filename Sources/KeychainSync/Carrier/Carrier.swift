@@ -18,11 +18,14 @@ package protocol Carrier: Sendable {
     /// Lists all present objects.
     func list() async throws(CarrierFailure) -> Listing
 
-    /// Reads objects. It omits objects that do not exist or are incomplete.
-    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> [(name: ObjectName, bytes: Data)]
+    /// Objects that are not there, or not wholly yet, are left out.
+    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading
 
-    /// Stores an object durably on this machine; a carrier over a network may do more. It never replaces an object.
-    func publish(_ name: ObjectName, _ bytes: Data) async throws(CarrierFailure) -> Publication
+    /// Durable on this machine when it returns; a carrier over a network may say more. Replaces nothing but a damaged object.
+    ///
+    /// - Parameter isBeside: Whether a segment is published although there is another one of its name. If not, nothing is, and the
+    ///   other one decides what becomes of it.
+    func publish(_ name: ObjectName, _ bytes: Data, beside isBeside: Bool) async throws(CarrierFailure) -> Publication
 
     /// Removes objects. It is not an error if one does not exist.
     func remove(_ names: [ObjectName]) async throws(CarrierFailure)
@@ -31,7 +34,21 @@ package protocol Carrier: Sendable {
     func changes() -> AsyncStream<Void>
 }
 
-/// Why a carrier failed. Such a failure never makes a read or write of the vault fail.
+extension Carrier {
+    package func publish(_ name: ObjectName, _ bytes: Data) async throws(CarrierFailure) -> Publication {
+        try await publish(name, bytes, beside: false)
+    }
+}
+
+/// What a carrier has read.
+package struct CarrierReading: Sendable {
+    /// Several of one name if the carrier holds them.
+    package var objects: [(name: ObjectName, bytes: Data)] = []
+    /// Names under which something lies that has been damaged for a while, and nothing that is whole.
+    package var damaged: [ObjectName] = []
+}
+
+/// Why a carrier could not do something. It never makes a read or write of the vault fail.
 package struct CarrierFailure: Error, Equatable, CustomStringConvertible {
     package enum Reason: Sendable {
         /// The carrier cannot be reached: the folder does not exist, or the network is down.

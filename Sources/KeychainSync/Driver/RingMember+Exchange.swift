@@ -72,6 +72,8 @@ extension RingMember {
             guard isNew else { break }
             listing = try await carrier.listing()
         }
+        let last = listing
+        _ = try await take(&report) { state, _ in state.replica.conclude(last) }
         return listing
     }
 
@@ -92,6 +94,8 @@ extension RingMember {
         for effect in effects {
             switch effect {
             case .write(let name, let bytes): outcomes.append((name, try await carrier.publishing(name, bytes)))
+            case .writeBeside(let name, let bytes):
+                outcomes.append((name, try await carrier.publishing(name, bytes, beside: true)))
             case .remove(let names): try await carrier.removing(names)
             case .read(let names): wanted += names
             case .changed, .found: break
@@ -100,9 +104,10 @@ extension RingMember {
         if !outcomes.isEmpty {
             report.published += outcomes.count
             let done = outcomes
-            _ = try await take(&report) { state, now in
+            let step = try await take(&report) { state, now in
                 done.flatMap { state.replica.published($0.0, $0.1, at: now) }
             }
+            for case .read(let names) in step.effects { wanted += names }
         }
         return try await fetch(wanted, carrier, &report)
     }
@@ -113,11 +118,13 @@ extension RingMember {
     ) async throws(KeychainError) -> Bool {
         var (rest, hasCome) = (names[...], false)
         while !rest.isEmpty {
-            let objects = try await carrier.reading(Array(rest.prefix(Self.mostAtOnce)))
+            let reading = try await carrier.readingAll(Array(rest.prefix(Self.mostAtOnce)))
             rest = rest.dropFirst(Self.mostAtOnce)
-            guard !objects.isEmpty else { continue }
-            hasCome = true
-            let step = try await take(&report) { state, now in state.replica.received(objects, at: now) }
+            guard !reading.objects.isEmpty || !reading.damaged.isEmpty else { continue }
+            hasCome = hasCome || !reading.objects.isEmpty
+            let step = try await take(&report) { state, now in
+                state.replica.received(reading.objects, at: now)
+            }
             _ = try await carryOut(step.effects.filter { if case .read = $0 { false } else { true } }, carrier, &report)
         }
         return hasCome
@@ -266,12 +273,18 @@ extension Carrier {
     }
 
     func reading(_ names: [ObjectName]) async throws(KeychainError) -> [(name: ObjectName, bytes: Data)] {
-        if names.isEmpty { return [] }
+        try await readingAll(names).objects
+    }
+
+    func readingAll(_ names: [ObjectName]) async throws(KeychainError) -> CarrierReading {
+        if names.isEmpty { return CarrierReading() }
         do { return try await read(names) } catch { throw KeychainError(failure: error) }
     }
 
-    func publishing(_ name: ObjectName, _ bytes: Data) async throws(KeychainError) -> Publication {
-        do { return try await publish(name, bytes) } catch { throw KeychainError(failure: error) }
+    func publishing(
+        _ name: ObjectName, _ bytes: Data, beside: Bool = false
+    ) async throws(KeychainError) -> Publication {
+        do { return try await publish(name, bytes, beside: beside) } catch { throw KeychainError(failure: error) }
     }
 
     func removing(_ names: [ObjectName]) async throws(KeychainError) {

@@ -28,8 +28,9 @@ extension Finding {
         case .headWentBack(let member, _, _):
             "The machine \(member.hex) shows an older state than before. The machine or the folder was restored from a backup."
         case .equivocation(let member, _):
-            "The machine \(member.hex) published two different states at once. It was copied, or its keys were stolen. Remove it from "
-                + "the ring, and let it join again."
+            "There are two of the machine \(member.hex): it was copied, or its keys were stolen. On both, one after the other, run: "
+                + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
+                + "machine from the ring. If you know of no copy, do so at once."
         case .differentState(let member):
             "The machine \(member.hex) has the same changes but other items. Please report this. On both machines, run: "
                 + "keychainctl doctor"

@@ -38,6 +38,8 @@ struct FileName: Hashable {
         return (Array(parts.dropLast()), "\(parts.last ?? "")-\(hash)\(Self.suffix)")
     }
 
+    var fingerprint: UInt32 { UInt32(hash, radix: 16) ?? 0 }
+
     func isOf(_ bytes: Data) -> Bool { Self.hash(bytes) == hash }
 
     private static func hash(_ bytes: Data) -> String { String(Checksum.sha256(bytes).prefix(digits / 2).hexadecimal) }

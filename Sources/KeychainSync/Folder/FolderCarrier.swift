@@ -7,12 +7,12 @@ package import KeychainSyncCore
 
 /// Stores objects as files in a shared folder, under `skc1/` and the ring.
 ///
-/// Files are never rewritten, so that tools make no conflict copies: different content has a different name. Other
-/// files, hidden files and incomplete files are ignored.
+/// No file is ever rewritten unless it is damaged, so that no tool makes a copy of a conflict: whatever has another content has another
+/// name. Files of others, hidden ones, empty ones and half-copied ones are passed over.
 ///
 /// ```swift
 /// let carrier = FolderCarrier("/srv/shared", ring: ring.id)
-/// for (name, bytes) in try await carrier.read(wanted) { … }
+/// for (name, bytes) in try await carrier.read(wanted).objects { … }
 /// ```
 ///
 /// Does not protect against an attacker who can write to the folder. The core detects what was changed or withheld.
@@ -25,8 +25,12 @@ package final class FolderCarrier: Carrier {
     private let queue = DispatchQueue(label: "swift-keychain.folder-carrier")
 
     private let mostFiles: Int
-    /// The maximum number of objects with one name. A ring needs one; a second one shows that a machine was copied.
-    private static let mostOfOneName = 4
+    /// Objects of one name. A ring needs one; a second one tells that a machine was copied, and anybody may have put others there.
+    private static let mostOfOneName = 64
+    /// So long a file that is not whole is perhaps still being copied, in seconds.
+    private static let grace = 600
+    /// How often to try again when another machine removes a folder that has become empty.
+    private static let mostAttempts = 16
 
     /// - Parameters:
     ///   - path: The shared folder. It must exist.
@@ -54,64 +58,96 @@ package final class FolderCarrier: Carrier {
 
     package func list() async throws(CarrierFailure) -> Listing {
         try await run { (carrier) throws(CarrierFailure) in
-            var names: Set<ObjectName> = []
-            try carrier.forEachFile { file, _ in names.insert(file.object) }
+            var (names, contents) = (Set<ObjectName>(), [ObjectName: Set<ListedContent>]())
+            try carrier.forEachFile { file, size in
+                names.insert(file.object)
+                contents[file.object, default: []].insert(ListedContent(fingerprint: file.fingerprint, size: size))
+            }
             guard names.count <= Bounds.listing else {
                 throw CarrierFailure(
                     .overcrowded,
                     "'\(carrier.path)' has more objects than a ring needs. Remove files that do not belong to it.")
             }
-            return Listing(names: names)
+            return Listing(names: names, contents: contents)
         }
     }
 
-    /// Reads at most about 64 MiB; the caller asks again for the rest.
-    package func read(_ names: [ObjectName]) async throws(CarrierFailure) -> [(name: ObjectName, bytes: Data)] {
+    /// Reads at most about 64 MiB; the rest is asked for again.
+    package func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading {
         try await run { (carrier) throws(CarrierFailure) in
-            var (objects, size): ([(name: ObjectName, bytes: Data)], Int) = ([], 0)
-            try carrier.forEachFile(of: names) { (folder, files) throws(CarrierFailure) in
-                for file in files.prefix(Self.mostOfOneName) where size < Bounds.waiting {
-                    // An incomplete file is read later.
-                    guard let bytes = try folder.bytes(of: file.parts.file), file.isOf(bytes) else { continue }
-                    objects.append((file.object, bytes))
-                    size += bytes.count
+            var (reading, size) = (CarrierReading(), 0)
+            try carrier.forEachFolder(of: names) { (folder, files) throws(CarrierFailure) in
+                for (name, files) in files where size < Bounds.waiting {
+                    var (count, isDamaged) = (0, false)
+                    for file in files where count < Self.mostOfOneName {
+                        // What was not copied wholly comes later.
+                        guard let bytes = try folder.bytes(of: file.parts.file), file.isOf(bytes) else {
+                            isDamaged = isDamaged || folder.isUnchanged(file.parts.file, for: Self.grace)
+                            continue
+                        }
+                        reading.objects.append((name, bytes))
+                        (count, size) = (count + 1, size + bytes.count)
+                    }
+                    if count == 0, isDamaged { reading.damaged.append(name) }
                 }
             }
-            return objects
+            return reading
         }
     }
 
-    package func publish(_ name: ObjectName, _ bytes: Data) async throws(CarrierFailure) -> Publication {
+    package func publish(
+        _ name: ObjectName, _ bytes: Data, beside isBeside: Bool
+    ) async throws(CarrierFailure) -> Publication {
         guard bytes.count <= Bounds.object else {
             throw CarrierFailure(
                 .tooLarge, "An object has \(bytes.count) bytes, which is more than the maximum. Please report this.")
         }
-        return try await run { (carrier) throws(CarrierFailure) in try carrier.place(FileName(name, bytes), bytes) }
+        return try await run { (carrier) throws(CarrierFailure) in
+            let file = FileName(name, bytes)
+            for _ in 1..<Self.mostAttempts {
+                do throws(CarrierFailure) {
+                    return try carrier.place(file, bytes, isBeside)
+                } catch {
+                    // The folder may have become empty and been removed.
+                    guard error.reason == .unavailable else { throw error }
+                }
+            }
+            return try carrier.place(file, bytes, isBeside)
+        }
     }
 
-    private func place(_ file: FileName, _ bytes: Data) throws(CarrierFailure) -> Publication {
+    private func place(_ file: FileName, _ bytes: Data, _ isBeside: Bool) throws(CarrierFailure) -> Publication {
         let (parts, name) = file.parts
         var folder = try OpenFolder.shared(path)
         for part in ["skc1", ring] + parts { folder = try folder.folderForWriting(part) }
-        var isThere = false
-        if let present = try folder.bytes(of: name) {
-            isThere = present == bytes
-            if !isThere { _ = try folder.make(name, bytes, replacing: true) }
-        } else {
-            isThere = try !folder.make(name, bytes, replacing: false)
+        if try folder.bytes(of: name) == bytes { return .alreadySame }
+        if case .segment = file.object, !isBeside, try hasOther(file, in: folder) { return .otherThere }
+        var isMade = try folder.make(name, bytes, replacing: false)
+        if !isMade {
+            // It has not been copied wholly, is damaged, or is no file.
+            if try folder.bytes(of: name) == bytes { return .alreadySame }
+            isMade = try folder.make(name, bytes, replacing: true)
         }
-        try folder.removeResidue(beside: name)
+        try folder.removeLeftovers(beside: name)
+        return isMade ? .created : .otherThere
+    }
+
+    /// Whether another object of the name lies there as a whole.
+    private func hasOther(_ file: FileName, in folder: OpenFolder) throws(CarrierFailure) -> Bool {
         var budget = mostFiles
-        let others = try folder.names(&budget).contains {
-            $0 != name && FileName(parts.joined(separator: "/"), $0)?.object == file.object
+        for name in try folder.names(&budget) {
+            guard let other = FileName(file.parts.folder.joined(separator: "/"), name), other.object == file.object,
+                other != file, let bytes = try folder.bytes(of: name), other.isOf(bytes)
+            else { continue }
+            return true
         }
-        return others ? .otherThere : isThere ? .alreadySame : .created
+        return false
     }
 
     package func remove(_ names: [ObjectName]) async throws(CarrierFailure) {
         try await run { (carrier) throws(CarrierFailure) in
-            try carrier.forEachFile(of: names) { (folder, files) throws(CarrierFailure) in
-                for file in files { try folder.remove(file.parts.file) }
+            try carrier.forEachFolder(of: names) { (folder, files) throws(CarrierFailure) in
+                for file in files.flatMap(\.files) { try folder.remove(file.parts.file) }
             }
         }
     }
@@ -132,12 +168,17 @@ package final class FolderCarrier: Carrier {
         return stream
     }
 
-    /// Changes whenever a file is added or removed; `nil` while the folder cannot be reached.
+    /// Differs whenever a file has come, grown or gone; `nil` while the folder cannot be reached.
     private func state() async -> Int? {
         do throws(CarrierFailure) {
             return try await run { (carrier) throws(CarrierFailure) in
                 var state = 0
-                try carrier.forEachFile { file, _ in state ^= file.hashValue }
+                try carrier.forEachFile { file, size in
+                    var hasher = Hasher()
+                    hasher.combine(file)
+                    hasher.combine(size)
+                    state ^= hasher.finalize()
+                }
                 return state
             }
         } catch {
@@ -167,26 +208,31 @@ package final class FolderCarrier: Carrier {
         try OpenFolder.shared(path).folder("skc1")?.folder(ring)
     }
 
-    private func forEachFile(_ body: (FileName, OpenFolder) -> Void) throws(CarrierFailure) {
+    /// Every file that may be an object, with its size.
+    private func forEachFile(_ body: (FileName, Int) -> Void) throws(CarrierFailure) {
         guard let top = try ringFolder() else { return }
         var budget = mostFiles
         for kind in ["g", "h", "j", "k", "l", "s"] {
             guard let folder = try top.folder(kind) else { continue }
             for name in try folder.names(&budget) {
                 if let file = FileName(kind, name) {
-                    body(file, folder)
+                    if let size = folder.size(of: name) { body(file, size) }
                 } else if let inner = try folder.folder(name) {
                     for name2 in try inner.names(&budget) {
-                        if let file = FileName(kind + "/" + name, name2) { body(file, inner) }
+                        guard let file = FileName(kind + "/" + name, name2), let size = inner.size(of: name2) else {
+                            continue
+                        }
+                        body(file, size)
                     }
                 }
             }
         }
     }
 
-    /// The existing files of each name.
-    private func forEachFile(
-        of names: [ObjectName], _ body: (OpenFolder, [FileName]) throws(CarrierFailure) -> Void
+    /// The folders of the names, and the files of each name that are there.
+    private func forEachFolder(
+        of names: [ObjectName],
+        _ body: (OpenFolder, [(name: ObjectName, files: [FileName])]) throws(CarrierFailure) -> Void
     ) throws(CarrierFailure) {
         guard let top = try ringFolder() else { return }
         let folders = Dictionary(grouping: names) { $0.text.split(separator: "/").dropLast().joined(separator: "/") }
@@ -196,7 +242,7 @@ package final class FolderCarrier: Carrier {
             guard let folder else { continue }
             var budget = mostFiles
             let there = Dictionary(grouping: try folder.names(&budget).compactMap { FileName(path, $0) }, by: \.object)
-            for name in wanted { try body(folder, (there[name] ?? []).sorted { $0.hash < $1.hash }) }
+            try body(folder, wanted.map { ($0, (there[$0] ?? []).sorted { $0.hash < $1.hash }) })
         }
     }
 }

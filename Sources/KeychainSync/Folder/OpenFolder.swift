@@ -9,8 +9,14 @@ final class OpenFolder {
     private let descriptor: Int32
     /// For messages.
     let path: String
+    /// The folder that it lies in, and how far below the shared folder that is.
+    private let parent: OpenFolder?
+    private let depth: Int
 
-    private init(_ descriptor: Int32, _ path: String) { (self.descriptor, self.path) = (descriptor, path) }
+    private init(_ descriptor: Int32, _ path: String, in parent: OpenFolder? = nil) {
+        (self.descriptor, self.path, self.parent) = (descriptor, path, parent)
+        depth = parent.map { $0.depth + 1 } ?? 0
+    }
 
     deinit { close(descriptor) }
 
@@ -25,8 +31,8 @@ final class OpenFolder {
     /// - Returns: `nil` if the folder does not exist.
     func folder(_ name: String) throws(CarrierFailure) -> OpenFolder? {
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if opened >= 0 { return OpenFolder(opened, path + "/" + name) }
-        // A file or a link with this name does not belong to the ring.
+        if opened >= 0 { return OpenFolder(opened, path + "/" + name, in: self) }
+        // A file or a link in its place is none of ours.
         if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
         throw .system("open", path + "/" + name)
     }
@@ -34,11 +40,16 @@ final class OpenFolder {
     /// Opens the folder, or creates it. The user's umask decides who may write to it; it contains no secrets in clear.
     func folderForWriting(_ name: String) throws(CarrierFailure) -> OpenFolder {
         if let present = try folder(name) { return present }
-        guard mkdirat(descriptor, name, 0o777) == 0 || errno == EEXIST else { throw .system("make", path + "/" + name) }
-        try sync()
-        guard let made = try folder(name) else {
-            throw CarrierFailure(.denied, "'\(path)/\(name)' is not a folder. Remove it.")
+        if mkdirat(descriptor, name, 0o777) != 0 {
+            guard errno == EEXIST else { throw .system("make", path + "/" + name) }
+            if let made = try folder(name) { return made }
+            guard status(of: name) == nil else {
+                throw CarrierFailure(.denied, "'\(path)/\(name)' is no folder. Remove what lies there.")
+            }
         }
+        try sync()
+        // Another machine may have found it empty and removed it: then it is tried again.
+        guard let made = try folder(name) else { throw CarrierFailure(.unavailable, "'\(path)/\(name)' is gone.") }
         return made
     }
 
@@ -52,13 +63,15 @@ final class OpenFolder {
     private func allNames(_ budget: inout Int) throws(CarrierFailure) -> [String] {
         // The stream owns its descriptor.
         let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // It was removed meanwhile, because it was empty.
+        if own < 0, errno == ENOENT { return [] }
         guard own >= 0, let stream = fdopendir(own) else { throw .system("list", path) }
         defer { closedir(stream) }
         var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                if errno != 0 { throw .system("list", path) }
+                guard errno == 0 || errno == ENOENT else { throw .system("list", path) }
                 return names
             }
             budget -= 1
@@ -73,7 +86,26 @@ final class OpenFolder {
         }
     }
 
-    /// - Returns: `nil` if the entry is not a file, is too large, or does not exist any more. Does not wait for a pipe.
+    /// In bytes.
+    ///
+    /// - Returns: `nil` for what is no object: no file, an empty one, one that is too large.
+    func size(of name: String) -> Int? {
+        guard let status = status(of: name), status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return (1...Bounds.object).contains(Int(status.st_size)) ? Int(status.st_size) : nil
+    }
+
+    /// Whether it has something in it that was not changed for so many seconds.
+    func isUnchanged(_ name: String, for seconds: Int) -> Bool {
+        guard let status = status(of: name), status.st_size > 0 else { return false }
+        return time(nil) - status.st_mtim.tv_sec > seconds
+    }
+
+    private func status(of name: String) -> stat? {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+
+    /// - Returns: `nil` for what is no file, has too many bytes, or is not there any more. Does not wait for a pipe.
     func bytes(of name: String) throws(CarrierFailure) -> Data? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
@@ -104,8 +136,8 @@ final class OpenFolder {
 
     /// Creates a file with this name, completely and durably, if there is none.
     ///
-    /// - Parameter replacing: Whether an existing file is replaced, because it is incomplete.
-    /// - Returns: `false` if there is one.
+    /// - Parameter replacing: Whether one that is there is replaced: it has not been copied wholly.
+    /// - Returns: `false` if there is one, or a folder.
     func make(_ name: String, _ bytes: Data, replacing: Bool) throws(CarrierFailure) -> Bool {
         let temporary = Self.temporary + String(UInt64.random(in: 0 ... .max))
         defer { unlinkat(descriptor, temporary, 0) }
@@ -136,8 +168,10 @@ final class OpenFolder {
             // Some file systems have no hard links: those of other operating systems and of networks.
             guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .system("write", path) }
         }
-        guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw .system("write", path) }
-        return true
+        if renameat(descriptor, temporary, descriptor, name) == 0 { return true }
+        // A folder of that name is none of ours.
+        if [EISDIR, ENOTEMPTY, EEXIST].contains(errno) { return false }
+        throw .system("write", path)
     }
 
     /// Removes the residue of processes that ended while they wrote a file. A file that another process is writing is younger.

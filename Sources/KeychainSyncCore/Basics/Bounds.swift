@@ -49,7 +49,9 @@ package enum Bounds {
     package static let objectName = 128
     /// Names in one listing.
     package static let listing = 100_000
-    /// Requests to join that one invitation processes.
+    /// Names whose contents are read although what belongs there is known.
+    package static let doubts = 1_024
+    /// Requests to join that one invitation looks at.
     package static let requests = 64
     /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
     package static let waiting = 64 << 20

@@ -9,16 +9,21 @@ package struct Listing: Sendable {
     package let names: Set<ObjectName>
     /// A number of the carrier that never goes back; a folder has none.
     package let revision: UInt64?
+    /// What lies under the names; nothing of a carrier that cannot tell.
+    package let contents: [ObjectName: Set<ListedContent>]
 
-    package init(names: Set<ObjectName>, revision: UInt64? = nil) {
+    package init(
+        names: Set<ObjectName>, revision: UInt64? = nil, contents: [ObjectName: Set<ListedContent>] = [:]
+    ) {
         self.names = names
         self.revision = revision
+        self.contents = contents
     }
 
-    /// The highest number of each log.
-    var logs: [WriterID: UInt64] {
+    /// The numbers of each log.
+    var logs: [WriterID: Set<UInt64>] {
         names.reduce(into: [:]) { logs, name in
-            if case .segment(let writer, let number) = name { logs[writer] = max(logs[writer] ?? 0, number) }
+            if case .segment(let writer, let number) = name { logs[writer, default: []].insert(number) }
         }
     }
 
@@ -85,7 +90,7 @@ package struct Observations: Sendable {
         var findings: [Finding] = []
         let shown = listing.logs
         for (writer, known) in logs.sorted(by: { $0.key < $1.key }) {
-            let shown = max(shown[writer] ?? 0, covered[writer] ?? 0)
+            let shown = max(shown[writer]?.max() ?? 0, covered[writer] ?? 0)
             if shown < known { findings.append(.logWentBack(writer, known: known, shown: shown)) }
         }
         let missing = entries.filter { !listing.names.contains(.entry($0)) }.count

@@ -4,21 +4,41 @@
 import Foundation
 
 extension Replica {
-    /// Compares the objects of a carrier with what is known here.
+    /// Looks at what a carrier holds: what to fetch, what to put back. Once nothing new is to be fetched, it also compares what is
+    /// there with what is known here.
     package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
         let covered = covered(by: listing)
-        let findings = observations.compare(
-            listing, logs: knownNumbers, covered: covered, entries: Set(entries.keys))
-        var effects = findings.map { Effect.found($0) }
-        for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
-        where !snapshot.names.allSatisfy(listing.names.contains) {
-            forget(id, snapshot, listing, &effects)
+        for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
+            snapshots[id] = nil
         }
+        let hidden = hidden(in: listing)
+        doubt(listing, hidden)
         wrapForNewcomers(listing)
-        effects += putBack(listing, covered)
-        effects += removeCovered(listing, covered)
+        var effects = putBack(listing, covered, hidden)
+        effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = wanted(from: listing, covered)
-        return wanted.isEmpty ? effects : effects + [.read(wanted)]
+        return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
+    }
+
+    /// Compares what a carrier holds with what is known here, when everything that can be fetched has come: before, a snapshot that
+    /// took the place of something might be missing. Something may be wanted still: it cannot be read.
+    package mutating func conclude(_ listing: Listing) -> [Effect] {
+        let hidden = hidden(in: listing)
+        let shown = Listing(
+            names: listing.names.subtracting(hidden).subtracting(refusedHeads), revision: listing.revision)
+        var effects = observations.compare(
+            shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys)
+        ).map { Effect.found($0) }
+        effects += doubted()
+        for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
+        where snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
+            let isReplaced = snapshots.values.contains {
+                $0.header.id != id && $0.isJoined && $0.manifest.vector.covers(snapshot.manifest.vector)
+            }
+            if !isReplaced { effects.append(.found(.snapshotMissing(id))) }
+            snapshots[id] = nil
+        }
+        return effects
     }
 
     /// Findings for everything that is overdue.
@@ -29,32 +49,31 @@ extension Replica {
 
     /// The last segment of each log that a complete snapshot of the listing covers.
     ///
-    /// - Parameter epoch: Only of snapshots under its keys.
-    private func covered(by listing: Listing, under epoch: EpochID? = nil) -> [WriterID: UInt64] {
+    /// - Parameters:
+    ///   - epoch: Only of snapshots under its keys.
+    ///   - isCovered: Only of logs of which this holds.
+    private func covered(
+        by listing: Listing, under epoch: EpochID? = nil, where isCovered: (WriterID, LogTip) -> Bool = { _, _ in true }
+    ) -> [WriterID: UInt64] {
         snapshots.values.filter { $0.isJoined && $0.names.allSatisfy(listing.names.contains) }
             .filter { epoch == nil || $0.header.epoch == epoch }
-            .flatMap { $0.manifest.logs.map { ($0.key, $0.value.number) } }
+            .flatMap { $0.manifest.logs.filter { isCovered($0.key, $0.value) }.map { ($0.key, $0.value.number) } }
             .reduce(into: [:]) { $0[$1.0] = max($0[$1.0] ?? 0, $1.1) }
     }
 
-    private var knownNumbers: [WriterID: UInt64] {
-        logs.mapValues(\.tip.number).filter { id, number in
-            id != writer || own[id]?[number]?.isPublished ?? true
-        }
+    /// The last of this machine's own segments that a snapshot of the listing stands for. One that follows a copy of this machine stands
+    /// for none that differ.
+    private func coveredOwn(by listing: Listing) -> [WriterID: UInt64] {
+        covered(by: listing, where: { id, tip in own[id]?[tip.number].map { .hash(of: $0.bytes) == tip.hash } ?? true })
     }
 
-    private mutating func forget(
-        _ id: SnapshotID, _ snapshot: KnownSnapshot, _ listing: Listing, _ effects: inout [Effect]
-    ) {
-        guard snapshot.isJoined else {
-            if !listing.names.contains(.snapshot(id, part: 0)) { snapshots[id] = nil }
-            return
+    /// The last segments that are known to be on the carrier.
+    private var knownNumbers: [WriterID: UInt64] {
+        var numbers = logs.mapValues(\.tip.number)
+        for (id, segments) in own {
+            if let first = segments.filter({ !$0.value.isPublished }).keys.min() { numbers[id] = first - 1 }
         }
-        let isReplaced = snapshots.values.contains {
-            $0.header.id != id && $0.isJoined && $0.manifest.vector.covers(snapshot.manifest.vector)
-        }
-        if !isReplaced { effects.append(.found(.snapshotMissing(id))) }
-        snapshots[id] = nil
+        return numbers
     }
 
     private mutating func wrapForNewcomers(_ listing: Listing) {
@@ -68,17 +87,32 @@ extension Replica {
         }
     }
 
-    /// Uploads again what this machine wrote and the carrier lacks, including gaps.
-    private mutating func putBack(_ listing: Listing, _ covered: [WriterID: UInt64]) -> [Effect] {
+    /// What this machine wrote and the carrier lacks goes up again, gaps included.
+    private mutating func putBack(
+        _ listing: Listing, _ covered: [WriterID: UInt64], _ hidden: Set<ObjectName>
+    ) -> [Effect] {
         var effects: [Effect] = []
-        func put(_ name: ObjectName, _ bytes: Data) {
-            if !listing.names.contains(name) { effects.append(.write(name, bytes)) }
+        func put(_ name: ObjectName, _ bytes: Data, beside isAllowed: Bool) {
+            if !listing.names.contains(name) {
+                effects.append(.write(name, bytes))
+            } else if hidden.contains(name) {
+                effects.append(isAllowed ? .writeBeside(name, bytes) : .write(name, bytes))
+            }
         }
-        for (name, bytes) in wraps.sorted(by: { $0.key < $1.key }) { put(name, bytes) }
-        for (hash, bytes) in entries.sorted(by: { $0.key < $1.key }) { put(.entry(hash), bytes) }
+        for (name, bytes) in wraps.sorted(by: { $0.key < $1.key }) { put(name, bytes, beside: true) }
+        for (hash, bytes) in entries.sorted(by: { $0.key < $1.key }) {
+            let name = ObjectName.entry(hash)
+            // Others may have sealed the same entry in other bytes.
+            guard let doubt = doubts[name], hidden.contains(name) else {
+                if !listing.names.contains(name) { effects.append(.write(name, bytes)) }
+                continue
+            }
+            if doubt.isRead, doubt.authentic.isEmpty { effects.append(.writeBeside(name, bytes)) }
+        }
+        let coveredOwn = coveredOwn(by: listing)
         for (id, segments) in own.sorted(by: { $0.key < $1.key }) {
-            for (number, segment) in segments.sorted(by: { $0.key < $1.key }) where number > covered[id] ?? 0 {
-                put(.segment(id, number), segment.bytes)
+            for (number, segment) in segments.sorted(by: { $0.key < $1.key }) where number > coveredOwn[id] ?? 0 {
+                put(.segment(id, number), segment.bytes, beside: segment.isPublished)
             }
         }
         needsSnapshot = !isComplete(listing, covered) || !isReadable(listing)
@@ -131,9 +165,9 @@ extension Replica {
     private func wanted(from listing: Listing, _ covered: [WriterID: UInt64]) -> [ObjectName] {
         listing.names.filter { name in
             switch name {
-            case .entry(let hash): entries[hash] == nil
+            case .entry(let hash): entries[hash] == nil || isDoubtful(name)
             case .wrap(let epoch, let recipient): recipient == member && keyring.epochs[epoch] == nil
-            case .segment(let id, let number): isWanted(id, number)
+            case .segment(let id, let number): isWanted(id, number) || isDoubtful(name)
             case .snapshot(let id, let part): isWanted(id, part)
             case .head(let member, let number):
                 member != self.member && number > observations.heads[member]?.number ?? 0
@@ -141,6 +175,8 @@ extension Replica {
             }
         }.sorted()
     }
+
+    private func isDoubtful(_ name: ObjectName) -> Bool { doubts[name]?.isRead == false }
 
     private func isWanted(_ writer: WriterID, _ number: UInt64) -> Bool {
         if writer == self.writer, let mine = own[writer]?[number], !mine.isPublished { return true }

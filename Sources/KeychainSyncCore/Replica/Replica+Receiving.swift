@@ -17,10 +17,14 @@ enum NotApplied: Error {
 }
 
 extension Replica {
-    /// Processes received objects, in any order and any number of times.
+    /// Takes in objects, in any order and as often as they come, several of one name included.
     package mutating func received(_ objects: [(name: ObjectName, bytes: Data)], at now: UInt64) -> [Effect] {
         var effects: [Effect] = []
         receiveEntries(objects, &effects)
+        // First: whether something else of the name tells of a copy depends on it.
+        for case (.segment(let id, let number), let bytes) in objects where own[id]?[number]?.bytes == bytes {
+            own[id]?[number]?.isPublished = true
+        }
         for (name, bytes) in objects {
             switch name {
             case .segment(let writer, let number): receiveSegment(writer, number, bytes, at: now, &effects)
@@ -29,58 +33,108 @@ extension Replica {
             case .entry, .wrap, .invitation, .request: break
             }
         }
-        return effects + advance(at: now)
+        return effects + publishBeside(objects) + advance(at: now)
     }
 
     /// Continues with other keys: fewer after a lock; after an unlock, segments that waited for the keys are applied.
     package mutating func use(_ keyring: Keyring, at now: UInt64) -> [Effect] {
-        self.keyring = keyring
+        (self.keyring, doubts) = (keyring, [:])
         return advance(at: now)
     }
 
     private mutating func receiveSegment(
         _ writer: WriterID, _ number: UInt64, _ bytes: Data, at now: UInt64, _ effects: inout [Effect]
     ) {
+        let name = ObjectName.segment(writer, number)
         do {
             let header = try SegmentHeader.read(bytes, ring: log.id)
             guard header.writer == writer, header.number == number else { throw Refusal.wrongName }
-            let known = logs[writer]?.tip
+            let author = try signer(of: bytes)
+            doubts[name]?.add(author.map { .authentic($0) } ?? .unclear, bytes)
             if writer == self.writer {
+                guard author != nil, own[writer]?[number]?.bytes != bytes else { return }
                 effects += receiveOwn(number, bytes, at: now)
-            } else if let known, number == known.number, .hash(of: bytes) != known.hash {
-                effects.append(.found(.equivocation(known.author, number: number)))
+                // If it could not start again, it tries when the segment is seen next.
+                if writer == self.writer { return }
             }
-            if number > logs[writer]?.tip.number ?? 0 {
-                // Without its key the content is unknown, so the segment is only kept if there is room.
-                let isAuthentic = try isAuthentic(bytes)
-                let isNext = isAuthentic && number == (logs[writer]?.tip.number ?? 0) + 1
-                waiting.add(writer, number, bytes, isNext: isNext)
-            }
+            try keep(header, bytes, author, &effects)
         } catch {
-            effects.append(.found(.refused(.segment(writer, number), error as? Refusal ?? .malformed)))
+            let refusal = error as? Refusal ?? .malformed
+            doubts[name]?.add(.refused(refusal), bytes)
+            effects.append(.found(.refused(name, refusal)))
         }
     }
 
-    private func isAuthentic(_ bytes: Data) throws(Refusal) -> Bool {
-        do {
-            _ = try SegmentBody.open(bytes, in: keyring)
-            return true
+    /// Who has signed a segment.
+    ///
+    /// - Returns: `nil` if that cannot be told yet: its key is not here, or the entry that adds its author.
+    func signer(of bytes: Data) throws(Refusal) -> MemberID? {
+        let (header, body): (SegmentHeader, SegmentBody)
+        do throws(Refusal) {
+            (header, body) = try SegmentBody.open(bytes, in: keyring)
         } catch {
             guard error == .noKey else { throw error }
-            return false
+            return nil
+        }
+        guard let author = log.publicKeys(of: body.author) else { return nil }
+        try body.check(header, by: author)
+        let owner = header.writer == writer ? member : logs[header.writer]?.tip.author
+        guard owner == nil || owner == body.author else { throw .contradiction }
+        return body.author
+    }
+
+    /// Keeps a segment until it can be applied. One that is known may have a second one beside it.
+    private mutating func keep(
+        _ header: SegmentHeader, _ bytes: Data, _ author: MemberID?, _ effects: inout [Effect]
+    ) throws(Refusal) {
+        let tip = logs[header.writer]?.tip
+        let (writer, number, next) = (header.writer, header.number, (tip?.number ?? 0) + 1)
+        guard number >= next else {
+            if let author, let tip, number == tip.number, .hash(of: bytes) != tip.hash {
+                effects.append(.found(.equivocation(author, number: number)))
+            }
+            return
+        }
+        // What follows something else than what was applied takes no room from what follows.
+        guard number > next || header.previous == tip?.hash ?? .zero else { throw .contradiction }
+        if let author, let held = waiting[writer, number], held != bytes {
+            if (try? signer(of: held)) == nil {
+                waiting.remove(writer, number)
+            } else {
+                effects.append(.found(.equivocation(author, number: number)))
+            }
+        }
+        // Without a key it may be anything, and takes only what room there is.
+        waiting.add(writer, number, bytes, isNext: author != nil && number == next)
+    }
+
+    /// A segment under this machine's own writer, signed by itself: a sign that it lost its memory, or has a clone.
+    private mutating func receiveOwn(_ number: UInt64, _ bytes: Data, at now: UInt64) -> [Effect] {
+        guard let tip = logs[writer]?.tip, number <= tip.number else { return startAgain(at: now) }
+        let isPublished = own[writer]?[number]?.isPublished ?? true
+        guard isPublished else { return startAgain(from: number, at: now) }
+        let isKnown = own[writer]?[number] != nil || number == tip.number
+        return isKnown && .hash(of: bytes) != tip.hash ? [.found(.equivocation(member, number: number))] : []
+    }
+
+    /// What lies in the place of a segment of this machine, and is none, keeps it from nobody.
+    private func publishBeside(_ objects: [(name: ObjectName, bytes: Data)]) -> [Effect] {
+        let names = Set(objects.map(\.name)).sorted()
+        return names.compactMap { name in
+            guard case .segment(writer, let number) = name, let mine = own[writer]?[number], !mine.isPublished,
+                objects.allSatisfy({ $0.name != name || isNone($0.bytes) })
+            else { return nil }
+            return .writeBeside(name, mine.bytes)
         }
     }
 
-    /// A segment of this machine's own writer: the one that it made, or a sign that it lost its state or was cloned.
-    private mutating func receiveOwn(_ number: UInt64, _ bytes: Data, at now: UInt64) -> [Effect] {
-        guard number <= logs[writer]?.tip.number ?? 0 else { return startAgain(at: now) }
-        guard let mine = own[writer]?[number] else { return [] }
-        guard mine.bytes != bytes else {
-            own[writer]?[number]?.isPublished = true
-            return []
+    private func isNone(_ bytes: Data) -> Bool {
+        do throws(Refusal) {
+            _ = try signer(of: bytes)
+            return false
+        } catch {
+            return true
         }
-        return mine.isPublished
-            ? [.found(.equivocation(member, number: number))] : startAgain(from: number, at: now)
     }
 
     private mutating func receiveHead(
@@ -93,12 +147,16 @@ extension Replica {
             guard ring.isActive(member), let author = log.publicKeys(of: member) else { throw Refusal.notAMember }
             try head.check(header, by: author)
             try claim(head.vector)
+            refusedHeads.remove(.head(member, number))
             observations.note(head.vector, here: items.vector, at: now)
             effects += observations.received(
                 header, head, .hash(of: bytes), at: now, vector: items.vector, digest: items.digest
             ).map { .found($0) }
         } catch {
             let refusal = error as? Refusal ?? .malformed
+            // Of an epoch that the ring has, its key may still come.
+            if refusal == .noKey, let epoch = HeadHeader.epoch(of: bytes, log.id), ring.epochs[epoch] != nil { return }
+            if refusedHeads.count < Bounds.doubts { refusedHeads.insert(.head(member, number)) }
             if refusal != .noKey { effects.append(.found(.refused(.head(member, number), refusal))) }
         }
     }

@@ -71,15 +71,19 @@ extension Replica {
     /// Processes entries first, then the wraps that belong to them.
     mutating func receiveEntries(_ objects: [(name: ObjectName, bytes: Data)], _ effects: inout [Effect]) {
         var new: [RingEntry] = []
-        var wraps: [ObjectName: Data] = [:]
+        var wraps: [(ObjectName, Data)] = []
         for (name, bytes) in objects {
             do {
                 switch name {
-                case .entry(let hash): if entries[hash] == nil { new.append(try entry(hash, bytes)) }
-                case .wrap(_, member): wraps[name] = bytes
+                case .entry(let hash):
+                    guard entries[hash] != bytes else { break }
+                    let entry = try entry(hash, bytes)
+                    if entries[hash] == nil { new.append(entry) } else { adopt(hash, bytes) }
+                case .wrap(_, member): wraps.append((name, bytes))
                 default: break
                 }
             } catch {
+                doubts[name]?.add(.refused(error), bytes)
                 effects.append(.found(.refused(name, error)))
             }
         }
@@ -91,13 +95,21 @@ extension Replica {
         takeKeys(wraps, &effects)
     }
 
+    /// What the carrier has of an entry takes the place of the same one in other bytes, so that it is found there.
+    private mutating func adopt(_ hash: EntryHash, _ bytes: Data) {
+        guard let doubt = doubts[.entry(hash)], doubt.authentic.isEmpty else { return }
+        doubts[.entry(hash)]?.add(.authentic(member), bytes)
+        entries[hash] = bytes
+    }
+
     private func entry(_ hash: EntryHash, _ bytes: Data) throws(Refusal) -> RingEntry {
         let entry = try RingEntry.open(bytes, with: ringKeys)
         guard entry.hash == hash else { throw .wrongName }
         return entry
     }
 
-    private mutating func takeKeys(_ wraps: [ObjectName: Data], _ effects: inout [Effect]) {
+    /// Of several wraps of one name, those that are none keep nobody from the keys.
+    private mutating func takeKeys(_ wraps: [(ObjectName, Data)], _ effects: inout [Effect]) {
         for (name, bytes) in wraps {
             do {
                 let wrap = try KeyWrap(bytes)
@@ -106,6 +118,7 @@ extension Replica {
                 guard ring.epochs[wrap.epoch] != nil else { continue }
                 let (epoch, root) = try log.keys(from: wrap, for: keys, ringKeys)
                 keyring.add(epoch, root: root)
+                doubts = [:]
             } catch {
                 effects.append(.found(.refused(name, error as? Refusal ?? .malformed)))
             }

@@ -53,13 +53,17 @@ extension Replica {
     mutating func receiveSnapshot(_ id: SnapshotID, _ part: UInt16, _ bytes: Data, _ effects: inout [Effect]) {
         do {
             if part > 0 {
-                guard let known = snapshots[id], !known.isJoined, bytes.count <= Bounds.object else { return }
+                guard let known = snapshots[id], !known.isJoined, known.parts[Int(part)] == nil else { return }
+                guard part <= known.manifest.parts.count, known.manifest.parts[Int(part) - 1] == .hash(of: bytes) else {
+                    throw Refusal.notAuthentic
+                }
                 snapshots[id]?.parts[Int(part)] = bytes
             } else if snapshots[id] == nil, snapshots.count < Bounds.requests {
                 snapshots[id] = try manifest(id, bytes)
             }
         } catch {
-            if error != .noKey { effects.append(.found(.refused(.snapshot(id, part: part), error))) }
+            let refusal = error as? Refusal ?? .malformed
+            if refusal != .noKey { effects.append(.found(.refused(.snapshot(id, part: part), refusal))) }
         }
     }
 

@@ -143,8 +143,8 @@ extension Replica {
             own[id]?[number]?.isPublished = true
             return []
         case .otherThere:
-            // Entries, wraps and parts with the same name have the same content. A segment may not.
-            return id == writer ? startAgain(from: number, at: now) : []
+            // Anybody can make a file of that name. What it is decides whether this machine has a copy.
+            return [.read([name])]
         }
     }
 

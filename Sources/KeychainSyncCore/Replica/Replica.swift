@@ -18,8 +18,10 @@ import KeychainCrypto
 
 /// What the owner of a ``Replica`` has to do after storing it.
 package enum Effect: Equatable, Sendable {
-    /// Publish an object unless one with this name exists, and report the outcome.
+    /// Publish an object, and report the outcome. A segment is not published if there is another one of that name.
     case write(ObjectName, Data)
+    /// Publish an object beside others of that name, which are none, and report the outcome.
+    case writeBeside(ObjectName, Data)
     case read([ObjectName])
     /// Remove objects that no member needs any more.
     case remove([ObjectName])
@@ -103,6 +105,10 @@ package struct Replica: Sendable {
     /// Only a snapshot can give other members, or new ones, everything that is here: the carrier lacks a part of a log, or holds
     /// one under the keys of an earlier epoch. It is decided again with each listing.
     package internal(set) var needsSnapshot = false
+    /// What lies beside what is known. It is not stored.
+    var doubts: [ObjectName: Doubt] = [:]
+    /// Heads that are none. They are not stored either.
+    var refusedHeads: Set<ObjectName> = []
 
     package init(keys: DeviceKeys, log: RingLog, keyring: Keyring, _ random: Randomness = Randomness())
         throws(Refusal)

@@ -112,6 +112,14 @@ extension SnapshotRecords {
     }
 }
 
+extension HeadHeader {
+    /// What a head says in clear.
+    static func epoch(of bytes: Data, _ ring: RingID) -> EpochID? {
+        var reader = ByteReader(Data(bytes.prefix(length)))
+        return try? HeadHeader(from: &reader, ring: ring).epoch
+    }
+}
+
 extension Head {
     package func sealed(_ header: HeadHeader, keys: EpochKeys, signer: DeviceKeys) throws(Refusal) -> Data {
         var signed = self

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies beside what is known here, or in its place: a copy of a machine, or damage.
+
+import Foundation
+
+extension Replica {
+    /// Names that are listed, but not with what is known to belong there. A carrier that tells no contents is believed.
+    func hidden(in listing: Listing) -> Set<ObjectName> {
+        Set(listing.contents.filter { $0.value.isEmpty ? false : isHidden($0.key, $0.value) }.keys)
+    }
+
+    private func isHidden(_ name: ObjectName, _ contents: Set<ListedContent>) -> Bool {
+        switch name {
+        case .segment(let id, let number):
+            if let mine = own[id]?[number] { return !contents.contains(ListedContent(mine.bytes)) }
+            guard let tip = logs[id]?.tip, tip.number == number else { return false }
+            return !contents.contains { $0.fingerprint == tip.hash.fingerprint }
+        case .entry(let hash): return entries[hash].map { !contents.contains(ListedContent($0)) } ?? false
+        case .wrap: return wraps[name].map { !contents.contains(ListedContent($0)) } ?? false
+        case .snapshot, .head, .invitation, .request: return false
+        }
+    }
+
+    /// Notes what has to be looked at: under names of segments that are known, what may be a second one, and entries that are hidden.
+    mutating func doubt(_ listing: Listing, _ hidden: Set<ObjectName>) {
+        let names = listing.contents.filter { name, contents in
+            switch name {
+            case .segment(let id, let number):
+                hidden.contains(name) || contents.count > 1 && number <= logs[id]?.tip.number ?? 0
+            case .entry: hidden.contains(name)
+            default: false
+            }
+        }.keys.sorted().prefix(Bounds.doubts)
+        var new: [ObjectName: Doubt] = [:]
+        for name in names {
+            new[name] = doubts[name] ?? Doubt()
+            new[name]?.list(listing.contents[name] ?? [])
+        }
+        doubts = new
+        refusedHeads.formIntersection(listing.names)
+    }
+
+    /// What there is to say of it, each time that it is listed.
+    func doubted() -> [Effect] {
+        var effects: [Effect] = []
+        for (name, doubt) in doubts.sorted(by: { $0.key < $1.key }) {
+            effects += doubt.refusals.map { .found(.refused(name, $0)) }
+            guard case .segment(let id, let number) = name, let author = doubt.authentic.values.first else { continue }
+            var contents = Set(doubt.authentic.keys)
+            if let mine = own[id]?[number] { contents.insert(ListedContent(mine.bytes).fingerprint) }
+            if let tip = logs[id]?.tip, tip.number == number { contents.insert(tip.hash.fingerprint) }
+            if contents.count > 1 { effects.append(.found(.equivocation(author, number: number))) }
+        }
+        return effects + snapshotsOfCopies()
+    }
+
+    /// Snapshots that stand for another segment than the one that is known here: their authors have followed a copy.
+    private func snapshotsOfCopies() -> [Effect] {
+        let tips = snapshots.sorted { $0.key < $1.key }.flatMap { $0.value.manifest.logs.sorted { $0.key < $1.key } }
+        return tips.compactMap { id, tip in
+            var hash = own[id]?[tip.number].map { ObjectHash.hash(of: $0.bytes) }
+            if let known = logs[id]?.tip, known.number == tip.number { hash = known.hash }
+            guard let hash, hash != tip.hash else { return nil }
+            return .found(.equivocation(tip.author, number: tip.number))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody without keys does to the files of a shared folder, and copies of a machine's vault.
+
+import Foundation
+import KeychainSyncCore
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainSync
+
+extension RingMemberTests {
+    private var shared: String { folder.path + "/shared/skc1" }
+
+    private func files(_ kind: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: shared)
+            .filter { $0.contains("/\(kind)/") && $0.hasSuffix(".skc") }.sorted().map { shared + "/" + $0 }
+    }
+
+    private func replica(_ machine: Machine) async throws -> Replica {
+        var report = ExchangeReport()
+        return try await machine.member.take(&report) { _, _ in [] }.state.replica
+    }
+
+    private static func isCopied(_ finding: SyncFinding) -> Bool {
+        switch finding {
+        case .equivocation, .startedAgain: true
+        default: false
+        }
+    }
+
+    @Test(arguments: [Data(), Data("junk".utf8)])
+    func fileUnderTheNextNumber_makesNoOtherWriter(_ junk: Data) async throws {
+        let (laptop, desktop) = try await pair()
+        let writer = try await replica(laptop).writer
+        for number in UInt64(1)...4 {
+            let folder = FolderCarrier(folder.path + "/shared", ring: try await replica(laptop).log.id)
+            let name = ObjectName.segment(writer, number)
+            if junk.isEmpty {
+                let path = shared + "/" + (try await replica(laptop).log.id.hex) + "/l/" + writer.hex
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                try junk.write(to: URL(fileURLWithPath: "\(path)/\(number.hex)-00000000.skc"))
+            } else {
+                _ = try await folder.publish(name, junk)
+            }
+            try laptop.add("\(number)", "1")
+            #expect(try await !laptop.exchange().findings.contains(where: Self.isCopied))
+            #expect(try await !desktop.exchange().findings.contains(where: Self.isCopied))
+            #expect(try desktop.items().count == Int(number))
+        }
+        #expect(try await replica(laptop).writer == writer)
+    }
+
+    /// A home that was copied to another machine; both go on while the folder reaches only one of them.
+    @Test func copyOfAHome_isNoticedOnAllMachines_andNothingIsLost() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        try FileManager.default.copyItem(atPath: folder.path + "/laptop", toPath: folder.path + "/copy")
+        let copy = try Machine(folder.path, "copy")
+        try laptop.add("original", "1")
+        try await laptop.exchange()
+        let writer = try await replica(laptop).writer.hex
+        let file = try #require(try files("l").last { $0.contains(writer) })
+        try FileManager.default.moveItem(atPath: file, toPath: folder.path + "/away")
+        try copy.add("copy", "2")
+        try await copy.exchange()
+        try FileManager.default.moveItem(atPath: folder.path + "/away", toPath: file)
+        for _ in 0..<2 {
+            for machine in [laptop, copy, desktop] {
+                #expect(try await machine.exchange().findings.contains(where: Self.isCopied))
+            }
+        }
+        #expect(try laptop.items().contains("original=1"))
+        #expect(try copy.items().contains("copy=2"))
+        // As the message says.
+        for machine in [copy, laptop] { try await joinAgain(machine, by: desktop) }
+        for _ in 0..<3 { for machine in [laptop, copy, desktop] { try await machine.exchange() } }
+        #expect(try desktop.items() == ["a=1", "copy=2", "original=1"])
+        #expect(try copy.items() == desktop.items())
+        #expect(try laptop.items() == desktop.items())
+    }
+
+    private func joinAgain(_ machine: Machine, by sponsor: Machine) async throws {
+        try machine.member.forget()
+        let code = try await sponsor.member.invite(name: "again", for: .seconds(3600))
+        async let joined = machine.member.join(
+            code, at: .folder(folder.path + "/shared"), interval: .milliseconds(5))
+        let admission = Task {
+            for _ in 0..<24_000 {
+                guard try await sponsor.exchange().admitted.isEmpty else { return }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        _ = try await joined
+        try await admission.value
+    }
+}
