@@ -276,6 +276,30 @@ struct CarrierTests {
         #expect(world.findings[2].contains { if case .snapshotMissing = $0 { true } else { false } })
     }
 
+    @Test func middleOfALogTaken_isNoticed_whateverElseHasAHighNumber() throws {
+        var world = try synced()
+        for value in ["2", "3"] {
+            try world.write(0, ["a": value])
+            try world.upload(0)
+        }
+        world.look(1)
+        let names = world.segments(of: 0)
+        world.carrier[names[1]] = nil
+        world.carrier[.segment(world.machines[0].writer, Bounds.number)] = Data()
+        world.look(1)
+        #expect(world.findings[1].contains(.logWentBack(world.machines[0].writer, known: 3, shown: 1)))
+    }
+
+    /// Something of it is not uploaded yet.
+    @Test func ownLogTaken_isNoticed_alsoWhileMoreIsToCome() throws {
+        var world = try synced()
+        try world.write(0, ["a": "2"])
+        _ = try world.machines[0].seal(at: world.now)
+        world.carrier[world.segments(of: 0)[0]] = nil
+        world.look(0)
+        #expect(world.findings[0].contains(.logWentBack(world.machines[0].writer, known: 1, shown: 0)))
+    }
+
     @Test(arguments: [Data(), Data("junk".utf8)])
     func headTaken_isNoticed_whateverElseHasAHighNumber(_ junk: Data) throws {
         var world = try synced()

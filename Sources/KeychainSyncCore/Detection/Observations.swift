@@ -90,7 +90,10 @@ package struct Observations: Sendable {
         var findings: [Finding] = []
         let shown = listing.logs
         for (writer, known) in logs.sorted(by: { $0.key < $1.key }) {
-            let shown = max(shown[writer]?.max() ?? 0, covered[writer] ?? 0)
+            // Every one has to be there: a hole is as bad as an end that is cut, and anybody can make a file with a high number.
+            let numbers = shown[writer] ?? []
+            var shown = covered[writer] ?? 0
+            while shown < known, numbers.contains(shown + 1) { shown += 1 }
             if shown < known { findings.append(.logWentBack(writer, known: known, shown: shown)) }
         }
         let missing = entries.filter { !listing.names.contains(.entry($0)) }.count
