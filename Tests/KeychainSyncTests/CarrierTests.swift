@@ -315,5 +315,45 @@ struct CarrierTests {
         #expect(world.findings[1].contains(.headWentBack(member, known: 2, shown: 1)))
     }
 
+    // MARK: - When a snapshot is due
 
+    @Test func emptyFilesAndJunk_asSegments_countForNoSnapshot() throws {
+        var world = try synced()
+        for number in UInt64(0)..<260 {
+            world.carrier[.segment(WriterID(number), 1)] = Data()
+            world.carrier[.segment(world.machines[0].writer, 2 + number)] = Data("junk".utf8)
+        }
+        for index in [0, 1] {
+            world.look(index)
+            #expect(world.machines[index].uncoveredSegmentCount(in: world.listing()) == 1)
+        }
+    }
+
+    @Test func segmentsOfLostMachines_countUntilASnapshotStandsForThem() throws {
+        var world = try World(3)
+        for index in [0, 1] {
+            for number in 0..<5 {
+                try world.write(index, ["\(index)": "\(number)"])
+                try world.upload(index)
+            }
+        }
+        world.look(2)
+        #expect(world.machines[2].uncoveredSegmentCount(in: world.listing()) == 10)
+        try world.snapshot(2)
+        #expect(world.machines[2].uncoveredSegmentCount(in: world.listing()) == 0)
+        world.carrier[try #require(world.carrier.keys.first { if case .snapshot(_, 1) = $0 { true } else { false } })] =
+            nil
+        #expect(world.machines[2].uncoveredSegmentCount(in: world.listing()) == 10)
+    }
+
+    @Test func segmentsThatWait_count() throws {
+        var world = try synced()
+        for value in ["2", "3"] {
+            try world.write(0, ["a": value])
+            try world.upload(0)
+        }
+        let hidden = world.segments(of: 0)[1]
+        world.look(1, hiding: { $0 == hidden })
+        #expect(world.machines[1].uncoveredSegmentCount(in: world.listing(hiding: { $0 == hidden })) == 2)
+    }
 }

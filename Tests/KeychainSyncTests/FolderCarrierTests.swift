@@ -109,6 +109,49 @@ struct FolderCarrierTests {
         #expect(try await carrier.list().contents == [Self.name: [ListedContent(Self.bytes), ListedContent(other)]])
     }
 
+    // MARK: - Folders that have become empty
+
+    @Test(arguments: names)
+    func lastObjectOfAFolder_removed_takesTheFolderWithIt_butNotTheRings(_ name: ObjectName) async throws {
+        _ = try await carrier.publish(name, Self.bytes)
+        try await carrier.remove([name])
+        let left = try FileManager.default.subpathsOfDirectory(atPath: ringFolder)
+        #expect(left == [String(name.text.prefix(1))])
+        #expect(try await carrier.publish(name, Self.bytes) == .created)
+    }
+
+    @Test func folderWithAnotherObject_stays() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        _ = try await carrier.publish(.segment(WriterID(5), 10), Self.bytes)
+        try await carrier.remove([Self.name])
+        #expect(try await carrier.list().names == [.segment(WriterID(5), 10)])
+    }
+
+    /// One machine removes the last object of a folder again and again while another one publishes in it.
+    @Test func folderRemovedWhileSomebodyPublishes_failsNeither() async throws {
+        let ring = ring
+        try await withThrowingTaskGroup(of: Void.self) { [path = folder.path] group in
+            for writer in UInt64(0)..<2 {
+                group.addTask {
+                    let carrier = FolderCarrier(path, ring: ring)
+                    for number in UInt64(1)...400 {
+                        let name = ObjectName.segment(WriterID(5), 2 * number + writer)
+                        guard try await carrier.publish(name, Self.bytes) == .created else {
+                            throw CocoaError(.fileWriteUnknown)
+                        }
+                        _ = try await carrier.list()
+                        guard try await carrier.read([name]).objects.count == 1 else {
+                            throw CocoaError(.fileReadUnknown)
+                        }
+                        try await carrier.remove([name])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await carrier.list().names.isEmpty)
+    }
+
     // MARK: - What others leave there
 
     /// What a tool has copied so far.

@@ -50,6 +50,23 @@ extension RingMemberTests {
         #expect(try await replica(laptop).writer == writer)
     }
 
+    @Test func manyFilesThatAreNoSegments_makeNoSnapshot() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        let before = try files("s")
+        let replica = try await replica(laptop)
+        let carrier = FolderCarrier(folder.path + "/shared", ring: replica.log.id)
+        for number in UInt64(0)..<260 {
+            let path = "\(shared)/\(replica.log.id.hex)/l/\(number.hex)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: "\(path)/\(UInt64(1).hex)-00000000.skc"))
+            _ = try await carrier.publish(.segment(WriterID(1000 + number), 1), Data("junk".utf8))
+        }
+        for machine in [laptop, desktop] { try await machine.exchange() }
+        #expect(try files("s") == before)
+    }
+
     /// A home that was copied to another machine; both go on while the folder reaches only one of them.
     @Test func copyOfAHome_isNoticedOnAllMachines_andNothingIsLost() async throws {
         let (laptop, desktop) = try await pair()

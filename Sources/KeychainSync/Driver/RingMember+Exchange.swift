@@ -171,10 +171,10 @@ extension RingMember {
     private func tidy(
         _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport
     ) async throws(KeychainError) {
-        let (hasMoved, segments) = (report.applied + report.taken + report.published > 0, listing.segmentCount)
+        let hasMoved = report.applied + report.taken + report.published > 0
         let step = try await take(&report) { state, now in
             guard state.replica.ring.mayWrite(state.replica.member) else { return [] }
-            guard state.isNeeded(segments) else {
+            guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
                 state.neededSince = 0
                 return try state.headIfDue(hasMoved, at: now)
             }
@@ -261,11 +261,7 @@ extension RingState {
     }
 }
 
-extension Listing {
-    fileprivate var segmentCount: Int { names.count { if case .segment = $0 { true } else { false } } }
-}
-
-// MARK: - Failures of carriers as errors of a call
+// MARK: - Carriers' failures as the errors of a call
 
 extension Carrier {
     func listing() async throws(KeychainError) -> Listing {

@@ -148,6 +148,7 @@ package final class FolderCarrier: Carrier {
         try await run { (carrier) throws(CarrierFailure) in
             try carrier.forEachFolder(of: names) { (folder, files) throws(CarrierFailure) in
                 for file in files.flatMap(\.files) { try folder.remove(file.parts.file) }
+                folder.removeIfEmpty()
             }
         }
     }

@@ -198,7 +198,16 @@ final class OpenFolder {
         throw .system("remove", path + "/" + name)
     }
 
-    /// Some network file systems do not support `fsync` on a folder.
+    /// Removes the folder of one writer, member or snapshot if nothing is in it. Whoever writes to it at the same time makes it again.
+    func removeIfEmpty() {
+        guard let parent, depth == Self.depthOfFolders else { return }
+        unlinkat(parent.descriptor, (path as NSString).lastPathComponent, AT_REMOVEDIR)
+    }
+
+    /// Below the shared folder: `skc1`, the ring, the kind.
+    private static let depthOfFolders = 4
+
+    /// Some file systems of networks refuse to sync a folder.
     func sync() throws(CarrierFailure) {
         guard fsync(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else { throw .system("write", path) }
     }

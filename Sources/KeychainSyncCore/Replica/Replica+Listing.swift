@@ -76,6 +76,16 @@ extension Replica {
         return numbers
     }
 
+    /// How many segments a machine that joins has to read beside the snapshots, as far as they are any.
+    package func uncoveredSegmentCount(in listing: Listing) -> Int {
+        let covered = covered(by: listing)
+        return listing.names.count { name in
+            guard case .segment(let id, let number) = name, number > covered[id] ?? 0 else { return false }
+            if number <= logs[id]?.tip.number ?? 0 { return true }
+            return waiting[id, number].map { (try? signer(of: $0)) != nil } ?? false
+        }
+    }
+
     private mutating func wrapForNewcomers(_ listing: Listing) {
         guard let root = keyring.roots[ring.current], ring.mayWrite(member) else { return }
         let cards = ring.withoutKeys.filter { $0.id != member }
