@@ -356,4 +356,27 @@ struct CarrierTests {
         world.look(1, hiding: { $0 == hidden })
         #expect(world.machines[1].uncoveredSegmentCount(in: world.listing(hiding: { $0 == hidden })) == 2)
     }
+
+    // MARK: - Damage
+
+    @Test func ownSegment_cutShort_isWrittenAgain() throws {
+        var world = try synced()
+        let name = world.segments(of: 0)[0]
+        let bytes = try #require(world.carrier[name])
+        // As a folder lists it: the name tells the hash, and only the size is another one.
+        let cut = ListedContent(fingerprint: ListedContent(bytes).fingerprint, size: 100)
+        let listing = Listing(names: Set(world.carrier.keys), contents: [name: [cut]])
+        #expect(world.machines[0].listed(listing, at: world.now).contains(.writeBeside(name, bytes)))
+    }
+
+    @Test func damagedObjects_areWrittenAgainByWhoHasThem_andNamedByOthers() throws {
+        let world = try synced()
+        let segment = world.segments(of: 0)[0]
+        let (hash, entry) = try #require(world.machines[0].entries.first)
+        #expect(
+            world.machines[0].damaged([segment, .entry(hash)]) == [
+                .writeBeside(segment, try #require(world.carrier[segment])), .writeBeside(.entry(hash), entry),
+            ])
+        #expect(world.machines[1].damaged([segment]) == [.found(.refused(segment, .malformed))])
+    }
 }

@@ -152,6 +152,64 @@ struct FolderCarrierTests {
         #expect(try await carrier.list().names.isEmpty)
     }
 
+    // MARK: - Damage
+
+    private func age(_ file: String) throws {
+        let date = Date(timeIntervalSinceNow: -700)
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file)
+    }
+
+    @Test func damagedObject_isNamedAfterTheGrace_andPutRightByItsWriter() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let file = try file()
+        try Data("changed".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try await carrier.read([Self.name]).damaged.isEmpty)
+        try age(file)
+        let reading = try await carrier.read([Self.name])
+        #expect(reading.damaged == [Self.name] && reading.objects.isEmpty)
+        #expect(try await carrier.publish(Self.name, Self.bytes, beside: true) == .created)
+        #expect(try files().count == 1)
+        #expect(try await carrier.read([Self.name]).damaged.isEmpty)
+    }
+
+    @Test func emptyFile_isNoObject() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let empty = writerFolder + "/" + UInt64(10).hex + "-00000000.skc"
+        for path in [try file(), empty] { try Data().write(to: URL(fileURLWithPath: path)) }
+        try age(empty)
+        #expect(try await carrier.list().names.isEmpty)
+        #expect(try await carrier.read([.segment(WriterID(5), 10)]).damaged.isEmpty)
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .created)
+        #expect(try await carrier.publish(.segment(WriterID(5), 10), Self.bytes) == .created)
+    }
+
+    /// A file that is not whole is no sign of a copy, and keeps nobody from publishing.
+    @Test func damagedFileOfTheName_keepsNoSegmentOut() async throws {
+        _ = try await carrier.publish(.segment(WriterID(5), 8), Self.bytes)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: writerFolder + "/" + UInt64(9).hex + "-00000000.skc"))
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .created)
+        #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
+    }
+
+    @Test func manyFilesOfAName_hideNoObject() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        for number in 0..<100 {
+            let hash = String(format: "%08x", number)
+            try Data("x".utf8).write(to: URL(fileURLWithPath: writerFolder + "/" + UInt64(9).hex + "-\(hash).skc"))
+        }
+        #expect(try await carrier.read([Self.name]).objects.map(\.bytes) == [Self.bytes])
+    }
+
+    /// It could not be replaced either.
+    @Test func folderInThePlaceOfAnObject_failsNothing() async throws {
+        _ = try await carrier.publish(Self.name, Self.bytes)
+        let file = try file()
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file + "/x", withIntermediateDirectories: true)
+        #expect(try await carrier.list().names.isEmpty)
+        #expect(try await carrier.publish(Self.name, Self.bytes) == .otherThere)
+    }
+
     // MARK: - What others leave there
 
     /// What a tool has copied so far.

@@ -67,6 +67,41 @@ extension RingMemberTests {
         #expect(try files("s") == before)
     }
 
+    @Test func ownFile_cutShort_isPutRight() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        let own = try await replica(laptop).writer.hex
+        let file = try #require(try files("l").first { $0.contains(own) })
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        try await desktop.exchange()
+        #expect(try desktop.items() == [])
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=1"])
+    }
+
+    @Test func fileThatStaysDamaged_isNamed() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        let own = try await replica(laptop).writer
+        let file = try #require(try files("l").first { $0.contains(own.hex) })
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        bytes[500] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: file))
+        let finding = SyncFinding.refused(.segment(own, 1), .malformed)
+        #expect(try await !desktop.exchange().findings.contains(finding))
+        let date = Date(timeIntervalSinceNow: -700)
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file)
+        #expect(try await desktop.exchange().findings.contains(finding))
+        // As it is told: whoever removes it gets it again.
+        try FileManager.default.removeItem(atPath: file)
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=1"])
+    }
+
     /// A home that was copied to another machine; both go on while the folder reaches only one of them.
     @Test func copyOfAHome_isNoticedOnAllMachines_andNothingIsLost() async throws {
         let (laptop, desktop) = try await pair()

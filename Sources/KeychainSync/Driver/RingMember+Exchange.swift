@@ -123,7 +123,7 @@ extension RingMember {
             guard !reading.objects.isEmpty || !reading.damaged.isEmpty else { continue }
             hasCome = hasCome || !reading.objects.isEmpty
             let step = try await take(&report) { state, now in
-                state.replica.received(reading.objects, at: now)
+                state.replica.received(reading.objects, at: now) + state.replica.damaged(reading.damaged)
             }
             _ = try await carryOut(step.effects.filter { if case .read = $0 { false } else { true } }, carrier, &report)
         }
