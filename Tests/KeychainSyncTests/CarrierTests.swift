@@ -148,6 +148,24 @@ struct CarrierTests {
         #expect(try world.shown(2, "a") == "1")
     }
 
+    @Test func junk_isReadOnce_andSaidEachTime() throws {
+        var world = try synced()
+        let names: [ObjectName] = [
+            .segment(world.machines[0].writer, 2), .segment(WriterID(5), 1), .head(world.machines[0].member, 7),
+            .snapshot(.random(), part: 0), .entry(.hash(of: Data())),
+        ]
+        for name in names { world.carrier[name] = Data("junk".utf8) }
+        world.look(1)
+        for _ in 0..<2 {
+            let effects = world.machines[1].listed(world.listing(), at: world.now)
+            #expect(!effects.contains { if case .read = $0 { true } else { false } })
+            for name in names { #expect(effects.contains(.found(.refused(name, .malformed)))) }
+        }
+        // Something else lies beside it.
+        world.beside[names[1]] = [Data("other".utf8)]
+        #expect(world.machines[1].listed(world.listing(), at: world.now).contains(.read([names[1]])))
+    }
+
     // MARK: - Copies of a machine
 
     /// A machine and its copy each write something while their folders are apart. Then all files are in one.

@@ -23,4 +23,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case contradiction
     /// After the last accepted segment of a removed member.
     case afterRemoval
+
+    /// Whether the same bytes will never be used, whatever else comes.
+    var isFinal: Bool {
+        switch self {
+        case .malformed, .newerFormat, .notAuthentic, .badSignature, .wrongName, .wrongRing: true
+        case .tooLarge, .noKey, .notAMember, .contradiction, .afterRemoval: false
+        }
+    }
 }

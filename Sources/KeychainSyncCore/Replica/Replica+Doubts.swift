@@ -38,11 +38,30 @@ extension Replica {
         }
         doubts = new
         refusedHeads.formIntersection(listing.names)
+        junk = junk.filter { listing.names.contains($0.key) }
+    }
+
+    /// Notes that something is not used.
+    mutating func refuse(_ name: ObjectName, _ bytes: Data, _ refusal: Refusal, _ effects: inout [Effect]) {
+        doubts[name]?.add(.refused(refusal), bytes)
+        if refusal.isFinal, junk[name] != nil || junk.count < Bounds.doubts {
+            junk[name, default: [:]][ObjectHash.hash(of: bytes).fingerprint] = refusal
+        }
+        effects.append(.found(.refused(name, refusal)))
+    }
+
+    func isJunk(_ name: ObjectName, in listing: Listing) -> Bool {
+        guard let junk = junk[name], let contents = listing.contents[name], !contents.isEmpty else { return false }
+        return contents.allSatisfy { junk[$0.fingerprint] != nil }
     }
 
     /// What there is to say of it, each time that it is listed.
-    func doubted() -> [Effect] {
+    func doubted(in listing: Listing) -> [Effect] {
         var effects: [Effect] = []
+        for (name, refusals) in junk.sorted(by: { $0.key < $1.key })
+        where doubts[name] == nil && isJunk(name, in: listing) {
+            effects += Set(refusals.values).map { .found(.refused(name, $0)) }
+        }
         for (name, doubt) in doubts.sorted(by: { $0.key < $1.key }) {
             effects += doubt.refusals.map { .found(.refused(name, $0)) }
             guard case .segment(let id, let number) = name, let author = doubt.authentic.values.first else { continue }

@@ -29,7 +29,7 @@ extension Replica {
         var effects = observations.compare(
             shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys)
         ).map { Effect.found($0) }
-        effects += doubted()
+        effects += doubted(in: listing)
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
         where snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
             let isReplaced = snapshots.values.contains {
@@ -174,7 +174,8 @@ extension Replica {
 
     private func wanted(from listing: Listing, _ covered: [WriterID: UInt64]) -> [ObjectName] {
         listing.names.filter { name in
-            switch name {
+            if isJunk(name, in: listing), !isDoubtful(name) { return false }
+            return switch name {
             case .entry(let hash): entries[hash] == nil || isDoubtful(name)
             case .wrap(let epoch, let recipient): recipient == member && keyring.epochs[epoch] == nil
             case .segment(let id, let number): isWanted(id, number) || isDoubtful(name)

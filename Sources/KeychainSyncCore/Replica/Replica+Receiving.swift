@@ -59,9 +59,7 @@ extension Replica {
             }
             try keep(header, bytes, author, &effects)
         } catch {
-            let refusal = error as? Refusal ?? .malformed
-            doubts[name]?.add(.refused(refusal), bytes)
-            effects.append(.found(.refused(name, refusal)))
+            refuse(name, bytes, error as? Refusal ?? .malformed, &effects)
         }
     }
 
@@ -157,7 +155,7 @@ extension Replica {
             // Of an epoch that the ring has, its key may still come.
             if refusal == .noKey, let epoch = HeadHeader.epoch(of: bytes, log.id), ring.epochs[epoch] != nil { return }
             if refusedHeads.count < Bounds.doubts { refusedHeads.insert(.head(member, number)) }
-            if refusal != .noKey { effects.append(.found(.refused(.head(member, number), refusal))) }
+            if refusal != .noKey { refuse(.head(member, number), bytes, refusal, &effects) }
         }
     }
 

@@ -83,8 +83,7 @@ extension Replica {
                 default: break
                 }
             } catch {
-                doubts[name]?.add(.refused(error), bytes)
-                effects.append(.found(.refused(name, error)))
+                refuse(name, bytes, error, &effects)
             }
         }
         let refused = log.insert(new)
@@ -120,7 +119,7 @@ extension Replica {
                 keyring.add(epoch, root: root)
                 doubts = [:]
             } catch {
-                effects.append(.found(.refused(name, error as? Refusal ?? .malformed)))
+                refuse(name, bytes, error as? Refusal ?? .malformed, &effects)
             }
         }
     }

@@ -63,7 +63,7 @@ extension Replica {
             }
         } catch {
             let refusal = error as? Refusal ?? .malformed
-            if refusal != .noKey { effects.append(.found(.refused(.snapshot(id, part: part), refusal))) }
+            if refusal != .noKey { refuse(.snapshot(id, part: part), bytes, refusal, &effects) }
         }
     }
 

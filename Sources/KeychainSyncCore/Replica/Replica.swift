@@ -107,6 +107,8 @@ package struct Replica: Sendable {
     package internal(set) var needsSnapshot = false
     /// What lies beside what is known. It is not stored.
     var doubts: [ObjectName: Doubt] = [:]
+    /// Contents that are none, whatever comes: they are not read again while nothing else lies under their names.
+    var junk: [ObjectName: [UInt32: Refusal]] = [:]
     /// Heads that are none. They are not stored either.
     var refusedHeads: Set<ObjectName> = []
 
