@@ -257,7 +257,7 @@ struct CarrierTests {
         #expect(world.findings[1].contains(.equivocation(world.machines[0].member, number: 2)))
     }
 
-    // MARK: - Alarms
+    // MARK: - Findings
 
     @Test func snapshotThatReplacesAnother_isNoRollback() throws {
         var world = try synced(3)

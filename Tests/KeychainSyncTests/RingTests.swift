@@ -358,7 +358,7 @@ struct RingTests {
         let refused = fleet.log.insert(entries)
         #expect(fleet.log.entries.count <= before + 2 * Bounds.entriesOfOther)
         #expect(Set(refused.values) == [.afterRemoval])
-        // The bound follows from what is there, so it holds for who reads the log anew.
+        // The bound follows from what is there, so it holds for a member that reads the log again.
         var again = try RingLog(founding: try #require(unseen.entries[unseen.id]))
         again.insert(Array(fleet.log.entries.values))
         #expect(again.entries.count == fleet.log.entries.count)

@@ -198,7 +198,7 @@ final class OpenFolder {
         throw .system("remove", path + "/" + name)
     }
 
-    /// Removes the folder of one writer, member or snapshot if nothing is in it. Whoever writes to it at the same time makes it again.
+    /// Removes the folder of one writer, member or snapshot if nothing is in it. A writer that uses it at the same time makes it again.
     func removeIfEmpty() {
         guard let parent, depth == Self.depthOfFolders else { return }
         unlinkat(parent.descriptor, (path as NSString).lastPathComponent, AT_REMOVEDIR)

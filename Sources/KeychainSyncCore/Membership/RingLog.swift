@@ -173,7 +173,7 @@ package struct RingLog: Sendable {
         if case .add(let card) = entry.action, keys.count < Bounds.members { keys[card.id] = card.keys }
     }
 
-    /// Who is no member, perhaps no longer, may not fill the log: what a removal knows of its author has come before it.
+    /// An author that is not a member, perhaps no longer, may not fill the log: what a removal knows of its author has come before it.
     private mutating func checkOther(_ author: MemberID) throws(Refusal) {
         guard !ring.isActive(author) else { return }
         let all = entriesOfOther.values.reduce(0) { $0 + min($1, Bounds.entriesOfOther) }

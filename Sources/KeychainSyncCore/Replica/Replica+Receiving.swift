@@ -63,7 +63,7 @@ extension Replica {
         }
     }
 
-    /// Who has signed a segment.
+    /// The member that signed a segment.
     ///
     /// - Returns: `nil` if that cannot be told yet: its key is not here, or the entry that adds its author.
     func signer(of bytes: Data) throws(Refusal) -> MemberID? {
