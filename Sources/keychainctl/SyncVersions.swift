@@ -2,6 +2,7 @@
 // Output of the commands on values that are not shown.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainCrypto
 import KeychainEngine
 import KeychainKit

@@ -4,7 +4,9 @@
 import Foundation
 import KeychainCrypto
 import KeychainEngine
+import KeychainSyncCore
 import KeychainTestSupport
+import KeychainVault
 import SecretMemory
 import Testing
 

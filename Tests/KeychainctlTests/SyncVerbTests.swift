@@ -179,7 +179,7 @@ struct SyncVerbTests {
         #expect(made.status == 0 && made.text.count == 70)
         func join(_ key: String) throws -> Tool.Run {
             try tool.shell(
-                "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --name desktop --recovery-key-fd 0",
+                "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --name desktop --ring-key-fd 0",
                 input: Data(key.utf8))
         }
         #expect(try join("nonsense").errors.contains("mistyped"))
@@ -198,7 +198,7 @@ struct SyncVerbTests {
             at: tool.home.appendingPathComponent("away"), to: tool.home.appendingPathComponent("shared"))
         #expect(try tool.run("sync", "now").status == 0)
         let run = try tool.shell(
-            "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --recovery-key-fd 0", input: made.output)
+            "HOME=\"$HOME/desktop\" \"$CTL\" sync join --folder shared --ring-key-fd 0", input: made.output)
         #expect(run.status == 0, "\(run.errors)")
     }
 

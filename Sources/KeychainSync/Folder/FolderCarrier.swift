@@ -128,7 +128,7 @@ package final class FolderCarrier: Carrier {
             if try folder.bytes(of: name) == bytes { return .alreadySame }
             isMade = try folder.make(name, bytes, replacing: true)
         }
-        try folder.removeLeftovers(beside: name)
+        try folder.removeResidue(beside: name)
         return isMade ? .created : .otherThere
     }
 

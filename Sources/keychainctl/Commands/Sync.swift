@@ -111,7 +111,7 @@ extension Keychainctl.Sync {
             abstract: "Join a ring with the code of an invitation.",
             usage: """
                 keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]
-                keychainctl sync join --folder <path> --recovery-key-fd <number> [--name <name>]
+                keychainctl sync join --folder <path> --ring-key-fd <number> [--name <name>]
                 """,
             discussion: """
                 This machine's synchronizable items are merged with those of the ring. The command waits \
@@ -120,7 +120,7 @@ extension Keychainctl.Sync {
 
                 EXAMPLES
                   keychainctl sync join --folder ~/Sync/keychain
-                  keychainctl sync join --folder ~/Sync/keychain --recovery-key-fd 3 3<key
+                  keychainctl sync join --folder ~/Sync/keychain --ring-key-fd 3 3<key
                 """)
 
         @OptionGroup var place: SyncPlace
@@ -130,7 +130,7 @@ extension Keychainctl.Sync {
             transform: IdleTimeout.init)
         var wait: IdleTimeout?
         @Option(help: ArgumentHelp("Read the ring's recovery key from this open descriptor.", valueName: "number"))
-        var recoveryKeyFd: String?
+        var ringKeyFd: String?
         @Option(
             help: ArgumentHelp(
                 "With the recovery key: the name of this machine; default: its host name.", valueName: "name"))
@@ -139,19 +139,19 @@ extension Keychainctl.Sync {
         @OptionGroup var stray: StrayWords
 
         func validate() throws {
-            try Descriptors.check(["--code-fd": codeFd, "--recovery-key-fd": recoveryKeyFd])
-            guard recoveryKeyFd == nil || codeFd == nil && wait == nil else {
-                throw ValidationError("With --recovery-key-fd there is no code, and nothing to wait for.")
+            try Descriptors.check(["--code-fd": codeFd, "--ring-key-fd": ringKeyFd])
+            guard ringKeyFd == nil || codeFd == nil && wait == nil else {
+                throw ValidationError("With --ring-key-fd there is no code, and nothing to wait for.")
             }
-            guard recoveryKeyFd != nil || name == nil else {
-                throw ValidationError("The machine that invites gives the name. Use --name with --recovery-key-fd.")
+            guard ringKeyFd != nil || name == nil else {
+                throw ValidationError("The machine that invites gives the name. Use --name with --ring-key-fd.")
             }
         }
 
         func run() throws {
             let vault = try UserKeychain().vault
             let place = try place.checked()
-            if let descriptor = recoveryKeyFd.flatMap(Descriptors.number) {
+            if let descriptor = ringKeyFd.flatMap(Descriptors.number) {
                 return SyncWords.show(try joinAlone(vault, try SyncWords.recoveryKey(from: descriptor), place))
             }
             let code = try code()
