@@ -289,6 +289,16 @@ struct FolderCarrierTests {
         #expect(await Self.reason { _ = try await small.list() } == .overcrowded)
     }
 
+    /// As on a network file system whose server is gone.
+    @Test func folder_thatNeverAnswers_isUnavailable() async throws {
+        let queue = DispatchQueue(label: "never")
+        queue.suspend()
+        defer { queue.resume() }
+        let silent = FolderCarrier(folder.path, ring: ring, timeout: .milliseconds(10), queue: queue)
+        #expect(await Self.reason { _ = try await silent.list() } == .unavailable)
+        #expect(await Self.reason { _ = try await silent.publish(Self.name, Self.bytes) } == .unavailable)
+    }
+
     /// As a process leaves it that was killed while it wrote.
     @Test func residue_isRemovedWhenItIsOld() async throws {
         _ = try await carrier.publish(Self.name, Self.bytes)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder that another tool shares: Syncthing, Nextcloud, NFS, git, a USB stick.
 
-import Dispatch
+package import Dispatch
 package import Foundation
 package import KeychainSyncCore
+import SecretMemory
 
 /// Stores objects as files in a shared folder, under `skc1/` and the ring.
 ///
@@ -22,7 +23,8 @@ package final class FolderCarrier: Carrier {
     private let interval: Duration
     private let clock: any Clock<Duration>
     /// A call on a network folder may block for minutes, and must not block Swift's thread pool.
-    private let queue = DispatchQueue(label: "swift-keychain.folder-carrier")
+    private let queue: DispatchQueue
+    private let timeout: Duration
 
     private let mostFiles: Int
     /// Objects of one name. A ring needs one; a second one tells that a machine was copied, and anybody may have put others there.
@@ -37,12 +39,14 @@ package final class FolderCarrier: Carrier {
     ///   - interval: How often ``changes()`` checks the folder.
     ///   - mostFiles: How many files a listing reads at most, including other files, because the folder may have any
     ///     number.
+    ///   - timeout: After which time a call fails because the folder does not answer.
     package init(
         _ path: String, ring: RingID, interval: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
-        mostFiles: Int = 4 * Bounds.listing
+        mostFiles: Int = 4 * Bounds.listing, timeout: Duration = .seconds(120),
+        queue: DispatchQueue = DispatchQueue(label: "swift-keychain.folder-carrier")
     ) {
         (self.path, self.ring, self.interval, self.clock) = (path, ring.hex, interval, clock)
-        self.mostFiles = mostFiles
+        (self.mostFiles, self.timeout, self.queue) = (mostFiles, timeout, queue)
     }
 
     /// The rings that have objects in a folder.
@@ -189,17 +193,26 @@ package final class FolderCarrier: Carrier {
 
     // MARK: - Files
 
-    /// Runs on the carrier's own thread.
+    /// Runs on the carrier's own thread. A server that is gone may never answer; the thread then waits without its caller. What it does
+    /// later does no harm: a file that is written is the one that the next exchange would write.
     private func run<Result: Sendable>(
         _ body: @escaping @Sendable (FolderCarrier) throws(CarrierFailure) -> Result
     ) async throws(CarrierFailure) -> Result {
         let outcome: Swift.Result<Result, CarrierFailure> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(CarrierFailure) {
-                    continuation.resume(returning: .success(try body(self)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
+            let caller = Guarded<CheckedContinuation<Swift.Result<Result, CarrierFailure>, Never>?>(continuation)
+            let answer: @Sendable (Swift.Result<Result, CarrierFailure>) -> Void = { outcome in
+                caller.withLock { caller in
+                    caller?.resume(returning: outcome)
+                    caller = nil
                 }
+            }
+            let limit = Task { [path, timeout] in
+                do { try await Task.sleep(for: timeout) } catch { return }
+                answer(.failure(.silent(path)))
+            }
+            queue.async {
+                do throws(CarrierFailure) { answer(.success(try body(self))) } catch { answer(.failure(error)) }
+                limit.cancel()
             }
         }
         return try outcome.get()

@@ -214,6 +214,12 @@ final class OpenFolder {
 }
 
 extension CarrierFailure {
+    static func silent(_ path: String) -> CarrierFailure {
+        CarrierFailure(
+            .unavailable,
+            "'\(path)' does not answer. Is its server or its tool running? Changes are kept. Try again later.")
+    }
+
     /// The failure for `errno`.
     static func system(_ action: String, _ path: String) -> CarrierFailure {
         let code = errno
