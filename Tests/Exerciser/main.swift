@@ -20,6 +20,9 @@ switch verb {
 // Items of a vault: FOLDER DEVICE-KEY [ARGUMENT …]
 case "add": try VaultVerb(rest).acknowledge { try $0.items.add($0[0], $0[1]) }
 case "add-large": try VaultVerb(rest).acknowledge { try $0.items.add($0[0], String(repeating: "v", count: 300_000)) }
+case "add-of-size":
+    try VaultVerb(rest).acknowledge { try $0.items.add($0[0], String(repeating: "v", count: $0.number(1))) }
+case "add-many": try VaultVerb(rest).acknowledge { try $0.items.addMany($0.number(0)) }
 case "add-and-close":
     try VaultVerb(rest).acknowledge {
         try $0.items.add($0[0], $0[1])
@@ -36,6 +39,7 @@ case "read-paused":
     }
 case "read-twice": try VaultVerb(rest).run { $0.items.readTwice($0[0], signal: $0[1]) }
 case "delete": try VaultVerb(rest).acknowledge { try $0.items.delete($0[0]) }
+case "delete-all": try VaultVerb(rest).acknowledge { try $0.items.deleteAll() }
 case "delete-each": try VaultVerb(rest).run { $0.items.deleteEach($0[0], count: $0.number(1)) }
 case "count": try VaultVerb(rest).acknowledge { print(try $0.items.count()) }
 case "script": try VaultVerb(rest).run { $0.items.script(steps: $0.number(0)) }

@@ -186,6 +186,29 @@ struct FullDiskTests {
         #expect(lines.steps == ["full", "done", "value-1", "done", "value-2", "no problem"])
     }
 
+    /// In one transaction the deletion would need more than the reserve in the WAL.
+    @Test func manyItems_onAFullDisk_areDeleted() throws {
+        let lines = try FullDisk(mebibytes: 48).run(
+            """
+            vault add-many 10000; vault add-and-close last value; fill
+            vault delete-all; fill; vault count; vault examine
+            """)
+        #expect(lines.steps == ["done", "done", "full", "done", "full", "0", "no problem"])
+    }
+
+    /// The limit, which THREATS states: freeing the pages of a larger value takes more than the reserve.
+    @Test func itemWithinTheReserve_onAFullDisk_isDeleted_andALargerOneIsRefused() throws {
+        let lines = try FullDisk(mebibytes: 24).run(
+            """
+            vault add-of-size small 500000; vault add-of-size large 3000000; vault add-and-close last value; fill
+            vault delete small; fill; vault delete large; vault read last; vault examine
+            """)
+        #expect(
+            lines.steps == [
+                "done", "done", "done", "full", "done", "full", "failed diskFull", "value", "no problem",
+            ])
+    }
+
     @Test func reserve_givenUpOnAFullDisk_isMadeAgainWhenThereIsSpace() throws {
         let lines = try FullDisk().run(
             """
@@ -229,7 +252,7 @@ struct FullDisk {
     private static let prelude = """
         set -u
         disk=$1/disk; exerciser=$2
-        mkdir -m 700 $disk && mount -t tmpfs -o size=4m,mode=700 tmpfs $disk || exit 77
+        mkdir -m 700 $disk && mount -t tmpfs -o size=$3m,mode=700 tmpfs $disk || exit 77
         key=$1/key/device.key
         vault() { verb=$1; shift; "$exerciser" "$verb" "$disk/vault" "$key" "$@" | head -1; }
         fill() {
@@ -239,6 +262,9 @@ struct FullDisk {
         size() { stat -c %s $disk/vault/vault.reserve; }
 
         """
+
+    /// The size of the file system.
+    var mebibytes = 4
 
     struct Result {
         /// What each step said; of a failure its reason alone.
@@ -250,7 +276,7 @@ struct FullDisk {
         let folder = try TemporaryFolder("keychain-full")
         defer { withExtendedLifetime(folder) {} }
         let child = try ChildProcess.run(
-            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", folder.path, Exerciser.path])
+            unshare, ["-rm", "sh", "-c", Self.prelude + script, "sh", folder.path, Exerciser.path, "\(mebibytes)"])
         #expect(child.errors == "")
         return Result(steps: child.lines.map(Self.step))
     }

@@ -11,6 +11,8 @@ struct Search {
         case reading(includingValues: Bool, Proofs)
         /// Takes no proofs, and decides on locked items by their digests.
         case deleting
+
+        fileprivate var isDeleting: Bool { if case .deleting = self { true } else { false } }
     }
 
     private(set) var found = SelectedItems(items: [])
@@ -50,6 +52,7 @@ struct Search {
     mutating func run(_ table: ItemTable, limit: Int? = nil) throws {
         let candidates = try candidates(table)
         switch limit {
+        case let limit? where purpose.isDeleting: try takeSome(limit, candidates, table)
         case let limit? where isByKey: try takeFirstByKey(limit, candidates, table)
         case let limit?: try takeFirst(limit, candidates, table)
         case nil: try takeAll(candidates, table)
@@ -74,6 +77,16 @@ struct Search {
             }
         }
         if case .reading = purpose, found.items.count > 1 { found.items = found.items.inOrder() }
+    }
+
+    /// In any order, and reads no further than needed.
+    private mutating func takeSome(
+        _ limit: Int, _ candidates: ItemTable.Candidates, _ table: ItemTable
+    ) throws {
+        try table.forEach(candidates, parts) { row in
+            if let stored = match(row, candidates) { take(stored, row, candidates) }
+            return found.items.count < limit
+        }
     }
 
     /// Keeps the few rows, still sealed, until their order is known; values of those within the limit are opened.

@@ -69,9 +69,35 @@ extension Vault {
         return try write(.items, authorization) { try $0.update(selection, authorization, change) }
     }
 
+    /// On a full disk several transactions may be needed. If the process ends between two of them, or a later one fails, some of
+    /// the items are deleted.
     public func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         guard try openSession() != nil else { return 0 }
-        return try write(.removalOfItems, authorization) { try $0.delete(selection, authorization) }
+        do throws(KeychainError) {
+            return try write(.removalOfItems, authorization) { try $0.delete(selection, authorization) }
+        } catch {
+            guard error.reason == .diskFull else { throw error }
+            return try deleteInParts(selection, authorization, after: error)
+        }
+    }
+
+    /// The reserve is too small for the whole deletion: several transactions, each with as many items as there is space for.
+    private func deleteInParts(
+        _ selection: Selection, _ authorization: Authorization, after failure: KeychainError
+    ) throws(KeychainError) -> Int {
+        var (limit, count) = (128, 0)
+        while true {
+            do throws(KeychainError) {
+                let deleted = try write(.removalOfItems, authorization) { try $0.deleteSome(selection, limit: limit) }
+                count += deleted
+                if deleted < limit { return count }
+            } catch {
+                guard error.reason == .diskFull, limit > 1 else {
+                    throw count == 0 ? failure : error.after("Only \(count) of the items were deleted.")
+                }
+                limit /= 2
+            }
+        }
     }
 }
 

@@ -92,7 +92,24 @@ final class VaultTransaction: ItemOperations {
         try checkUndamaged()
         hasRemoved = true
         let before = table.totalChangesCount
-        do { return try remove(selection) } catch { throw failure(error, changesBefore: before) }
+        do {
+            let count = try remove(selection, .max)
+            if count.deleted == 0, let failure = count.failure { throw failure }
+            return count.deleted
+        } catch {
+            throw failure(error, changesBefore: before)
+        }
+    }
+
+    /// Deletes a part of the selected items.
+    ///
+    /// - Parameter limit: How many at most, 1 or more.
+    /// - Returns: How many; fewer than the limit if no others are left.
+    func deleteSome(_ selection: Selection, limit: Int) throws(KeychainError) -> Int {
+        try checkUndamaged()
+        hasRemoved = true
+        let before = table.totalChangesCount
+        do { return try remove(selection, limit).deleted } catch { throw failure(error, changesBefore: before) }
     }
 
     /// The error of a call, as its caller sees it. ``Vault/commit(_:_:_:_:_:_:)`` translates the errors of all other steps.
@@ -138,23 +155,24 @@ final class VaultTransaction: ItemOperations {
         try store(row, item, over: stored.item)
     }
 
-    private func remove(_ selection: Selection) throws -> Int {
+    /// - Returns: How many rows, and the failure of those that may be selected and stay.
+    private func remove(_ selection: Selection, _ limit: Int) throws -> (deleted: Int, failure: KeychainError?) {
         let sealer = try sealer()
         var search = Search(selection, sealer, .deleting)
-        try search.run(table)
+        try search.run(table, limit: limit == .max ? nil : limit)
         for stored in search.found.items {
             let rowID = sealer.rowID(of: stored.id)
             try items.delete(rowID, lookups: sealer.digests.lookups(stored.item))
             if stored.item.isShared { try outgoing?.removed(rowID) }
         }
-        for rowID in search.locked { try items.deleteClosed(rowID) }
+        let locked = search.locked.prefix(limit - search.found.items.count)
+        for rowID in locked { try items.deleteClosed(rowID) }
         // Rows that cannot be opened here are kept, so that they can be restored once the key is available.
-        let closed = search.damagedByKey + search.ofAnotherDevice
+        let left = limit - search.found.items.count - locked.count
+        let closed = (search.damagedByKey + search.ofAnotherDevice).prefix(left)
         for rowID in closed { try items.quarantine(rowID, at: Date()) }
-        for rowID in search.locked + closed { try outgoing?.removed(rowID) }
-        let count = search.found.items.count + search.locked.count + closed.count
-        if count == 0, let failure = search.found.failure { throw failure }
-        return count
+        for rowID in locked + closed { try outgoing?.removed(rowID) }
+        return (search.found.items.count + locked.count + closed.count, search.found.failure)
     }
 
     /// Writes a row whose primary key may be taken. If the row that holds the key does not open, it is moved to the

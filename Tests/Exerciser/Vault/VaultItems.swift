@@ -82,6 +82,20 @@ struct VaultItems {
         return String(decoding: value, as: UTF8.self)
     }
 
+    func addMany(_ count: Int) throws {
+        try engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
+            for number in 1...max(1, count) {
+                var query = query("many-\(number)")
+                query.value = Data("value".utf8)
+                _ = try requests.add(query, accessGroups: .unrestricted)
+            }
+        }
+    }
+
+    func deleteAll() throws {
+        try engine.delete(Query(.genericPassword, [.service: .string("exerciser")]), accessGroups: .unrestricted)
+    }
+
     func deleteEach(_ prefix: String, count: Int) {
         for item in 0..<count { report { try delete("\(prefix)-\(item)") } }
     }
