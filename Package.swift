@@ -142,8 +142,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "exerciser",
         dependencies: [
-            "KeychainKit", "KeychainTesting", "KeychainAuthenticators", "KeychainVault", "KeychainEngine",
-            "KeychainCrypto", "SecretMemory", "CTestShims",
+            "KeychainKit", "KeychainTesting", "KeychainAuthenticators", "KeychainVault", "KeychainSecItem",
+            "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims",
             .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Tests/Exerciser"),

@@ -14,16 +14,20 @@ private var monotonicTime: Int {
 /// Random changes of a few keys that all processes share, with short timeouts, and reads of what is there. Each line: verb,
 /// key, value, begin, end, outcome.
 struct Hurry {
-    let store: SecretStore
-    let worker: String
+    var store: SecretStore
+    var worker: String
+    /// Whether the store makes several changes together.
+    var hasTransactions = true
 
     /// Each thread is a worker of its own.
     func run(operations: Int, threads: Int) {
         let group = DispatchGroup()
         for thread in 0..<threads {
+            var hurry = self
+            hurry.worker += ".\(thread)"
             group.enter()
-            Thread.detachNewThread {
-                Hurry(store: store, worker: "\(worker).\(thread)").run(operations: operations)
+            Thread.detachNewThread { [hurry] in
+                hurry.run(operations: operations)
                 group.leave()
             }
         }
@@ -55,7 +59,7 @@ struct Hurry {
                 } value: {
                     value
                 }
-            case 4:
+            case 4 where hasTransactions:
                 note("transaction", key) {
                     try hurried.transaction { try $0.save(value, for: key) }
                 } value: {

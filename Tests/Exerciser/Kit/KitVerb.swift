@@ -2,11 +2,14 @@
 // What another process does with KeychainKit.
 
 import Foundation
+import KeychainEngine
 import KeychainKit
+@_spi(Wrappers) import KeychainSecItem
 import KeychainVault
 
 /// The words behind a verb of KeychainKit: FOLDER DEVICE-KEY [ARGUMENT …]. The vault has the settings of any program.
 struct KitVerb {
+    private let vault: Vault
     private let store: SecretStore
     private let place: [String]
     private let arguments: [String]
@@ -14,7 +17,8 @@ struct KitVerb {
     init(_ words: [String]) throws {
         guard words.count >= 2 else { exit(64) }
         let location = try VaultLocation(folder: words[0], deviceKeyFile: words[1])
-        store = SecretStore(service: "exerciser", store: Vault.at(location))
+        vault = Vault.at(location)
+        store = SecretStore(service: "exerciser", store: vault)
         place = Array(words.prefix(2))
         arguments = Array(words.dropFirst(2))
     }
@@ -63,8 +67,16 @@ struct KitVerb {
         }
     }
 
-    /// WORKER OPERATIONS THREADS
-    func hurry() { Hurry(store: store, worker: arguments[0]).run(operations: number(1), threads: number(2)) }
+    /// WORKER OPERATIONS THREADS vault|functions
+    func hurry() throws {
+        var hurry = Hurry(store: store, worker: arguments[0])
+        if arguments[3] == "functions" {
+            // Add, update and delete one after the other: these functions have no transactions.
+            hurry.store = SecretStore(service: "exerciser", store: SecItemStore(try .over(vault, accessGroups: nil)))
+            hurry.hasTransactions = false
+        }
+        hurry.run(operations: number(1), threads: number(2))
+    }
 
     /// ACCOUNT COUNT
     func observeAnother() async throws {
