@@ -21,6 +21,12 @@ extension Needles {
         case "restore": try vault.restore(from: backup)
         case "accept": guard try !vault.accept().isEmpty else { exit(66) }
         case "unquarantine": guard try vault.restoreQuarantined().map(\.state) == [.opens] else { exit(66) }
+        case "quarantined":
+            let found = try vault.quarantinedItems()
+            guard found.map(\.state) == (unlocksBefore ? [.opens] : [.locked]) else { exit(66) }
+        case "purge": guard try vault.purgeQuarantined() == 1 else { exit(66) }
+        case "examine":
+            guard (problems(of: vault) == "no problem") == (outcome == "ok") else { exit(66) }
         case "repair": guard try vault.repairIndex().addedCount > 0 else { exit(66) }
         default: exit(64)
         }

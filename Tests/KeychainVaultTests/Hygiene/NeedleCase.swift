@@ -119,6 +119,13 @@ struct NeedleRow: Sendable {
             "unquarantine", .says("done", [.quarantinedItem]), error: .says("itemNotFound"),
             timedOut: .says("busy", [.quarantinedItem])),
         NeedleRow(
+            "quarantined", .says("done", [.quarantinedItem]), error: .says("done", [.quarantinedItem, .closed]),
+            timedOut: .waitsForNobody),
+        NeedleRow(
+            "purge", .says("done", [.quarantinedItem]), error: .says("itemNotFound"),
+            timedOut: .says("busy", [.quarantinedItem])),
+        NeedleRow("examine", .done, error: .says("done", [.damagedValue]), timedOut: .waitsForNobody),
+        NeedleRow(
             "repair", .says("done", [.damagedIndex]), error: .says("locked", [.closed, .withoutDeviceKey]),
             timedOut: .says("busy", [.damagedIndex])),
     ]
