@@ -8,7 +8,9 @@ set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 # The tests that inject faults themselves, or run many processes at once.
-readonly suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
+suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
+suites+='|HeadKillTests|TimeoutSwarmTests|FullDiskTests|whoseLockFileIsRemoved'
+readonly suites
 
 # The sections that other commands write.
 readonly others=(Syncing Fuzzing Mutants Simulation Consumers Distributions)

@@ -198,6 +198,35 @@ struct SuiteLog {
             fault: "8 processes increment a counter 500 times each", holds: "the count is 4,000",
             test: "counter_incrementedByEightProcesses_countsEveryStep"),
         Line(
+            fault: "10,000 writers are killed at a random moment",
+            holds: "no vault is taken for an older one, or for one that somebody else changed",
+            test: "writer_killedAtAnyMoment_isNeverTakenForAnOlderVault", prints: "crash runs:"),
+        Line(
+            fault: "8 processes with 250 changes each, all with timeouts of 0.5 to 20 ms",
+            holds: "no change that was refused happens later",
+            test: "eightProcesses_whoseCallsTimeOut_seeNoRefusedChangeLater"),
+        Line(
+            fault: "the same with 6 threads in each of two processes, whose changes are made together",
+            holds: "the same", test: "threadsOfTwoProcesses_whoseCallsTimeOut_seeNoRefusedChangeLater"),
+        Line(
+            fault: "the same in 6 processes, through the functions of Keychain Services", holds: "the same",
+            test: "sixProcesses_whoseItemFunctionsTimeOut_seeNoRefusedChangeLater"),
+        Line(
+            fault: "the lock file is removed again and again while three processes write and one rotates",
+            holds: "nothing is lost", test: "processes_whoseLockFileIsRemovedWhileAnotherRotates_loseNothing"),
+        Line(
+            fault: "a file system without a free byte, 8 deletions", holds: "all of them work",
+            test: "deletions_oneAfterTheOtherOnAFullDisk_allWork"),
+        Line(
+            fault: "a file system without a free byte, deletion of a value of 3 and of 20 MiB",
+            holds: "it works, and the value is overwritten", test: "largeItem_onAFullDisk_isDeletedAndOverwritten"),
+        Line(
+            fault: "a file system without a free byte, deletion of 10,000 items at once", holds: "it works",
+            test: "manyItems_onAFullDisk_areDeleted"),
+        Line(
+            fault: "a file system without a free byte, a change of the keybag", holds: "it works",
+            test: "keybag_onAFullDisk_isChanged"),
+        Line(
             fault: "1,000 reads of a store that never answers", holds: "all time out; nothing leaks",
             test: "thousandReads_ofAStoreThatNeverAnswers_timeOutAndLeakNothing"),
     ]
