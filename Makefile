@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-peers gate lint format docs consumers distributions clean
+.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-peers gate lint format docs consumers distributions nightly clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,13 @@ consumers: ## Build the packages from the READMEs, and packages that depend on t
 distributions: ## Try what was built here in other distributions, as root; installs debootstrap
 	@Scripts/setup.sh test
 	@DISTRIBUTIONS_RECORD=Docs/Evidence.md DISTRIBUTIONS_SKIP='$(FAULT_SUITES)|SwarmTests|NeedleTests' Scripts/check-distributions.sh
+
+# What takes hours. Each part runs even if an earlier one has failed.
+NIGHTLY := fuzz faults mutants sanitize consumers
+
+nightly: ## Run all that takes long: fuzz, faults, mutants, sanitize, consumers. Takes hours; changes Docs/Evidence.md
+	@failed=(); for part in $(NIGHTLY); do $(MAKE) --no-print-directory "$$part" || failed+=("$$part"); done; \
+		(($${#failed[@]} == 0)) || { echo "Failed: $${failed[*]}" >&2; exit 1; }
 
 clean: ## Remove all build products
 	rm -rf .build
