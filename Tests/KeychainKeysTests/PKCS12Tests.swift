@@ -205,6 +205,15 @@ struct PKCS12Tests {
         }
     }
 
+    @Test func rounds_ofTheChecksumAlone_areLimitedBeforeTheyAreMade() throws {
+        let file = try identity().file(passphrase: passphrase, rounds: 7)
+        let wrong = Array("wrong".utf8).withUnsafeBytes { SecretBytes(copying: $0) }
+        #expect(throws: KeyFailure.wrongPassphrase) { try PKCS12(file, passphrase: wrong, limit: 7) }
+        #expect(throws: KeyFailure.limitExceeded("rounds of the key derivation")) {
+            try PKCS12(file, passphrase: wrong, limit: 6)
+        }
+    }
+
     @Test func contents_tooMany_areRefused() throws {
         let bag = DERNode.sequence(.oid([1, 2, 3]), .context(0, .null))
         #expect(try FileBuilder(parts: [FileBuilder.bags(Array(repeating: bag, count: 1000))]).read().keys.isEmpty)

@@ -47,6 +47,7 @@ private struct PKCS12Reading {
         let checksum = try PKCS12Checksum(&reader)
         try reader.finish()
         roundsLeft = limit - checksum.derivation.rounds
+        guard roundsLeft >= 0 else { throw .limitExceeded("rounds of the key derivation") }
         self.passphrase = try checksum.passphrase(PKCS12Passphrase(passphrase), of: content)
     }
 
