@@ -9,8 +9,11 @@ public final class HeldVault: TransactionalStore {
     private let base: TemporaryVault
     private let changes = Changes()
 
-    /// On a loaded machine a call's own timeout may be noticed late, and still before the lock's.
-    public init() throws { base = try TemporaryVault(writerTimeout: .seconds(600)) }
+    /// - Parameter writerTimeout: How long a change waits for the lock. On a loaded machine a call's own deadline may be
+    ///   noticed late, and still before the usual one.
+    public init(writerTimeout: Duration = .seconds(600)) throws {
+        base = try TemporaryVault(writerTimeout: writerTimeout)
+    }
 
     // MARK: - The lock
 
