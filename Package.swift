@@ -261,6 +261,11 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     package.products.removeAll { others.contains($0.name) }
 }
 
+// The fuzz targets, a package of their own, read also what these modules decode. No other package needs such products.
+if Context.environment["KEYCHAIN_FUZZED"] != nil {
+    package.products += ["KeychainKeys", "KeychainSyncCore"].map { .library(name: $0, targets: [$0]) }
+}
+
 // Warnings are errors only when the project checks itself, so that they never break the builds of other packages.
 let isChecked = Context.environment["KEYCHAIN_CHECK"] != nil
 

@@ -15,6 +15,8 @@ let package = Package(
                 .product(name: "KeychainServices", package: "swift-keychain"),
                 .product(name: "KeychainAdoption", package: "swift-keychain"),
                 .product(name: "KeychainKit", package: "swift-keychain"),
+                .product(name: "KeychainKeys", package: "swift-keychain"),
+                .product(name: "KeychainSyncCore", package: "swift-keychain"),
             ],
             path: "Sources/Fuzz",
             // The usual linker trips over what the sanitizer adds.

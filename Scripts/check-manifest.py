@@ -46,7 +46,7 @@ def main():
 
 def manifest(folder, checked):
     """The manifest as SwiftPM reads it. A cached manifest would ignore a changed environment."""
-    environment = {name: value for name, value in os.environ.items() if name not in {"KEYCHAIN_CHECK", "KEYCHAIN_SANITIZED"}}
+    environment = {name: value for name, value in os.environ.items() if name not in {"KEYCHAIN_CHECK", "KEYCHAIN_SANITIZED", "KEYCHAIN_FUZZED"}}
     if checked:
         environment["KEYCHAIN_CHECK"] = "1"
     command = ["swift", "package", "--manifest-cache", "none", "--package-path", str(ROOT / folder), "dump-package"]

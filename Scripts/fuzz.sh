@@ -6,14 +6,14 @@
 #
 #   FUZZ_SECONDS    seconds for each target (default: 60)
 #   FUZZ_TOTAL      seconds for all targets together, instead of FUZZ_SECONDS
-#   FUZZ_RECORD     a document whose section "Fuzzing" is replaced with the table of results
+#   FUZZ_RECORD     a document whose section "Fuzzing" is replaced with the table of results; rows of targets that did not run stay
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
 
 # A separate build of everything. A release build runs several times as many inputs as a debug build.
 readonly build=(
-    swift build --configuration release --package-path Fuzz --scratch-path .build/fuzz --sanitize=address
+    env KEYCHAIN_FUZZED=1 swift build --configuration release --package-path Fuzz --scratch-path .build/fuzz --sanitize=address
     -Xswiftc -sanitize=fuzzer,address -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
 )
 
@@ -34,8 +34,9 @@ main() {
     ((${#targets[@]} > 0)) || { echo "The fuzzer names no targets." >&2; exit 1; }
     if [[ -n ${FUZZ_TOTAL-} ]]; then seconds=$((FUZZ_TOTAL / ${#targets[@]} + 1)); fi
     for target in "${targets[@]}"; do fuzz "$fuzzer" "$target" "$seconds" || failed=1; done
-    table "${targets[@]}"
-    if [[ -n ${FUZZ_RECORD-} ]]; then record "$seconds" "${targets[@]}"; fi
+    heading
+    rows "${targets[@]}"
+    if [[ -n ${FUZZ_RECORD-} ]]; then record "$seconds" "$#" "${targets[@]}"; fi
     return "$failed"
 }
 
@@ -54,8 +55,9 @@ fuzz() { # program, target, seconds
         || { tail -n 60 "$scratch/$2.log"; return 1; }
 }
 
-table() {
-    printf '\n| target | inputs run | edges covered | corpus | findings |\n|---|---|---|---|---|\n'
+heading() { printf '\n| target | inputs run | edges covered | corpus | findings |\n|---|---|---|---|---|\n'; }
+
+rows() {
     local target
     for target in "$@"; do
         printf '| `%s` | %s | %s | %s | %s |\n' "$target" \
@@ -71,13 +73,20 @@ stat_of() { # target, name
 }
 
 # Replaces the section of the document.
-record() { # seconds, targets
-    local file=$FUZZ_RECORD
+record() { # seconds, how many targets were named, targets
+    local file=$FUZZ_RECORD command='make fuzz' kept
     [[ -f $file ]] || printf '# Evidence\n' >"$file"
+    if (($2 > 0)); then command="Scripts/fuzz.sh ${*:3}"; fi
+    # What another run has found of other targets.
+    printf '| `%s` |\n' "${@:3}" >"$scratch/targets"
+    kept=$(Scripts/evidence.py "$file" "Fuzzing" | grep '^| `' | grep -vFf "$scratch/targets" || true)
     {
-        printf '## Fuzzing\n\nWritten by `FUZZ_SECONDS=%s make fuzz` on %s, with the address sanitizer. ' "$1" "$(date -u +%F)"
+        printf '## Fuzzing\n\nWritten by `FUZZ_SECONDS=%s %s` on %s, with the address sanitizer. ' "$1" "$command" "$(date -u +%F)"
+        if [[ -n $kept ]]; then printf 'The other rows are of an earlier run. '; fi
         printf 'Each input is checked against the guarantees of its target (`Fuzz/Sources`), not only for crashes.\n'
-        table "${@:2}"
+        heading
+        if [[ -n $kept ]]; then printf '%s\n' "$kept"; fi
+        rows "${@:3}"
     } >"$scratch/section"
     Scripts/evidence.py "$file" "Fuzzing" "$scratch/section"
 }

@@ -14,6 +14,18 @@ enum FuzzTarget: String, CaseIterable {
     case unlockEntry = "unlock-entry"
     case wrappingKeys = "wrapping-keys"
     case deviceKey = "device-key"
+    // What keys and certificates of other programs are
+    case certificate, pem, pkcs12
+    case privateKey = "private-key"
+    case publicKey = "public-key"
+    case openSSH = "open-ssh"
+    // What lies on a carrier of a ring, and what is stored of it
+    case ringEntry = "ring-entry"
+    case segment, snapshot, joining
+    case ringHead = "ring-head"
+    case keyWrap = "key-wrap"
+    case objectName = "object-name"
+    case replica
     // What callers and users give
     case query, environment, passphrase
     case recoveryKey = "recovery-key"
@@ -53,6 +65,20 @@ enum FuzzTarget: String, CaseIterable {
         case .database: FrozenVault.database(bytes)
         case .rows: FrozenVault.rows(bytes)
         case .backup: Restorations.backup(bytes)
+        case .certificate: Keys.certificate(bytes)
+        case .pem: Keys.pem(bytes)
+        case .pkcs12: Keys.pkcs12(bytes)
+        case .privateKey: Keys.privateKey(bytes)
+        case .publicKey: Keys.publicKey(bytes)
+        case .openSSH: Keys.openSSH(bytes)
+        case .ringEntry: SyncObjects.entry(bytes)
+        case .segment: SyncObjects.segment(bytes)
+        case .snapshot: SyncObjects.snapshot(bytes)
+        case .ringHead: SyncObjects.head(bytes)
+        case .keyWrap: SyncObjects.wrap(bytes)
+        case .joining: SyncObjects.joining(bytes)
+        case .objectName: SyncObjects.name(bytes)
+        case .replica: SyncObjects.stored(bytes)
         case .query: Dictionaries.query(bytes)
         case .environment: GivenText.environment(bytes)
         case .passphrase: GivenText.passphrase(bytes)
