@@ -218,8 +218,9 @@ struct SuiteLog {
             fault: "a file system without a free byte, 8 deletions", holds: "all of them work",
             test: "deletions_oneAfterTheOtherOnAFullDisk_allWork"),
         Line(
-            fault: "a file system without a free byte, deletion of a value of 3 and of 20 MiB",
-            holds: "it works, and the value is overwritten", test: "largeItem_onAFullDisk_isDeletedAndOverwritten"),
+            fault: "a file system without a free byte, deletion of a value within the reserve, and of a larger one",
+            holds: "the first works, the second is refused and nothing happens",
+            test: "itemWithinTheReserve_onAFullDisk_isDeleted_andALargerOneIsRefused"),
         Line(
             fault: "a file system without a free byte, deletion of 10,000 items at once", holds: "it works",
             test: "manyItems_onAFullDisk_areDeleted"),

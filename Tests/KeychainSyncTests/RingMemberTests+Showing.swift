@@ -234,6 +234,28 @@ extension RingMemberTests {
         #expect(try await desktop.member.status().isMember)
     }
 
+    @Test func vaultRestoredFromBeforeNewKeys_isToldToJoinAgainAndKeepsItsItems() async throws {
+        let (laptop, desktop) = try await pair()
+        try laptop.add("a", "1")
+        try await laptop.exchange()
+        let backup = folder.path + "/vault.backup"
+        try laptop.vault.backup(to: backup)
+        try laptop.vault.rotate()
+        try await laptop.exchange()
+        _ = try laptop.vault.restore(from: backup)
+        let error = await #expect(throws: KeychainError.self) { try await laptop.exchange() }
+        #expect(error?.reason == .missingEntitlement)
+        #expect(try laptop.items() == ["a=1"])
+        try laptop.member.forget()
+        try laptop.add("b", "2")
+        let code = try await desktop.member.invite(name: "laptop", for: .seconds(3600))
+        async let joined = laptop.member.join(code, at: place, interval: .milliseconds(5))
+        try await eventually { try await !desktop.exchange().admitted.isEmpty }
+        _ = try await joined
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=1", "b=2"])
+    }
+
     // MARK: - Watching
 
     @Test func watch_thatCannotExchange_doesNotTryWithoutPause() async throws {
