@@ -12,9 +12,11 @@ final class OpenFolder {
     /// The folder that it lies in, and how far below the shared folder that is.
     private let parent: OpenFolder?
     private let depth: Int
+    /// In its parent; the shared folder itself needs none.
+    private let name: String
 
-    private init(_ descriptor: Int32, _ path: String, in parent: OpenFolder? = nil) {
-        (self.descriptor, self.path, self.parent) = (descriptor, path, parent)
+    private init(_ descriptor: Int32, _ path: String, in parent: OpenFolder? = nil, name: String = "") {
+        (self.descriptor, self.path, self.parent, self.name) = (descriptor, path, parent, name)
         depth = parent.map { $0.depth + 1 } ?? 0
     }
 
@@ -31,7 +33,7 @@ final class OpenFolder {
     /// - Returns: `nil` if the folder does not exist.
     func folder(_ name: String) throws(CarrierFailure) -> OpenFolder? {
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if opened >= 0 { return OpenFolder(opened, path + "/" + name, in: self) }
+        if opened >= 0 { return OpenFolder(opened, path + "/" + name, in: self, name: name) }
         // A file or a link in its place is none of ours.
         if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
         throw .system("open", path + "/" + name)
@@ -201,7 +203,7 @@ final class OpenFolder {
     /// Removes the folder of one writer, member or snapshot if nothing is in it. A writer that uses it at the same time makes it again.
     func removeIfEmpty() {
         guard let parent, depth == Self.depthOfFolders else { return }
-        unlinkat(parent.descriptor, (path as NSString).lastPathComponent, AT_REMOVEDIR)
+        unlinkat(parent.descriptor, name, AT_REMOVEDIR)
     }
 
     /// Below the shared folder: `skc1`, the ring, the kind.
