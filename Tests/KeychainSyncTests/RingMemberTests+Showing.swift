@@ -50,7 +50,7 @@ extension RingMemberTests {
     // MARK: - Places that are taken
 
     /// An item of this machine alone, with the primary key of a shared one.
-    private func addUnshared(_ account: String, _ value: String, to machine: Machine) throws {
+    func addUnshared(_ account: String, _ value: String, to machine: Machine) throws {
         var item = Self.item(account)
         (item.accessControl, item.value) = (AccessControl(.whenUnlockedThisDeviceOnly), Data(value.utf8))
         _ = try machine.vault.insert(item, .none)

@@ -14,7 +14,7 @@ import Testing
 
 extension RingMemberTests {
     /// Two machines that have changed one item at the same time, and have exchanged.
-    private func conflict() async throws -> (Machine, Machine) {
+    func conflict() async throws -> (Machine, Machine) {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "0")
         try await laptop.exchange()
@@ -73,6 +73,28 @@ extension RingMemberTests {
         #expect(error?.reason == .itemNotFound)
     }
 
+    @Test func valueWhosePlaceIsTaken_isNotRestoredAndNothingChanges() async throws {
+        let (laptop, desktop) = try await conflict()
+        let lost = try await laptop.member.versions(includingKept: false)[1]
+        try laptop.delete("a")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        try addUnshared("a", "mine", to: laptop)
+        let error = await #expect(throws: KeychainError.self) { try await laptop.member.restore(lost.id) }
+        #expect(error?.reason == .duplicateItem)
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == [])
+        #expect(try await laptop.member.versions(includingKept: true).map(\.id).contains(lost.id))
+    }
+
+    @Test func recordWhoseKeyIsMissing_saysSo() throws {
+        let sample = Sample()
+        let replica = try Replica(keys: sample.keys, log: sample.log, keyring: Keyring(ring: sample.ringKeys))
+        let record = try sample.record("a", counter: 1)
+        #expect(throws: Refusal.noKey) { try replica.item(of: record) }
+    }
+
     @Test func keptVersions_haveALimitAndAnEnd() throws {
         var kept = KeptVersions()
         let sample = Sample()
@@ -116,6 +138,26 @@ extension RingMemberTests {
         }
         #expect(error?.reason == .itemNotFound)
         #expect(try !tablet.vault.isInRing)
+    }
+
+    @Test func ringOfANewerFormat_isToldFromOneWithoutTheRecoveryKey() async throws {
+        let laptop = try await founder(["a": "1"])
+        let text = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        let ring = try #require(try await laptop.member.rings(at: place).first)
+        let carrier = FolderCarrier(folder.path + "/shared", ring: ring)
+        let wraps = try await carrier.list().names.filter { if case .wrap = $0 { true } else { false } }
+        for object in try await carrier.read(Array(wraps)).objects {
+            var bytes = object.bytes
+            bytes[bytes.startIndex + 4] = 200
+            try await carrier.remove([object.name])
+            _ = try await carrier.publish(object.name, bytes)
+        }
+        let tablet = try Machine(folder.path, "tablet")
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await tablet.member.join(recoveryKey: try recoveryKey(text), name: "tablet", at: place)
+        }
+        #expect(error?.reason == .newerFormat)
     }
 
     @Test func recoveryKeyThatWasRemoved_opensNothingAnyMore() async throws {

@@ -78,16 +78,7 @@ struct RingMemberTests {
     }
 
     @Test func item_changedOnBoth_isTheSameOnBothInTheEnd() async throws {
-        let (laptop, desktop) = try await pair()
-        try laptop.add("a", "0")
-        try await laptop.exchange()
-        try await desktop.exchange()
-        try laptop.update("a", "laptop")
-        try desktop.update("a", "desktop")
-        for _ in 0..<2 {
-            try await laptop.exchange()
-            try await desktop.exchange()
-        }
+        let (laptop, desktop) = try await conflict()
         #expect(try laptop.items() == desktop.items())
         #expect(try await laptop.member.status().conflicts == 1)
         #expect(try await laptop.member.status().compareCode == desktop.member.status().compareCode)

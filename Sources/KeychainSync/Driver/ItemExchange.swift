@@ -162,7 +162,13 @@ struct ItemExchange {
     }
 
     private mutating func show(_ record: SealedRecord, _ id: SyncID, _ replica: Replica) throws(KeychainError) {
-        guard let item = replica.item(of: record) else {
+        let item: Item?
+        do { item = try replica.item(of: record) } catch {
+            findings.append(.notOpened(id, error))
+            hidden.insert(id)
+            return
+        }
+        guard let item else {
             findings.append(.notUnderstood(id))
             hidden.insert(id)
             return
@@ -184,8 +190,11 @@ struct ItemExchange {
 
 extension Replica {
     /// The item of a record; `nil` if it must not be shared, or is from a newer version.
-    func item(of record: SealedRecord) -> Item? {
-        guard record.header.kind == .value, var content = try? open(record) else { return nil }
+    ///
+    /// - Throws: Why the record cannot be opened.
+    func item(of record: SealedRecord) throws(Refusal) -> Item? {
+        guard record.header.kind == .value else { return nil }
+        var content = try open(record)
         defer { content.wipe() }
         guard let item = SharedItem.decode(content, accessibility: record.header.accessibility), item.isShared,
             ring.policy.shares(item.accessGroup),

@@ -118,6 +118,7 @@ extension RingMember {
             guard let (name, request) = try joiner.request() else { throw KeychainError.notInvited }
             _ = try await carrier.publishing(name, request)
             let member = try joiner.keys.publicKeys().member
+            var refusal = Refusal.noKey
             while true {
                 let names = try await carrier.listing().names
                 let own = names.filter {
@@ -129,11 +130,11 @@ extension RingMember {
                 let objects = try await carrier.reading(own.sorted())
                 let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
                 let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
-                if !wraps.isEmpty, let opened = try? joiner.finish(wraps: wraps, entries: entries) { return opened }
+                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
                 guard ContinuousClock.now < end else {
                     // The next attempt has other keys, so these keys must not be admitted.
                     try await carrier.removing([name])
-                    throw KeychainError.notLetIn
+                    throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
                 }
                 try await Task.sleep(for: interval)
             }

@@ -33,27 +33,37 @@ extension RingMember {
     /// - Parameters:
     ///   - recoveryKey: The 32 bytes that the text on paper encodes.
     ///   - name: The name of this machine for the others.
-    /// - Throws: `itemNotFound` if no ring in the folder has this recovery key.
+    /// - Throws: `itemNotFound` if no ring in the folder has this recovery key; `newerFormat` or `corrupt` if one has it and cannot be
+    ///   opened.
     package func join(
         recoveryKey: SecretBytes, name: String, at place: CarrierPlace
     ) async throws(KeychainError) -> ExchangeReport {
         try await checkMayEnter()
         let recovery = DeviceKeys(recoveryKey: recoveryKey)
+        // One ring that cannot be opened must not hide another one.
+        var failure = KeychainError.noRingOfKey
         for ring in try await rings(at: place) {
             let carrier = place.carrier(of: ring)
-            guard let opened = try await open(ring, carrier, recovery) else { continue }
+            let opened: OpenedRing
+            switch try await open(ring, carrier, recovery) {
+            case .success(let ring): opened = ring
+            case .failure(.noKey), .failure(.notAMember): continue
+            case .failure(let refusal):
+                failure = KeychainError(exchange: refusal)
+                continue
+            }
             let (replica, effects) = try Self.admitted(opened, by: recovery, name: name)
             for case .write(let name, let bytes) in effects { _ = try await carrier.publishing(name, bytes) }
             try await blocking { [self] () throws(KeychainError) -> Void in try enter(replica, place) }
             return try await exchange(tidying: true)
         }
-        throw .noRingOfKey
+        throw failure
     }
 
-    /// - Returns: `nil` if the key does not open the ring.
+    /// - Returns: `noKey` or `notAMember` if the ring does not have this key.
     private func open(
         _ ring: RingID, _ carrier: any Carrier, _ keys: DeviceKeys
-    ) async throws(KeychainError) -> OpenedRing? {
+    ) async throws(KeychainError) -> Result<OpenedRing, Refusal> {
         let member: MemberID
         do { member = try keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
         let names = try await carrier.listing().names.filter {
@@ -65,8 +75,9 @@ extension RingMember {
         let objects = try await carrier.reading(names.sorted())
         let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
         let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
-        // Another ring of the folder has another recovery key, or none.
-        return try? OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
+        return Result { () throws(Refusal) in
+            try OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
+        }
     }
 
     private static func admitted(

@@ -19,7 +19,7 @@ package struct ItemVersion: Sendable {
 
     /// Eight hexadecimal digits that name it on this machine.
     package let id: String
-    /// The item without its value; `nil` if a newer version has written it.
+    /// The item without its value; `nil` if this version cannot read it, or lacks its key.
     package let item: Item?
     /// The machine that wrote it.
     package let machine: String
@@ -51,29 +51,35 @@ extension RingMember {
     ///
     /// - Parameter id: As ``versions(includingKept:)`` names it.
     /// - Throws: `itemNotFound` if there is none; `duplicateItem` if an item that is not shared has its place; `newerFormat` if
-    ///   this version cannot read it.
+    ///   this version cannot read it; `locked` if its key is missing here; `corrupt`. Then nothing has changed.
     package func restore(_ id: String) async throws(KeychainError) {
         try await blocking { [self] () throws(KeychainError) -> Void in
-            _ = try step(isRetrying: true) { state, now in try state.restore(id, at: now) }
+            var restored: SyncID?
+            _ = try step(isRetrying: true, unless: { restored.map($0.contains) == true ? .placeIsTaken : nil }) {
+                state, now in
+                let (item, changes) = try state.restore(id, at: now)
+                restored = item
+                return [.changed(changes)]
+            }
         }
     }
 }
 
 extension RingState {
     fileprivate func version(_ record: SealedRecord, _ state: ItemVersion.State) -> ItemVersion {
-        var item = replica.item(of: record)
+        var item = (try? replica.item(of: record)) ?? nil
         item?.value = nil
         return ItemVersion(
             id: record.header.dot.shortID, item: item, machine: replica.ring.members[record.author]?.card.name ?? "?",
             time: record.header.time.milliseconds, state: state)
     }
 
-    fileprivate mutating func restore(_ id: String, at now: UInt64) throws -> [Effect] {
+    fileprivate mutating func restore(_ id: String, at now: UInt64) throws -> (SyncID, [ItemChange]) {
         let found =
             replica.items.records.filter { $0.header.dot.shortID == id }
             + kept.all.map(\.record).filter { $0.header.dot.shortID == id }
         guard let record = found.first, found.count == 1 else { throw KeychainError.noVersion(id) }
-        guard let item = replica.item(of: record) else { throw KeychainError.unreadableVersion }
+        guard let item = try replica.item(of: record) else { throw KeychainError.unreadableVersion }
         var content = SharedItem.encode(item)
         defer { content.wipe() }
         let before = replica.items[record.header.item].shown
@@ -82,7 +88,7 @@ extension RingState {
         let changes = try replica.commit([write], at: now)
         // The former value can be restored in turn.
         kept.keep(before.map { [$0] } ?? [], at: now)
-        return [.changed(changes)]
+        return (record.header.item, changes)
     }
 }
 
@@ -101,6 +107,11 @@ extension KeychainError {
         KeychainError(
             .itemNotFound, "No single value has the ID '\(id)'. To list them, run: keychainctl sync history")
     }
+
+    fileprivate static let placeIsTaken = KeychainError(
+        .duplicateItem,
+        "An item of this machine that is not shared has the name of this one. Nothing was restored. Delete or rename that item, and "
+            + "try again.")
 
     fileprivate static let unreadableVersion = KeychainError(
         .newerFormat, "A newer version of swift-keychain has written this value. Update this machine, and try again.")

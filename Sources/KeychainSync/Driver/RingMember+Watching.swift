@@ -25,6 +25,7 @@ extension RingMember {
         // An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave.
         let left = Guarded<OutboxMark?>(nil)
         let observation = try vault.observe { [vault] in
+            // A vault that cannot be read has nothing to send; the next change asks again.
             let mark = try? vault.outboxMark
             if let mark, mark != left.withLock({ $0 }) { signal.yield() }
         }

@@ -46,9 +46,12 @@ package final class RingMember: Sendable {
 
     /// Runs one step. If it throws, nothing has changed.
     ///
-    /// - Parameter isRetrying: Whether items that could not be shown are tried again.
+    /// - Parameters:
+    ///   - isRetrying: Whether items that could not be shown are tried again.
+    ///   - refusal: Is given the items that still cannot be shown; an error ends the step.
     func step(
-        isRetrying: Bool = false, _ body: (inout RingState, UInt64) throws -> [Effect]
+        isRetrying: Bool = false, unless refusal: (Set<SyncID>) -> KeychainError? = { _ in nil },
+        _ body: (inout RingState, UInt64) throws -> [Effect]
     ) throws(KeychainError) -> Step {
         // A write would make a vault.
         guard try vault.isInRing else { throw .notInRing }
@@ -68,6 +71,7 @@ package final class RingMember: Sendable {
             var changes: [ItemChange] = []
             for case .changed(let some) in effects { changes += some }
             try items.apply(changes, new.replica, before: before, isRetrying: isRetrying)
+            if let refusal = refusal(items.hidden) { throw refusal }
             new.hidden = items.hidden
             new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
             var findings = items.findings

@@ -45,6 +45,8 @@ extension Finding {
         case .notUnderstood(let item):
             "An item from another machine (\(item.hex)) is not shown here: a newer version has written it, or it is none that may be "
                 + "shared. Update this machine."
+        case .notOpened(let item, let refusal):
+            "An item from another machine (\(item.hex)) is not shown here: \(refusal.text)."
         case .refused(let name, let refusal):
             "'\(name.text)' in the shared folder is not used: \(refusal.text)."
         }

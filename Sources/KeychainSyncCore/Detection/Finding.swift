@@ -34,6 +34,8 @@ package enum Finding: Hashable, Sendable {
     case placeTaken(SyncID)
     /// An item from another machine is not shown here: this version cannot read it, or it is none that may be shared.
     case notUnderstood(SyncID)
+    /// The shown value of an item cannot be opened, so the item is not shown here.
+    case notOpened(SyncID, Refusal)
     /// Something is not used.
     case refused(ObjectName, Refusal)
 }

@@ -17,12 +17,20 @@ package struct OpenedRing: Sendable {
     ///   - tips: Entries that its log must contain, so that an older state is rejected.
     ///   - wraps: The wraps for this member; others are ignored.
     ///   - entries: The log, sealed.
+    /// - Throws: `noKey` if there is no wrap for this member; `notAMember` if it was removed, or if an expected entry is missing.
     package init(_ ring: RingID, tips: [EntryHash], for keys: DeviceKeys, wraps: [Data], entries: [Data])
         throws(Refusal)
     {
         let member = try keys.publicKeys().member
-        let own = wraps.compactMap { try? KeyWrap($0) }.filter { $0.ring == ring && $0.recipient == member }
-        var failure = Refusal.noKey
+        var (own, failure) = ([KeyWrap](), Refusal.noKey)
+        for bytes in wraps {
+            do {
+                let wrap = try KeyWrap(bytes)
+                if wrap.ring == ring, wrap.recipient == member { own.append(wrap) }
+            } catch {
+                failure = error
+            }
+        }
         for wrap in own {
             do {
                 self = try OpenedRing(ring, tips, keys, member, own, entries, first: wrap)
