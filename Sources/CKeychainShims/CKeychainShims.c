@@ -2,6 +2,7 @@
 // The user's kernel keyring, secret memory and process attributes.
 
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include "CKeychainShims.h"
 
@@ -170,4 +171,16 @@ __attribute__((noinline)) void keychain_scrub_stack(size_t length) {
     for (size_t end = length; end > 0; end = end > 1024 ? end - 1024 : 0) frame[end - 1] = 0;
     memset((void *)frame, 0, length);
     __asm__ volatile("" : : "r"(frame) : "memory");
+}
+
+// In C, since each seal and open calls it: Swift's allocation functions would double its time.
+void keychain_scrub_freed_blocks(size_t size, size_t count) {
+    void *blocks[16];
+    if (count > 16) count = 16;
+    for (size_t index = 0; index < count; index++) {
+        blocks[index] = malloc(size);
+        if (blocks[index]) memset(blocks[index], 0, size);
+        __asm__ volatile("" : : "r"(blocks[index]) : "memory");
+    }
+    for (size_t index = 0; index < count; index++) free(blocks[index]);
 }

@@ -5,8 +5,9 @@ import Crypto
 public import Foundation
 public import SecretMemory
 
-/// Three keys that are derived from the index key, which every writing process has.
-public struct HeadKeys: Sendable {
+/// Three keys that are derived from the index key, which every writing process has. A class, because each write passes them on
+/// several times.
+public final class HeadKeys: Sendable {
     public let vaultID: UUID
     /// Makes the digests that the head sums up.
     public let rows: RowDigests

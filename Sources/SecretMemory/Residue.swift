@@ -36,16 +36,9 @@ public func scrubStack() {
 ///
 /// Does not protect against copies elsewhere; `scrubResidue()` covers more memory and takes longer.
 ///
-/// - Parameter count: How many blocks to overwrite. Above seven, they include blocks that threads share.
+/// - Parameter count: How many blocks to overwrite, at most 16. Above seven, they include blocks that threads share.
 public func scrubFreedBlocks(of size: Int, count: Int) {
-    withUnsafeTemporaryAllocation(of: UnsafeMutableRawBufferPointer.self, capacity: count) { blocks in
-        for index in blocks.indices {
-            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-            wipeMemory(block)
-            blocks.initializeElement(at: index, to: block)
-        }
-        for block in blocks { block.deallocate() }
-    }
+    keychain_scrub_freed_blocks(size, count)
 }
 
 extension String {

@@ -86,4 +86,7 @@ void keychain_scrub_registers(void);
 /// Overwrites this many bytes of the calling thread's stack below the caller.
 void keychain_scrub_stack(size_t length);
 
+/// Allocates blocks of one size, at most 16, overwrites them, and frees them again.
+void keychain_scrub_freed_blocks(size_t size, size_t count);
+
 #endif

@@ -46,13 +46,10 @@ struct Anchor {
         }
     }
 
-    static func bytes(_ mark: HeadMark, _ place: Place, _ keys: HeadKeys) -> Data {
-        let message = message(mark, place)
-        return Data(
-            FieldWriter.bytes(capacity: length) { writer in
-                message.withUnsafeBytes { writer.put($0) }
-                keys.anchorCode(message) { writer.put($0) }
-            })
+    static func bytes(_ mark: HeadMark, _ place: Place, _ keys: HeadKeys) -> [UInt8] {
+        var bytes = message(mark, place)
+        keys.anchorCode(bytes) { bytes.append(contentsOf: $0) }
+        return bytes
     }
 
     /// - Returns: `nil` for bytes that are not a record of this vault.

@@ -43,7 +43,7 @@ final class AnchorStore: Sendable {
     /// Call it under the writer lock after a commit, so that records never become older.
     ///
     /// - Parameter record: Computed only if a record is kept.
-    func write(_ record: @autoclosure () -> Data) {
+    func write(_ record: @autoclosure () -> [UInt8]) {
         guard isFileKept || isKernelKept else { return }
         let record = record()
         if isFileKept { writeFile(record) }
@@ -80,7 +80,7 @@ final class AnchorStore: Sendable {
 
     private var path: String { folder + "/" + place.name }
 
-    private func writeFile(_ record: Data) {
+    private func writeFile(_ record: [UInt8]) {
         file.withLock { file in
             if file.map({ !$0.isLinked }) ?? true { file = AnchorFile(path, in: folder) }
             if file?.write(record) == false { file = nil }
@@ -108,7 +108,7 @@ final class AnchorStore: Sendable {
 
     /// Updates the known key, if it still exists. Finding it by name, and creating a new one, costs several times as
     /// much.
-    private func writeKeyring(_ record: Data) {
+    private func writeKeyring(_ record: [UInt8]) {
         keyring.withLock { keyring in
             guard !keyring.refuses else { return }
             if let key = keyring.key, record.withUnsafeBytes({ KernelKeyring.update(key, with: $0) }) { return }
@@ -147,7 +147,7 @@ private final class AnchorFile: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_nlink == 1
     }
 
-    func write(_ record: Data) -> Bool {
+    func write(_ record: [UInt8]) -> Bool {
         record.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == record.count
     }
 

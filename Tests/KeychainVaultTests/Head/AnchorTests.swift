@@ -99,9 +99,9 @@ struct UnkeptAnchorTests {
         return settings
     }
 
-    private static func unwanted() -> Data {
+    private static func unwanted() -> [UInt8] {
         Issue.record("a record was made that nobody keeps")
-        return Data()
+        return []
     }
 
     @Test func record_whereNoneIsKept_isNotMade() throws {
