@@ -218,9 +218,8 @@ struct SuiteLog {
             fault: "a file system without a free byte, 8 deletions", holds: "all of them work",
             test: "deletions_oneAfterTheOtherOnAFullDisk_allWork"),
         Line(
-            fault: "a file system without a free byte, deletion of a value within the reserve, and of a larger one",
-            holds: "the first works, the second is refused and nothing happens",
-            test: "itemWithinTheReserve_onAFullDisk_isDeleted_andALargerOneIsRefused"),
+            fault: "a file system without a free byte, deletion of items of any size, one after the other",
+            holds: "all of them work", test: "itemOfAnySize_onAFullDisk_isDeleted"),
         Line(
             fault: "a file system without a free byte, deletion of 10,000 items at once", holds: "it works",
             test: "manyItems_onAFullDisk_areDeleted"),

@@ -77,6 +77,8 @@ extension Vault {
             let findings = try commit(.ofHead, session, lock, nil, &transaction) { restored in
                 try restored.keeper.accept(isRestored: true, replacing: head)
             }
+            // Without the space the vault works too, but cannot remove its largest row once the disk is full.
+            _ = try? Reserve(location).cover(rowOf: session.largestRow())
             return findings == nil ? KeychainError(.busy, "Another process changed the vault at the same time.") : nil
         } catch {
             return error

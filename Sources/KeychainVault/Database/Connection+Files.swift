@@ -2,6 +2,7 @@
 // Operations on the files of a database instead of its statements.
 
 import CKeychainSQLite
+import Foundation
 
 extension Connection {
     /// For tests: makes SQLite ask before it prepares a statement.
@@ -19,6 +20,45 @@ extension Connection {
     var databaseFile: UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         return sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK ? file : nil
+    }
+
+    /// Gives the database file the length that it needs once the WAL is moved into it. Otherwise the WAL could fill the disk, so that it
+    /// can neither be moved nor truncated, and each deletion would make it longer.
+    ///
+    /// SQLite ignores what a file has beyond its last page, and cuts it off when it moves the WAL.
+    ///
+    /// - Throws: `SQLITE_FULL` if there is no space.
+    func reserveLength() throws {
+        let needed = (try number(Length.pages) ?? 0) * (try pageSize.get())
+        // Less may be missing: the reserve has room for it.
+        guard needed - reservedLength > Length.piece, let file = databaseFile,
+            let methods = file.pointee.pMethods?.pointee,
+            let size = methods.xFileSize, let control = methods.xFileControl
+        else { return }
+        var present: sqlite3_int64 = 0
+        guard size(file, &present) == SQLITE_OK else { return }
+        if needed - present > Length.piece {
+            // Without a size of the pieces SQLite does not reserve anything.
+            var (length, piece, none) = (needed, Int32(Length.piece), Int32(0))
+            _ = control(file, SQLITE_FCNTL_CHUNK_SIZE, &piece)
+            defer { _ = control(file, SQLITE_FCNTL_CHUNK_SIZE, &none) }
+            guard control(file, SQLITE_FCNTL_SIZE_HINT, &length) == SQLITE_OK else {
+                throw SQLiteFailure(code: hasSpace(for: needed - present) ? SQLITE_IOERR : SQLITE_FULL)
+            }
+        }
+        reservedLength = max(needed, present)
+    }
+
+    /// SQLite reports each failure to reserve space as one of the medium.
+    private func hasSpace(for bytes: Int64) -> Bool {
+        var status = statvfs()
+        guard let name = sqlite3_db_filename(database, "main"), statvfs(name, &status) == 0 else { return true }
+        return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize)) > bytes + Length.piece
+    }
+
+    private enum Length {
+        static let pages = SQL.kept("PRAGMA page_count")
+        static let piece: Int64 = 128 << 10
     }
 
     /// Moves all of the WAL into the database and truncates it.

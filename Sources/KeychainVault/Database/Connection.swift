@@ -43,6 +43,10 @@ package final class Connection {
     private let wait: BusyWait?
     /// See ``findWALIndex()``.
     private(set) lazy var walIndex = findWALIndex()
+    /// In bytes; it does not change.
+    private(set) lazy var pageSize = Result { try number("PRAGMA page_size") ?? 0 }
+    /// A length that the database file had or got; see ``reserveLength()``.
+    var reservedLength: Int64 = 0
     /// What happens when the connection ends; `nil`: as SQLite does it.
     var closing: ClosingRule?
 

@@ -13,6 +13,19 @@ extension ItemTable {
         }
     }
 
+    /// The bytes of a row, without reading them; 0 if there is none.
+    func length(ofRow rowID: Int64) throws -> Int {
+        Int(try connection.number(Statements.length, [.number(rowID)]) ?? 0)
+    }
+
+    /// The bytes of the largest row, also of quarantined ones. Looks at each row.
+    func largestLength() throws -> Int {
+        try ["item", "quarantine"].reduce(0) { length, table in
+            let found = try connection.number("SELECT max(length(metadata) + coalesce(length(value), 0)) FROM \(table)")
+            return max(length, Int(found ?? 0))
+        }
+    }
+
     /// How many rows are sealed under each key, according to their columns.
     func keyUse() throws -> KeyUse {
         KeyUse(items: try counts(in: "item"), quarantined: try counts(in: "quarantine"))

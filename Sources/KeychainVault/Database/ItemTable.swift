@@ -91,6 +91,7 @@ struct ItemTable {
         static let shortCountOfMajor = SQL.kept("SELECT count(*) FROM (SELECT 1 FROM item WHERE major = ? LIMIT 256)")
         static let shortCountOfLookup = SQL.kept(
             "SELECT count(*) FROM (SELECT 1 FROM lookup WHERE digest = ? LIMIT 256)")
+        static let length = SQL.kept("SELECT length(metadata) + coalesce(length(value), 0) FROM item WHERE id = ?")
         static let highestRowID = SQL.kept(
             "SELECT max(coalesce((SELECT max(id) FROM item), 0), coalesce((SELECT max(id) FROM quarantine), 0))")
 

@@ -12,8 +12,12 @@ struct Reserve {
     /// keybag with eight protectors about 80 KiB.
     static let size = 1 << 20
     private static let smallest = 1 << 16
+    /// The same for any removal, and what the database file may lack for the WAL (``Connection/reserveLength()``).
+    private static let smallRemoval = (160 + 2 * 128) << 10
     private let path: String
     private let folder: String
+    /// Its size when this value freed it.
+    private var freed: Int?
 
     init(_ location: VaultLocation) { self.init(folder: location.folder) }
 
@@ -25,19 +29,99 @@ struct Reserve {
     /// Frees the space.
     ///
     /// - Returns: `false` if there was none.
-    func giveUp() -> Bool { size != nil && unlink(path) == 0 }
+    mutating func giveUp() -> Bool {
+        guard let size, unlink(path) == 0 else { return false }
+        freed = max(size, freed ?? 0)
+        return true
+    }
 
-    /// Creates the file, or enlarges one that is too small, as far as there is space. The vault also works without it.
-    func restore() {
-        if size == Self.size { return }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
+    /// The size with which a row of so many bytes can be removed: its pages are overwritten in the WAL.
+    static func size(forRowOf bytes: Int) -> Int {
+        let exact = bytes + bytes / 32 + smallRemoval
+        return max(size, (exact + smallest - 1) / smallest * smallest)
+    }
+
+    /// Whether it is larger than all vaults need.
+    var isEnlarged: Bool { (size ?? 0) > Self.size }
+
+    /// Enlarges the file for a row of so many bytes, in the transaction that stores it. Otherwise the row could not be removed once the
+    /// disk is full.
+    ///
+    /// - Returns: The former size if it was enlarged.
+    /// - Throws: `diskFull`; then it has its former size.
+    func cover(rowOf bytes: Int) throws(KeychainError) -> Int? {
+        let (wanted, former) = (Self.size(forRowOf: bytes), size ?? 0)
+        guard wanted > former, let descriptor = opened() else { return nil }
         defer { close(descriptor) }
+        let code = Self.allocate(wanted, descriptor)
+        if code == 0 { return former }
+        shrink(to: former)
+        guard Self.isFull(code) else { return nil }
+        throw KeychainError(
+            .diskFull,
+            "The disk of '\(folder)' has no space left for a value of this size and for removing it later; nothing was changed. Free "
+                + "some and try again.")
+    }
+
+    /// Undoes ``cover(rowOf:)``.
+    func shrink(to former: Int) {
+        if former == 0 { unlink(path) } else { truncate(path, off_t(former)) }
+    }
+
+    /// Creates the file, completes it as far as there is space, or frees what is no longer needed. The vault also works without it.
+    ///
+    /// - Parameters:
+    ///   - removed: The bytes of the largest row that was removed.
+    ///   - largest: Finds the bytes of the largest row. It is called only if they decide.
+    func restore(removed: Int = 0, largest: () -> Int = { 0 }) {
+        let present = size ?? 0
+        if Self.isComplete(present), present == Self.size || Self.size(forRowOf: removed) < present { return }
+        let wanted = wantedSize(present, removed, largest)
+        guard wanted >= present else { return shrink(to: wanted) }
+        guard wanted > present, let descriptor = opened() else { return }
+        defer { close(descriptor) }
+        if Self.allocate(wanted, descriptor) != 0 { allocatePart(of: wanted, descriptor, present) }
+        if size == 0 { unlink(path) }
+    }
+
+    /// As large as there is space for. A size that is no multiple of 64 KiB tells the next writes to try again.
+    private func allocatePart(of wanted: Int, _ descriptor: Int32, _ present: Int) {
+        ftruncate(descriptor, off_t(present))
+        var part = min(wanted, present + space) / Self.smallest * Self.smallest
+        while part > present, Self.allocate(part, descriptor) != 0 { part -= max(Self.smallest, part / 16) }
+        ftruncate(descriptor, off_t(max(present, part - 1)))
+    }
+
+    private static func isComplete(_ size: Int) -> Bool { size >= Self.size && size.isMultiple(of: smallest) }
+
+    /// Finding the largest row takes long in a large vault, so it is not done while there is no space anyway.
+    private func wantedSize(_ present: Int, _ removed: Int, _ largest: () -> Int) -> Int {
+        if let freed, Self.isComplete(freed), Self.size(forRowOf: removed) < freed { return freed }
+        if removed > 0 || space > Self.smallest { return Self.size(forRowOf: largest()) }
+        return max(Self.size, freed ?? present)
+    }
+
+    /// The free bytes of the disk.
+    private var space: Int {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return 0 }
+        return Int(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+
+    private func opened() -> Int32? {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
         // A strict umask would leave a file that its owner cannot open.
         fchmod(descriptor, 0o600)
-        var wanted = Self.size
-        while wanted >= Self.smallest, posix_fallocate(descriptor, 0, off_t(wanted)) != 0 { wanted /= 2 }
-        if size == 0 { unlink(path) }
+        return descriptor
+    }
+
+    private static func allocate(_ bytes: Int, _ descriptor: Int32) -> Int32 {
+        while true {
+            let code = posix_fallocate(descriptor, 0, off_t(bytes))
+            if code != EINTR { return code }
+        }
     }
 
     /// Whether an operation failed because of missing space. If not even an empty file can be created, SQLite only

@@ -69,26 +69,33 @@ extension Vault {
 
     private func moveRows(_ authority: Authority, _ progress: (Int) -> Void) throws(KeychainError) {
         // The vault uses no numbers below 1, but an attacker may have written such rows.
-        var first = Int64.min
-        while let step = try rotateBatch(from: first, authority) {
-            if step.moved > 0 { progress(step.moved) }
-            guard step.last < .max else { return }
-            first = step.last + 1
+        var (first, plan, limit) = (Int64.min, WritePlan(), settings.rotationBatch)
+        while true {
+            do throws(KeychainError) {
+                guard let step = try rotateBatch(plan, from: first, limit, authority) else { return }
+                if step.moved > 0 { progress(step.moved) }
+                guard step.last < .max else { return }
+                first = step.last + 1
+            } catch {
+                // On a full disk it may use the reserve, which has space for each row.
+                guard error.reason == .diskFull, !plan.isRemoval || limit > 1 else { throw error }
+                if plan.isRemoval { limit /= 2 } else { plan = .removal }
+            }
         }
     }
 
     /// - Returns: `nil` if no row from `rowID` on needs it.
     private func rotateBatch(
-        from rowID: Int64, _ authority: Authority
+        _ plan: WritePlan, from rowID: Int64, _ limit: Int, _ authority: Authority
     ) throws(KeychainError) -> (last: Int64, moved: Int)? {
-        try write { transaction in
+        try write(plan) { transaction in
             let (session, content) = (transaction.session, transaction.content)
             let keybag = try session.keybags(vouchedForBy: authority).authentic
             let keys = try ClassKeys(keybag, authority)
             session.knownHead.learn(keys.head)
             let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), content.table)
             let rows = try table.rows(
-                sealedOtherwiseThan: keybag.rotatingGenerations(authority), from: rowID, limit: settings.rotationBatch)
+                sealedOtherwiseThan: keybag.rotatingGenerations(authority), from: rowID, limit: limit)
             let moved = try rows.filter { try Self.rotate($0, sealer, content.items) }.count
             return rows.last.map { ($0.rowID, moved) }
         }
@@ -122,7 +129,7 @@ extension Vault {
     /// transaction that drops the keys, so that no row can lose its key.
     private func finishRotation(_ authority: Authority) throws(KeychainError) -> RotationEnd {
         var hasDropped = false
-        let end = try write { transaction in
+        let end = try write(.removal) { transaction in
             let (session, content) = (transaction.session, transaction.content)
             let keybag = try session.keybags(vouchedForBy: authority).authentic
             session.knownHead.learn(try ClassKeys(keybag, authority).head)

@@ -27,6 +27,8 @@ final class HeadKeeper {
     private var start: WALHeader?
     /// Whether the transaction makes or removes tables.
     var changesFormat = false
+    /// The size of the reserve before this transaction enlarged it.
+    private(set) var formerReserve: Int?
 
     /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.
     init(_ session: Session, _ connection: Connection) {
@@ -110,6 +112,15 @@ final class HeadKeeper {
                 [.older(changes: known.head.sequence &- head.sequence)], session.location)
         }
         return head
+    }
+
+    /// Reserves the space in which a stored row can be removed.
+    ///
+    /// - Throws: `diskFull`.
+    func reserveRemoval(ofRowOf bytes: Int) throws(KeychainError) {
+        guard Reserve.size(forRowOf: bytes) > Reserve.size else { return }
+        let former = try Reserve(session.location).cover(rowOf: bytes)
+        formerReserve = formerReserve ?? former
     }
 
     /// Writes the head, and upgrades a vault of an older format. Call it directly before the commit.

@@ -213,6 +213,11 @@ final class Session: Sendable {
         }
     }
 
+    /// The bytes of the largest row; 0 if it cannot be read.
+    func largestRow() -> Int {
+        (try? writingConnection().use { try ItemTable($0).largestLength() }) ?? 0
+    }
+
     /// After an error of the medium, the cached state of the connection is not reliable.
     func dropWritingConnection() {
         writer.withLock { $0 = nil }

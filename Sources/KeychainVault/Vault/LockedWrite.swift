@@ -38,7 +38,7 @@ struct LockedWrite {
             if session.isOfFormerFormat || session.isFrozen || keeper.changesFormat { vault.dropSession() }
             return result
         } catch {
-            cleanUp(connection, truncation, after: error)
+            cleanUp(connection, keeper, truncation, after: error)
             throw error
         }
     }
@@ -80,6 +80,7 @@ struct LockedWrite {
         let keeper = transaction.keeper
         // The head covers the whole change, so it is written last.
         try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
+        if !plan.isRemoval, !transaction.hasOnlyRemoved { try connection.reserveLength() }
         PausePoint.beforeCommit.reached()
         try plan.gate?.enter()
         try connection.commit(path)
@@ -88,12 +89,16 @@ struct LockedWrite {
         group?.committed()
     }
 
-    private func cleanUp(_ connection: Connection, _ truncation: WALTruncation?, after error: any Error) {
+    private func cleanUp(
+        _ connection: Connection, _ keeper: HeadKeeper, _ truncation: WALTruncation?, after error: any Error
+    ) {
         // After some errors SQLite has already rolled back.
         try? connection.rollBack()
         group?.ended(error, path)
         // It would keep the database locked.
         if connection.isInTransaction { session.dropWritingConnection() }
-        if error as? KeychainError != .unknownOutcome(path) { truncation?.withdraw() }
+        guard error as? KeychainError != .unknownOutcome(path) else { return }
+        truncation?.withdraw()
+        if let former = keeper.formerReserve { Reserve(session.location).shrink(to: former) }
     }
 }

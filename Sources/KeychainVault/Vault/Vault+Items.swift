@@ -81,7 +81,7 @@ extension Vault {
         }
     }
 
-    /// The reserve is too small for the whole deletion: several transactions, each with as many items as there is space for.
+    /// The reserve is too small for the whole deletion, but covers each row: several transactions, each with as many items as there is space for.
     private func deleteInParts(
         _ selection: Selection, _ authorization: Authorization, after failure: KeychainError
     ) throws(KeychainError) -> Int {

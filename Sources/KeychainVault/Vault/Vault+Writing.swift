@@ -95,19 +95,19 @@ extension Vault {
     ) throws(KeychainError) -> Attempt<Result> {
         let lock = try lockForWriting(wait)
         defer { lock.release() }
-        let reserve = Reserve(location)
+        var reserve = Reserve(location)
         var (plan, group, transaction) = (plan, group, VaultTransaction?.none)
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
                 let session = try openOrCreateSession(lock)
                 if let result = try commit(plan, session, lock, group, &transaction, body) {
-                    reserve.restore()
+                    reserve.restore(removed: transaction?.largestRemoved ?? 0, largest: session.largestRow)
                     return .done(result)
                 }
                 try close()
             } catch {
-                guard let requirement = try prepareRetry(after: error, of: transaction, reserve, &plan, &group) else {
+                guard let requirement = try prepareRetry(after: error, of: transaction, &reserve, &plan, &group) else {
                     continue
                 }
                 return requirement.attempt()
@@ -123,7 +123,8 @@ extension Vault {
     ///   of one.
     /// - Throws: The error, if another attempt would fail as well.
     private func prepareRetry(
-        after error: KeychainError, of transaction: VaultTransaction?, _ reserve: Reserve, _ plan: inout WritePlan,
+        after error: KeychainError, of transaction: VaultTransaction?, _ reserve: inout Reserve,
+        _ plan: inout WritePlan,
         _ group: inout WriteQueue.Group?
     ) throws(KeychainError) -> UnmetRequirement? {
         // A change that may have happened is neither reported as undone nor tried again.

@@ -13,6 +13,9 @@ final class VaultTransaction: ItemOperations {
     var content: WriteTransaction { keeper.transaction }
     /// Whether the WAL must be truncated after commit because items were removed.
     var hasRemoved = false
+    /// The bytes of the largest removed row, if the reserve is larger than all vaults need.
+    private(set) var largestRemoved = 0
+    private lazy var isReserveEnlarged = Reserve(session.location).isEnlarged
     private var hasStored = false
     /// Whether it needs hardly any space.
     var hasOnlyRemoved: Bool { hasRemoved && !hasStored }
@@ -162,17 +165,25 @@ final class VaultTransaction: ItemOperations {
         try search.run(table, limit: limit == .max ? nil : limit)
         for stored in search.found.items {
             let rowID = sealer.rowID(of: stored.id)
+            try noteRemoval(rowID)
             try items.delete(rowID, lookups: sealer.digests.lookups(stored.item))
             if stored.item.isShared { try outgoing?.removed(rowID) }
         }
         let locked = search.locked.prefix(limit - search.found.items.count)
-        for rowID in locked { try items.deleteClosed(rowID) }
+        for rowID in locked {
+            try noteRemoval(rowID)
+            try items.deleteClosed(rowID)
+        }
         // Rows that cannot be opened here are kept, so that they can be restored once the key is available.
         let left = limit - search.found.items.count - locked.count
         let closed = (search.damagedByKey + search.ofAnotherDevice).prefix(left)
         for rowID in closed { try items.quarantine(rowID, at: Date()) }
         for rowID in locked + closed { try outgoing?.removed(rowID) }
         return (search.found.items.count + locked.count + closed.count, search.found.failure)
+    }
+
+    private func noteRemoval(_ rowID: Int64) throws {
+        if isReserveEnlarged { largestRemoved = max(largestRemoved, try table.length(ofRow: rowID)) }
     }
 
     /// Writes a row whose primary key may be taken. If the row that holds the key does not open, it is moved to the
@@ -194,6 +205,7 @@ final class VaultTransaction: ItemOperations {
     }
 
     private func write(_ row: SealedRow, _ item: Item, over previous: Item?) throws {
+        try keeper.reserveRemoval(ofRowOf: row.metadata.count + (row.value?.count ?? 0))
         let digests = try sealer().digests
         if let previous {
             try items.replace(row, lookups: digests.lookups(item), previous: digests.lookups(previous))

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The size of the space that is kept for removals; see FullDiskTests for what happens on a full disk.
+
+import Foundation
+import KeychainEngine
+import KeychainTestSupport
+import Testing
+
+@testable import KeychainVault
+
+struct ReserveTests {
+    private static func size(_ vault: TestVault) throws -> Int {
+        let path = vault.location.folder + "/" + VaultLocation.reserveName
+        return try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    private static func large(_ account: String) -> Query {
+        .genericPassword("reserve", account, value: String(repeating: "x", count: 2_000_000))
+    }
+
+    @Test func valueThatIsRolledBack_leavesTheReserveAsItWas() throws {
+        let test = try TestVault()
+        _ = try test.engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
+            try requests.add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
+        }
+        #expect(throws: KeychainError.self) {
+            try test.engine.transaction(as: Query(.genericPassword)) { (requests) throws(KeychainError) in
+                try requests.add(Self.large("large"), accessGroups: .unrestricted)
+                throw KeychainError(.cancelled, "The user has changed their mind.")
+            }
+        }
+        #expect(try Self.size(test) == Reserve.size)
+    }
+
+    @Test func vaultRestoredFromABackup_reservesWhatItsLargestValueNeeds() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(Self.large("large"), accessGroups: .unrestricted)
+        let enlarged = try Self.size(test)
+        #expect(enlarged > 2_000_000)
+        let backup = test.location.folder + ".backup"
+        try test.vault.backup(to: backup)
+        defer { unlink(backup) }
+        try test.engine.delete(Query(.genericPassword), accessGroups: .unrestricted)
+        #expect(try Self.size(test) == Reserve.size)
+        try test.vault.restore(from: backup)
+        #expect(try Self.size(test) == enlarged)
+    }
+
+    @Test func reserveThatWasLost_isMadeAgainInTheSizeOfTheLargestValue() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(Self.large("large"), accessGroups: .unrestricted)
+        let enlarged = try Self.size(test)
+        unlink(test.location.folder + "/" + VaultLocation.reserveName)
+        _ = try test.engine.add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
+        #expect(try Self.size(test) == enlarged)
+    }
+}
