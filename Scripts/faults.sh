@@ -40,11 +40,14 @@ FAULTS_REVISION=$revision "$(Scripts/build.sh core --show-bin-path)/fault-harnes
 put_back
 
 "$(Scripts/build.sh core --show-bin-path)/fault-harness" exchange 1 2>&1 | tee "$log.exchange"
+"$(Scripts/build.sh core --show-bin-path)/fault-harness" exchange-cuts 60 2>&1 | tee "$log.cuts"
 {
-    printf '## Syncing\n\nWritten by `make faults` at %s: %s. ' "$revision" "$(grep '^points ' "$log.exchange")"
+    printf '## Syncing\n\nWritten by `make faults` at %s: faults: %s; power cuts: %s. ' "$revision" \
+        "$(grep '^points ' "$log.exchange")" "$(grep '^points ' "$log.cuts")"
     printf 'Two machines exchange items over a folder. One of them is killed, or a call of it fails, at each call that it makes; '
+    printf 'or loses its power at a random moment, with any part of what it had not synced of its vault and of the folder; '
     printf 'afterwards both must have the same, with every change in it.\n\n| fault | points |\n|---|---:|\n'
-    sed -nE 's/^(kill|EIO|ENOSPC|short): ([0-9]+)$/| \1 | \2 |/p' "$log.exchange"
+    sed -nE 's/^(kill|EIO|ENOSPC|short|power cut, .*): ([0-9]+)$/| \1 | \2 |/p' "$log.exchange" "$log.cuts"
 } >"$log.section"
 Scripts/evidence.py Docs/Evidence.md Syncing "$log.section"
 ((passed)) || { echo "Tests of the suites with faults have failed; see the log above." >&2; exit 1; }

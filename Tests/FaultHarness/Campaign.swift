@@ -59,7 +59,8 @@ struct Campaign {
                 // Counted on from one operation to the next, so that a sample has other calls in each.
                 for (index, kind) in calls.enumerated() where fault.kinds & kind != 0 {
                     number += 1
-                    guard number % (stride * fault.every) == 0 else { continue }
+                    let every = fault.action == FAULT_KILL.signed ? 1 : fault.every * operation.every
+                    guard number % (stride * every) == 0 else { continue }
                     try run(Point(operation: operation, fault: fault, call: index + 1), into: &tally)
                 }
             }

@@ -30,8 +30,21 @@ struct Check {
         try finishRotation(vault, state)
         try checkItems(vault, state, "after a rotation was finished")
         try writeAndRead(state)
+        try checkRing(vault, state)
         if let problem = try self.problem() { throw Violation("the examination at the end: \(problem)") }
         if let backup = found.backup { try restore(backup, state) }
+    }
+
+    /// Everything that waits is sent, and nothing else.
+    private func checkRing(_ vault: Vault, _ state: VaultState) throws {
+        guard state.outbox != nil else { return }
+        let ring = Ring(place: place)
+        let outbox = try said("its outbox", { try ring.outbox(vault) })
+        guard outbox == state.outbox else { throw Violation("at last there are unsent \(outbox?.sorted() ?? [])") }
+        let shared = state.items.filter { $0.key.hasPrefix("shared-") }
+        let isRestored = state.kept != nil || state.head == .mayBeOlder
+        try ring.check(
+            isRestored ? nil : shared.merging(Ring.arriving) { $1 }, unlocking: state.person)
     }
 
     /// The same for a vault that has lost a file: it may lack items, or refuse to be used, and shows nothing that never was.
@@ -46,6 +59,7 @@ struct Check {
                 guard known.isSuperset(of: items.map { "\($0) \($1)" }) else {
                     throw Violation("items that never were: \(items.keys.sorted())")
                 }
+                try checkOutboxOfMaimed(vault)
             }
             let status = try vault.status()
             let quarantined = allowed.map(\.quarantined).max() ?? 0
@@ -55,6 +69,12 @@ struct Check {
         } catch is KeychainError {
             // Refused, with a reason.
         }
+    }
+
+    private func checkOutboxOfMaimed(_ vault: Vault) throws {
+        let outbox = try Ring(place: place).outbox(vault) ?? []
+        let known = allowed.reduce(into: Set<String>()) { $0.formUnion($1.outbox ?? []) }
+        guard known.isSuperset(of: outbox) else { throw Violation("unsent that never were: \(outbox.sorted())") }
     }
 
     /// Unlocking counts for the process, which will look at other copies of this vault.
@@ -100,6 +120,7 @@ struct Check {
         guard done.isAccepted else { throw Violation("the restored vault was not accepted") }
         guard try Items.all(vault) == backup else { throw Violation("the restored vault is not the backup") }
         if let problem = try problem() { throw Violation("the examination after restoring: \(problem)") }
+        if state?.outbox != nil { try Ring(place: place).check(nil, unlocking: state?.person) }
     }
 
     private func checkCounts(_ vault: Vault) throws {

@@ -13,6 +13,8 @@ import KeychainVault
 ///     fault-harness cuts COUNT [OPERATION]       so many power cuts in each operation
 ///     fault-harness cut OPERATION/SEED           one
 ///     fault-harness exchange STRIDE              an exchange between two machines, with a fault at every so many calls
+///     fault-harness exchange-cuts COUNT [SCENARIO]   so many power cuts in each scenario of an exchange
+///     fault-harness exchange-cut SCENARIO/SEED   one
 ///     fault-harness schedules LIMIT [SCENARIO]   at most about so many orders in which processes run
 ///     fault-harness schedule SCENARIO/FIRST/SWITCHES   one
 ///
@@ -34,6 +36,10 @@ struct Command {
         case ("exchange", 2): try exchange()
         case ("exchange-once", 5):
             try Exchanging(arguments[1]).once(arguments[2], at: arguments[3], error: arguments[4])
+        case ("exchange-cuts", 2...3): try exchangeCuts()
+        case ("exchange-cut", 2): try exchangeCut()
+        case ("exchange-prepared", 2): try ExchangeCuts.prepare(arguments[1])
+        case ("exchange-recorded", 4): try ExchangeCuts.perform(arguments[2], arguments[1], arguments[3])
         case ("perform", 1): Performer().run()
         case ("prepare", 3): try prepare()
         case ("subject", 5...6): try subject()
@@ -86,6 +92,32 @@ struct Command {
         print("points \(points) violations \(violations.count)")
         for violation in violations { print(violation) }
         guard violations.isEmpty else { throw HarnessError("\(violations.count) violations") }
+    }
+
+    private func exchangeCuts() throws {
+        guard let count = Int(arguments[1]), count > 0 else { throw HarnessError("the count is a positive number") }
+        let scenarios = try arguments.count > 2 ? [exchangeScenario(arguments[2])] : ExchangeScenario.all
+        let scratch = try Scratch("exchange-cuts")
+        var tally = Tally()
+        try ExchangeCuts(scratch.path).run(scenarios, perScenario: count, into: &tally)
+        try end(tally)
+    }
+
+    private func exchangeCut() throws {
+        let words = arguments[1].split(separator: "/").map(String.init)
+        guard words.count == 2, let seed = UInt64(words[1]) else { throw HarnessError("a cut is SCENARIO/SEED") }
+        let scratch = try Scratch("exchange-cuts")
+        var tally = Tally()
+        let cuts = ExchangeCuts(scratch.path)
+        try cuts.cut(cuts.record(exchangeScenario(words[0])), seed, into: &tally)
+        try end(tally)
+    }
+
+    private func exchangeScenario(_ name: String) throws -> ExchangeScenario {
+        guard let scenario = ExchangeScenario.all.first(where: { $0.name == name }) else {
+            throw HarnessError("there is no exchange '\(name)'")
+        }
+        return scenario
     }
 
     private func cuts() throws {

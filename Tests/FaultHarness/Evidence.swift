@@ -30,13 +30,16 @@ struct Evidence {
             ## Faults
 
             A process performs an operation on a copy of a prepared vault. One fault is injected at its n-th system \
-            call, for every n (for some faults every second to sixth n). Then another process examines the vault. \
+            call, for every n (for some faults every second to sixth n, and in a ring fewer, except for kills). Then \
+            another process examines the vault. \
             The vault must open with the old secret or the new one. Acknowledged changes must be there, and at most \
             the next step in addition. Nothing may be damaged or in quarantine, the examination must find no \
             problem, an interrupted rotation must be able to finish, and the vault must be writable. A restore must \
             leave the old vault or the restored one, and keep a complete copy of what it replaced. If the process \
             ended before it accepted the restored vault, changes are refused until `accept`. A backup must be the \
-            old one or the new one, and restorable.
+            old one or the new one, and restorable. In a ring, every acknowledged change of a shared item must wait to \
+            be sent, or have been sent, and no other; another machine of the ring must then get the same items, and the \
+            head must fit.
 
             Each cell holds the number of points that were tried. Violations, if there are any, follow in \
             parentheses.

@@ -10,7 +10,7 @@ import SecretMemory
 
 /// After each fault, a few exchanges without faults must make both machines equal, with every acknowledged change in it.
 struct Exchanging {
-    private let root: String
+    let root: String
 
     init(_ root: String) { self.root = root }
 
@@ -19,9 +19,9 @@ struct Exchanging {
     ]
 
     /// What both have in the end: `b` was changed by the other machine, `c` deleted by this one, `d` and `e` added.
-    private static let expected = ["a=1", "b=3", "d=4", "e=5"]
+    static let expected = ["a": "1", "b": "3", "d": "4", "e": "5"]
 
-    private func vault(_ name: String) throws -> Vault {
+    func vault(_ name: String) throws -> Vault {
         let place = try VaultLocation(
             folder: "\(root)/\(name)/vault", deviceKeyFile: "\(root)/\(name)/config/device.key")
         return Vault(place)
@@ -48,7 +48,7 @@ struct Exchanging {
                 default: violations.append("\(point): ended with \(end)")
                 }
                 do {
-                    if let problem = try problem() { violations.append("\(point): \(problem)") }
+                    if let problem = try problem([Self.expected]) { violations.append("\(point): \(problem)") }
                 } catch {
                     violations.append("\(point): \(error)")
                 }
@@ -73,69 +73,79 @@ struct Exchanging {
         }
     }
 
-    private func prepare() throws {
+    /// The two machines have exchanged, and each has changed something that the other one does not have yet.
+    func prepare() throws {
         let (laptop, desktop) = (try vault("laptop"), try vault("desktop"))
         let (first, second) = (RingMember(laptop), RingMember(desktop))
-        try wait { [root] in
-            _ = try await first.found(name: "laptop", at: .folder(root + "/shared"))
-            let code = try await first.invite(name: "desktop", for: .seconds(3600))
-            async let joined = second.join(code, at: .folder(root + "/shared"), interval: .milliseconds(5))
-            for _ in 0..<10_000 {
-                guard try await first.exchange().admitted.isEmpty else { break }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            _ = try await joined
+        try waiting { [root] in
+            let place = CarrierPlace.folder(root + "/shared")
+            _ = try await first.found(name: "laptop", at: place)
+            try await first.admit(second, "desktop", at: place)
         }
         for (account, value) in [("a", "1"), ("b", "2"), ("c", "2")] { try add(account, value, laptop) }
-        try wait {
+        try waiting {
             for member in [first, second, first] { _ = try await member.exchange() }
         }
         try Engine(store: desktop).update(
             query("b"), with: Changes(value: Data("3".utf8)), accessGroups: .unrestricted)
         try add("d", "4", desktop)
-        try wait { _ = try await second.exchange() }
+        try waiting { _ = try await second.exchange() }
         try add("e", "5", laptop)
         try Engine(store: laptop).delete(query("c"), accessGroups: .unrestricted)
     }
 
-    private func query(_ account: String) -> Query {
+    func query(_ account: String) -> Query {
         Query(.genericPassword, [.service: .string("s"), .account: .string(account), .synchronizable: .bool(true)])
     }
 
-    private func add(_ account: String, _ value: String, _ vault: Vault) throws {
+    func add(_ account: String, _ value: String, _ vault: Vault) throws {
         var query = query(account)
         query.value = Data(value.utf8)
         _ = try Engine(store: vault).add(query, accessGroups: .unrestricted)
     }
 
+    /// - Parameters:
+    ///   - allowed: What both machines may have in the end.
+    ///   - machines: Which machines the ring may have in the end; `nil`: any.
     /// - Returns: What is wrong; `nil` if nothing is.
-    private func problem() throws -> String? {
+    func problem(_ allowed: [[String: String]], machines: [Set<String>]? = nil) throws -> String? {
         let (laptop, desktop) = (try vault("laptop"), try vault("desktop"))
         for vault in [laptop, desktop] {
             let findings = try vault.headFindings(wholeVault: true)
             guard findings == [] else { return "the head differs: \(String(describing: findings))" }
         }
         let (first, second) = (RingMember(laptop), RingMember(desktop))
-        let codes = Guarded<[String]>([])
-        try wait {
+        let ends = Guarded<[RingStatus]>([])
+        try waiting {
             for member in [second, first, second, first] { _ = try await member.exchange() }
             let states = [try await first.status(), try await second.status()]
-            codes.withLock { $0 = states.map { "\($0.compareCode) \($0.pending)" } }
+            ends.withLock { $0 = states }
         }
+        let (own, others) = (try items(laptop), try items(desktop))
+        guard own == others, allowed.contains(own) else { return "items are \(own), and \(others)" }
         for vault in [laptop, desktop] {
-            let items = try items(vault)
-            guard items == Self.expected else { return "items are \(items)" }
+            let findings = try vault.headFindings(wholeVault: true)
+            guard findings == [] else { return "the head differs in the end: \(String(describing: findings))" }
         }
-        let ends = codes.withLock { $0 }
-        return Set(ends).count == 1 && ends[0].hasSuffix(" 0") ? nil : "states are \(ends)"
+        return Self.difference(ends.withLock { $0 }, machines)
     }
 
-    private func items(_ vault: Vault) throws -> [String] {
+    private static func difference(_ ends: [RingStatus], _ machines: [Set<String>]?) -> String? {
+        let codes = ends.map { "\($0.compareCode) \($0.pending)" }
+        guard Set(codes).count == 1, codes[0].hasSuffix(" 0") else { return "states are \(codes)" }
+        let members = ends.map { Set($0.members.map(\.name)) }
+        guard let machines else { return nil }
+        return Set(members).count == 1 && machines.contains(members[0]) ? nil : "machines are \(members)"
+    }
+
+    private func items(_ vault: Vault) throws -> [String: String] {
         let selection = Selection(itemClass: .genericPassword, conditions: [.synchronizable: .number(1)])
-        return try vault.select(selection, limit: nil, includingValues: true, .none).items.map { stored in
-            guard case .string(let account) = stored.item.attributes[.account] else { return "?" }
-            return "\(account)=\(String(decoding: stored.item.value ?? Data(), as: UTF8.self))"
-        }.sorted()
+        let found = try vault.select(selection, limit: nil, includingValues: true, .none).items
+        let pairs = found.map { stored in
+            guard case .string(let account) = stored.item.attributes[.account] else { return ("?", "?") }
+            return (account, String(decoding: stored.item.value ?? Data(), as: UTF8.self))
+        }
+        return Dictionary(pairs) { "\($0) and \($1)" }
     }
 
     // MARK: - One exchange with a fault
@@ -152,19 +162,21 @@ struct Exchanging {
         (plan.kinds, plan.at, plan.action, plan.error) = (~0, call, action, error)
         (plan.trace, plan.record) = (-1, -1)
         fault_arm(&plan)
-        do { try wait { _ = try await member.exchange() } } catch {}
+        do { try waiting { _ = try await member.exchange() } } catch {}
         let hits = fault_disarm()
         print(hits > 0 ? "hit" : "missed")
     }
+}
 
-    /// Swift's own threads do the rest meanwhile.
-    private func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-        let (done, failure) = (DispatchSemaphore(value: 0), Guarded<(any Error)?>(nil))
-        Task {
-            do { try await body() } catch { failure.withLock { $0 = error } }
-            done.signal()
+extension RingMember {
+    /// Invites a machine, and answers it.
+    func admit(_ other: RingMember, _ name: String, at place: CarrierPlace) async throws {
+        let code = try await invite(name: name, for: .seconds(3600))
+        async let joined = other.join(code, at: place, interval: .milliseconds(5))
+        for _ in 0..<10_000 {
+            guard try await exchange().admitted.isEmpty else { break }
+            try await Task.sleep(for: .milliseconds(5))
         }
-        done.wait()
-        if let failure = failure.withLock({ $0 }) { throw failure }
+        _ = try await joined
     }
 }

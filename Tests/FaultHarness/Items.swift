@@ -11,6 +11,18 @@ enum Items {
         Query(.genericPassword, [.service: .string("fault"), .account: .string(account)])
     }
 
+    static func sharedQuery(_ account: String) -> Query {
+        var query = query(account)
+        query.attributes[.synchronizable] = .bool(true)
+        return query
+    }
+
+    static func sharedItem(_ account: String, _ value: String) -> Query {
+        var query = sharedQuery(account)
+        query.value = Data(value.utf8)
+        return query
+    }
+
     static func item(_ account: String, _ value: String, _ accessibility: Accessibility = .whenUnlocked) -> Query {
         var query = query(account)
         query.attributes[.accessible] = .string(accessibility.rawValue)
@@ -23,6 +35,17 @@ enum Items {
     /// Accounts and values of all items.
     static func all(_ vault: Vault) throws -> [String: String] {
         var query = Query(.genericPassword, [.service: .string("fault")])
+        query.synchronizableAny = true
+        return try all(query, vault)
+    }
+
+    /// The same of those that the machines of a ring share.
+    static func shared(_ vault: Vault) throws -> [String: String] {
+        try all(Query(.genericPassword, [.service: .string("fault"), .synchronizable: .bool(true)]), vault)
+    }
+
+    private static func all(_ query: Query, _ vault: Vault) throws -> [String: String] {
+        var query = query
         query.returns = [.value, .attributes]
         query.limit = .all
         guard case .many(let results)? = try found(query, vault) else { return [:] }
@@ -58,6 +81,19 @@ extension Vault {
 
     func delete(_ account: String) throws {
         try Engine(store: self).delete(Items.query(account), accessGroups: .unrestricted)
+    }
+
+    func addShared(_ account: String, _ value: String) throws {
+        _ = try Engine(store: self).add(Items.sharedItem(account, value), accessGroups: .unrestricted)
+    }
+
+    func updateShared(_ account: String, _ value: String) throws {
+        let query = Items.sharedQuery(account)
+        try Engine(store: self).update(query, with: Items.changes(value), accessGroups: .unrestricted)
+    }
+
+    func deleteShared(_ account: String) throws {
+        try Engine(store: self).delete(Items.sharedQuery(account), accessGroups: .unrestricted)
     }
 
     func slot(_ kind: ProtectorKind) throws -> UUID {

@@ -20,10 +20,13 @@ struct Look {
         let backup: [String: String]?
         /// The contents of all files that restorations kept.
         let kept: [[String: String]]
+        /// What waits to be sent. It can be read only while the vault is as it was left.
+        let outbox: Set<String>?
 
         func fits(_ state: VaultState) -> Bool {
             state.items == items && state.openers == openers && state.quarantined == quarantined
                 && state.backup == backup && fits(state.head) && (state.kept.map(kept.contains) ?? true)
+                && (!isAsLeft || state.outbox == outbox)
         }
 
         private func fits(_ head: VaultState.Head) -> Bool {
@@ -37,7 +40,7 @@ struct Look {
         var description: String {
             "opens with \(openers.map(\.rawValue).sorted().joined(separator: "+")), \(quarantined) in quarantine, "
                 + "\(isAsLeft ? "" : "not ")as it was left, backup of \(backup?.count ?? 0), "
-                + "kept \(kept.map { $0.keys.sorted() })"
+                + "kept \(kept.map { $0.keys.sorted() }), unsent \(outbox?.sorted() ?? [])"
         }
     }
 
@@ -45,11 +48,12 @@ struct Look {
         var openers: Set<Opener> = []
         for opener in Opener.allCases where try Self.opens(opener, vault) { openers.insert(opener) }
         guard !openers.isEmpty else { throw Violation("nothing opens the vault") }
+        let isAsLeft = try vault.headFindings(wholeVault: true).isEmpty
         return Found(
             items: try Items.all(vault), openers: openers, quarantined: try vault.status().quarantinedCount,
-            isAsLeft: try vault.headFindings(wholeVault: true).isEmpty,
+            isAsLeft: isAsLeft,
             backup: access(place.backupFile, F_OK) == 0 ? try content(place.backupFile, "the backup") : nil,
-            kept: try kept())
+            kept: try kept(), outbox: isAsLeft ? try Ring(place: place).outbox(vault) : nil)
     }
 
     private func kept() throws -> [[String: String]] {

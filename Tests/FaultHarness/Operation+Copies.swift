@@ -25,11 +25,12 @@ extension Operation {
 
     // MARK: - Copies
 
-    private static let backUp = Step(
-        { try $0.backup(to: $0.backupFile, replacing: true) }, { $0.backup = $0.items })
+    static let backUp = Step(
+        { try $0.backup(to: $0.backupFile, replacing: true) },
+        { ($0.backup, $0.backupOutbox) = ($0.items, $0.outbox) })
 
     /// It ends in two transactions: the restored vault is there, and it is accepted.
-    private static let restore = Step(
+    static let restore = Step(
         { vault in
             guard try vault.restore(from: vault.backupFile).isAccepted else {
                 throw HarnessError("the restored vault was not accepted")
@@ -55,7 +56,7 @@ extension Operation {
     @Sendable
     private static func putBackup(_ state: inout VaultState) {
         if state.openers.isEmpty { state.openers = [.deviceKey] } else { state.kept = state.items }
-        state.items = state.backup ?? [:]
+        (state.items, state.outbox) = (state.backup ?? [:], state.backupOutbox)
     }
 
     // MARK: - Repairs

@@ -27,6 +27,8 @@ struct Operation: Sendable {
     let steps: [Step]
     /// Whether the vault is opened, and unlocked, before faults begin.
     var isWarm = false
+    /// Only every so many points are tried also in a full run, except for kills: each takes longer than those of other operations.
+    var every = 1
 
     /// The vault before the first call and after each.
     var states: [VaultState] {
@@ -84,7 +86,7 @@ extension Operation {
             Operation(name: "rotate", template: .protected, steps: [rotate], isWarm: true),
             Operation(name: "finish rotation", template: .rotating, steps: [rotate]),
             Operation(name: "adopt", template: .ofAnotherDevice, steps: [adopt, close]),
-        ] + copying + repairing
+        ] + copying + repairing + sharing
 
     // MARK: - Items
 
@@ -137,7 +139,7 @@ extension Operation {
     private static let large = String(repeating: "large ", count: 2000)
 
     private static let read = Step({ _ = try Items.all($0) })
-    private static let close = Step({ _ in try Vault.closeAll() })
+    static let close = Step({ _ in try Vault.closeAll() })
 
     // MARK: - Keys
 
@@ -148,7 +150,7 @@ extension Operation {
         { try $0.addProtector(Opener.keyFile.secret, authority: Opener.recovery.secret) },
         { $0.openers.insert(.keyFile) })
 
-    private static let changeRecoveryKey = Step(
+    static let changeRecoveryKey = Step(
         { vault in
             try vault.changeProtector(
                 vault.slot(.recoveryKey), to: Opener.newRecovery.secret, authority: Opener.recovery.secret)
@@ -162,10 +164,10 @@ extension Operation {
         { try $0.removeProtector($0.slot(.keyFile), authority: Opener.recovery.secret) },
         { $0.openers.remove(.keyFile) })
 
-    private static let removeDeviceKey = Step(
+    static let removeDeviceKey = Step(
         { try $0.removeProtector($0.slot(.deviceKey), authority: Opener.recovery.secret) },
         { $0.openers.remove(.deviceKey) })
 
-    private static let rotate = Step({ try $0.rotate(authority: Opener.recovery.secret) })
+    static let rotate = Step({ try $0.rotate(authority: Opener.recovery.secret) })
     private static let adopt = Step({ try $0.adoptDevice(authority: Opener.recovery.secret) })
 }

@@ -60,7 +60,7 @@ struct PowerCuts {
     func run(_ operations: [Operation], perOperation count: Int, into tally: inout Tally) throws {
         for operation in operations {
             let recorded = try record(operation)
-            for seed in 1...count { try cut(recorded, UInt64(seed), into: &tally) }
+            for seed in 1...max(1, count / operation.every) { try cut(recorded, UInt64(seed), into: &tally) }
             print("\(operation.name): \(recorded.events.count) changes; \(tally.points) cuts so far")
         }
     }
@@ -70,16 +70,6 @@ struct PowerCuts {
         let root: String
         let before: Disk
         let events: [RecordedEvent]
-
-        /// How many of the events came before the cut: in half of all cuts the last one is an acknowledgement, since then most
-        /// can be lost that must not be.
-        func moment(_ generator: inout SplitMix) -> Int {
-            let acknowledgements = events.indices.filter { if case .acknowledge = events[$0] { true } else { false } }
-            if generator.next() % 2 == 0, !acknowledgements.isEmpty {
-                return acknowledgements[Int(generator.next() % UInt64(acknowledgements.count))] + 1
-            }
-            return Int(generator.next() % UInt64(events.count + 1))
-        }
     }
 
     func record(_ operation: Operation) throws -> Recorded {
@@ -97,7 +87,7 @@ struct PowerCuts {
 
     func cut(_ recorded: Recorded, _ seed: UInt64, into tally: inout Tally) throws {
         var generator = SplitMix(seed, recorded.operation.name)
-        let moment = recorded.moment(&generator)
+        let moment = recorded.events.moment(&generator)
         var (disk, acknowledged) = (recorded.before, 0)
         for event in recorded.events[..<moment] {
             disk.apply(event)
@@ -115,6 +105,18 @@ struct PowerCuts {
             let text = "after \(moment) of \(recorded.events.count) changes: \(violation)"
             tally.count(recorded.operation.name, "power cut", text, at: point)
         }
+    }
+}
+
+extension [RecordedEvent] {
+    /// How many of the events came before the cut: in half of all cuts the last one is an acknowledgement, since then most
+    /// can be lost that must not be.
+    func moment(_ generator: inout SplitMix) -> Int {
+        let acknowledgements = indices.filter { if case .acknowledge = self[$0] { true } else { false } }
+        if generator.next() % 2 == 0, !acknowledgements.isEmpty {
+            return acknowledgements[Int(generator.next() % UInt64(acknowledgements.count))] + 1
+        }
+        return Int(generator.next() % UInt64(count + 1))
     }
 }
 

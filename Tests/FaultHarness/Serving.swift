@@ -60,11 +60,13 @@ struct Serving {
         try Check(place: place, allowed: allowed, mayBeAbsent: false).run()
     }
 
-    /// One item is stored, and another removed, so that the WAL is emptied as well.
+    /// One item is stored, and another removed, so that the WAL is emptied as well. In a ring, a shared item is stored too.
     private static func act(_ peer: Vault) throws {
+        let isInRing = try peer.isInRing
         try Engine(store: peer).transaction(as: Items.query("")) { (requests) throws(KeychainError) in
             try requests.add(Items.item("peer", "written"), accessGroups: .unrestricted)
             try requests.add(Items.item("gone", "written"), accessGroups: .unrestricted)
+            if isInRing { try requests.add(Items.sharedItem("shared-peer", "written"), accessGroups: .unrestricted) }
             _ = try requests.delete(Items.query("gone"), accessGroups: .unrestricted)
         }
     }

@@ -23,6 +23,7 @@ struct Subject {
     /// Each line on standard output is written at once, since the process may die at any moment: `ack` after each step,
     /// `failed STEP REASON MESSAGE` instead, `hits COUNT` and `over` at the end.
     func run() throws {
+        try Ring(place: place).enter()
         let vault = try place.shared()
         // A record begins with the files as they were copied.
         if recordFile != nil { try arm() }

@@ -33,6 +33,10 @@ enum Template: String, CaseIterable {
     case robbed
     /// Has entries of the index that lead to the wrong items, and lacks others.
     case misindexed
+    /// In a ring with another machine. Opens with the device key and a recovery key. Some changes wait to be sent.
+    case inRing
+    /// The same, with a backup from before some of the changes.
+    case inRingBackedUp
 
     static let count = 12
 
@@ -55,7 +59,24 @@ enum Template: String, CaseIterable {
             VaultState(
                 items: items.merging(["labelled": "value"]) { first, _ in first }, openers: [.deviceKey],
                 head: .needsRepair)
+        case .inRing: inRing
+        case .inRingBackedUp: Self.changedInRing(inRing)
         }
+    }
+
+    private var inRing: VaultState {
+        let items = Dictionary(uniqueKeysWithValues: (0..<Self.count).map { ("item-\($0)", "value \($0)") })
+        return VaultState(
+            items: items.merging(Ring.items) { first, _ in first }, openers: [.deviceKey, .recovery],
+            outbox: Ring.outbox)
+    }
+
+    private static func changedInRing(_ state: VaultState) -> VaultState {
+        var changed = state
+        (changed.backup, changed.backupOutbox) = (state.items, state.outbox)
+        changed.items["shared-3"] = "later"
+        changed.outbox = Ring.outbox.subtracting(["shared-3 unsent"]).union(["shared-3 later"])
+        return changed
     }
 
     var hasVault: Bool { ![.none, .backupAlone].contains(self) }
@@ -101,6 +122,7 @@ enum Template: String, CaseIterable {
         case .quarantined: break
         case .robbed: try spoiling.remove(robbed)
         case .misindexed: try spoiling.spoilIndex()
+        case .inRing, .inRingBackedUp: try enterRing(vault, place)
         }
         try Vault.closeAll()
         exit(0)
@@ -110,6 +132,14 @@ enum Template: String, CaseIterable {
         try vault.backup(to: place.backupFile)
         try vault.add("later", "added")
         try vault.delete("item-11")
+    }
+
+    private func enterRing(_ vault: Vault, _ place: Place) throws {
+        try vault.addProtector(Opener.recovery.secret)
+        try Ring(place: place).make(vault)
+        guard self == .inRingBackedUp else { return }
+        try vault.backup(to: place.backupFile)
+        try vault.updateShared("shared-3", "later")
     }
 
     private func protect(_ vault: Vault) throws {

@@ -23,6 +23,12 @@ struct VaultState: Equatable, Sendable, Codable {
     var backup: [String: String]?
     /// What one of the files has to hold that restorations kept; `nil` if nothing was replaced.
     var kept: [String: String]?
+    /// The changes that wait to be sent to other machines, as ``Ring/outbox(_:)`` tells them; `nil` if the vault is in no ring.
+    var outbox: Set<String>?
+    /// Those of the backup.
+    var backupOutbox: Set<String>?
+    /// Whether the operation also sends what another program has changed.
+    var isSending = false
 }
 
 extension VaultState {
@@ -31,16 +37,24 @@ extension VaultState {
 
     /// The same after another program stored an item: it is in the vault or in what was replaced, and may be in the backup.
     var withPeer: [VaultState] {
+        let items = Self.peerItems(isInRing: outbox != nil)
         var inVault = self
-        inVault.items["peer"] = "written"
+        inVault.items.merge(items) { $1 }
+        if outbox != nil { inVault.outbox?.insert("shared-peer written") }
+        var sent = inVault
+        sent.outbox?.remove("shared-peer written")
         var replaced = self
         // Where there was no vault, the other program made one.
-        replaced.kept = (kept ?? [:]).merging(["peer": "written"]) { $1 }
-        return [inVault, replaced].flatMap { state in
+        replaced.kept = (kept ?? [:]).merging(items) { $1 }
+        return ([inVault, replaced] + (isSending ? [sent] : [])).flatMap { state in
             var backedUp = state
-            backedUp.backup?["peer"] = "written"
+            backedUp.backup?.merge(items) { $1 }
             return state.backup == nil ? [state] : [state, backedUp]
         }
+    }
+
+    private static func peerItems(isInRing: Bool) -> [String: String] {
+        isInRing ? ["peer": "written", "shared-peer": "written"] : ["peer": "written"]
     }
 
     /// The state after an older file of the vault was put back.

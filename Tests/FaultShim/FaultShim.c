@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -119,14 +120,19 @@ static int is_watching(const char *path) { return atomic_load(&is_armed) && !is_
 
 static int is_recording(const char *path) { return plan.record >= 0 && is_watching(path); }
 
+// Several threads may write: an exchange has more than one.
+static atomic_flag is_writing_record = ATOMIC_FLAG_INIT;
+
 static void record(
     unsigned operation, const char *path, size_t path_length, unsigned long long inode, long long offset,
     const void *data, size_t length) {
     int code = errno;
     fault_record_head head = {operation, (unsigned)path_length, inode, offset, length};
+    while (atomic_flag_test_and_set(&is_writing_record)) sched_yield();
     put(plan.record, &head, sizeof head);
     put(plan.record, path, path_length);
     if (data != NULL) put(plan.record, data, length);
+    atomic_flag_clear(&is_writing_record);
     errno = code;
 }
 

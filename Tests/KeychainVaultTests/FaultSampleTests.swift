@@ -37,6 +37,10 @@ struct FaultSampleTests {
         try expectNoViolation(["exchange", "61"])
     }
 
+    @Test func machines_ofWhichOneLosesItsPowerInAnExchange_haveTheSameInTheEnd() throws {
+        try expectNoViolation(["exchange-cuts", "4"])
+    }
+
     private func expectNoViolation(_ arguments: [String]) throws {
         let run = try ChildProcess.run(Programs.built("fault-harness"), arguments, limit: .seconds(3600))
         #expect(run.status == 0 && !run.wasSignalled, "\(run.output)\(run.errors)")
