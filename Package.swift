@@ -142,8 +142,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "exerciser",
         dependencies: [
-            "KeychainKit", "KeychainTesting", "KeychainAuthenticators", "KeychainVault", "KeychainSecItem",
-            "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims",
+            "KeychainKit", "KeychainTesting", "KeychainAuthenticators", "KeychainSync", "KeychainSyncCore",
+            "KeychainVault", "KeychainSecItem", "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims",
             .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Tests/Exerciser"),
@@ -194,8 +194,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainVaultTests",
         dependencies: [
-            "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory", "CTestShims", "KeychainTestSupport",
-            "exerciser",
+            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+            "CTestShims", "KeychainTestSupport", "exerciser",
             .product(name: "Crypto", package: "swift-crypto"), "CKeychainSQLite",
         ]),
     .testTarget(
@@ -255,7 +255,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
-        "KeychainSyncCore", "KeychainSync", "SyncSimulation", "sync-simulator", "KeychainSyncTests",
+        "SyncSimulation", "sync-simulator", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

@@ -93,6 +93,9 @@ case "hold": try VaultVerb(rest).acknowledge { try $0.protection.hold($0[0]) }
 case "hold-open":
     try VaultVerb(rest).acknowledge { try Needles.holdOpen($0.vault, refusingSecretMemory: $0[0] == "refused") }
 case "needles": try await Needles(VaultVerb(rest)).run()
+case "ring":
+    let verb = try VaultVerb(rest)
+    try await NeedleRing(vault: verb.vault).run(verb.arguments)
 
 // The same without a vault: ARGUMENT
 case "residue": Residue.wait(after: rest[0])

@@ -37,7 +37,10 @@ struct ItemExchange {
         guard replica.ring.mayWrite(replica.member) else { return 0 }
         let outgoing = try transaction.outgoing()
         guard !outgoing.isEmpty else { return 0 }
+        defer { for case .item(_, let item) in outgoing.map(\.content) { item.value?.wipeWithCopies() } }
         let named = try named(outgoing, replica.keyring.ring, replica.ring.policy)
+        // They are sealed by then.
+        defer { for change in named { change.content.wipeWithCopies() } }
         let live = Set(named.compactMap(\.written))
         var groups: [[Named]] = []
         var last: [Int64: Int] = [:]
@@ -162,17 +165,18 @@ struct ItemExchange {
     }
 
     private mutating func show(_ record: SealedRecord, _ id: SyncID, _ replica: Replica) throws(KeychainError) {
-        let item: Item?
-        do { item = try replica.item(of: record) } catch {
+        let opened: Item?
+        do { opened = try replica.item(of: record) } catch {
             findings.append(.notOpened(id, error))
             hidden.insert(id)
             return
         }
-        guard let item else {
+        guard var item = opened else {
             findings.append(.notUnderstood(id))
             hidden.insert(id)
             return
         }
+        defer { item.value?.wipe() }
         switch try transaction.put(item, named: Data(id.bytes)) {
         case .placed: applied += 1
         case .takenByUnshared:

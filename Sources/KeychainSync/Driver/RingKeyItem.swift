@@ -20,9 +20,10 @@ enum RingKeyItem {
     }()
 
     static func read(_ transaction: RingTransaction) throws(KeychainError) -> StoredKeys {
-        let found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
-        guard let item = found.items.first else { throw found.failure ?? .missingRingKeys }
-        guard var value = item.item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
+        var found = try transaction.items.select(selection, limit: 1, includingValues: true, .none)
+        defer { found.wipeValues() }
+        guard !found.items.isEmpty else { throw found.failure ?? .missingRingKeys }
+        guard var value = found.items[0].item.value.map({ [UInt8]($0) }) else { throw .brokenRing }
         defer { value.wipe() }
         do throws(Refusal) {
             return try StoredKeys(value)
@@ -34,13 +35,15 @@ enum RingKeyItem {
     static func write(_ keys: StoredKeys, _ transaction: RingTransaction) throws(KeychainError) {
         var bytes = keys.bytes()
         defer { bytes.wipe() }
-        let value = bytes.data
-        let item = item(value, account: keys.keyring.ring.ring.hex)
-        let replaced = try transaction.items.update(selection, .none) { old in
+        var item = item(bytes.data, account: keys.keyring.ring.ring.hex)
+        defer { item.value?.wipe() }
+        var replaced = try transaction.items.update(selection, .none) { old in
             var new = item
             new.attributes[.creationDate] = old.item.attributes[.creationDate]
             return new
         }
+        // The former keys.
+        defer { replaced.wipeValues() }
         if replaced.items.isEmpty { _ = try transaction.items.insert(item, .none) }
     }
 
@@ -60,6 +63,13 @@ enum RingKeyItem {
         return Item(
             itemClass: .genericPassword, attributes: attributes,
             accessControl: AccessControl(.whenUnlockedThisDeviceOnly), value: value)
+    }
+}
+
+extension SelectedItems {
+    /// Overwrites the values, of which there are no copies.
+    fileprivate mutating func wipeValues() {
+        for index in items.indices { items[index].item.value?.wipe() }
     }
 }
 

@@ -68,6 +68,7 @@ extension RingMember {
 extension RingState {
     fileprivate func version(_ record: SealedRecord, _ state: ItemVersion.State) -> ItemVersion {
         var item = (try? replica.item(of: record)) ?? nil
+        item?.value?.wipe()
         item?.value = nil
         return ItemVersion(
             id: record.header.dot.shortID, item: item, machine: replica.ring.members[record.author]?.card.name ?? "?",
@@ -79,9 +80,10 @@ extension RingState {
             replica.items.records.filter { $0.header.dot.shortID == id }
             + kept.all.map(\.record).filter { $0.header.dot.shortID == id }
         guard let record = found.first, found.count == 1 else { throw KeychainError.noVersion(id) }
-        guard let item = try replica.item(of: record) else { throw KeychainError.unreadableVersion }
-        var content = SharedItem.encode(item)
-        defer { content.wipe() }
+        guard var item = try replica.item(of: record) else { throw KeychainError.unreadableVersion }
+        defer { item.value?.wipe() }
+        let content = SharedItem.encode(item)
+        defer { content.wipeWithCopies() }
         let before = replica.items[record.header.item].shown
         let write = LocalWrite(
             item: record.header.item, .value(content, accessibility: record.header.accessibility))

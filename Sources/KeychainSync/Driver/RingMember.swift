@@ -56,6 +56,8 @@ package final class RingMember: Sendable {
         // A write would make a vault.
         guard try vault.isInRing else { throw .notInRing }
         let known = state.withLock { $0 }
+        // Keys and values pass through memory that other modules free as it is.
+        defer { scrubResidue() }
         let step = try vault.inRing { (transaction) throws(KeychainError) in
             guard let old = try RingState.load(transaction, known: known) else { throw .notInRing }
             var (new, items) = (old, ItemExchange(transaction, now, hidden: old.hidden))
@@ -86,6 +88,7 @@ package final class RingMember: Sendable {
 
     /// Enters a ring. The next exchange merges the vault's shared items with those of the ring.
     func enter(_ replica: Replica, _ place: CarrierPlace) throws(KeychainError) {
+        defer { scrubResidue() }
         let new = try vault.inRing { (transaction) throws(KeychainError) in
             guard !transaction.isInRing else { throw .alreadyInRing }
             try transaction.enter()

@@ -116,6 +116,8 @@ extension RingState {
         lastHead = UInt64(bigEndianBytes: settings.dropFirst(9).prefix(8))
         neededSince = UInt64(bigEndianBytes: settings.dropFirst(17).prefix(8))
         for (name, bytes) in parts where name.first == 0x42 {
+            // It has the code.
+            defer { bytes.wipeWithCopies() }
             invitations[InvitationID(name.dropFirst())] = try Invitation(stored: bytes)
         }
         for (name, bytes) in parts where name.first == Name.keptFirst {
@@ -185,7 +187,9 @@ extension RingState {
             for (id, invitation) in invitations {
                 var bytes = invitation.bytes()
                 defer { bytes.wipe() }
-                try transaction.write(sealing.seal(bytes.data, as: Name.invitation(id)), as: Name.invitation(id))
+                let part = bytes.data
+                defer { part.wipeWithCopies() }
+                try transaction.write(sealing.seal(part, as: Name.invitation(id)), as: Name.invitation(id))
             }
         } catch let error as KeychainError {
             throw error

@@ -2,12 +2,13 @@
 // Reads fields from untrusted bytes.
 
 package import Foundation
+import KeychainCrypto
 
 /// A cursor over untrusted bytes: every read is bounds-checked, and nothing traps.
 ///
-/// It works on a copy that is not wiped; the bytes contain secrets only in sealed form.
+/// It works on a copy, which is to be wiped if the bytes contain a secret.
 package struct ByteReader {
-    private let all: [UInt8]
+    private var all: [UInt8]
     private(set) var position = 0
 
     package init(_ bytes: [UInt8]) { all = bytes }
@@ -78,6 +79,9 @@ package struct ByteReader {
         guard let text = String(validating: try slice(length), as: UTF8.self) else { throw .malformed }
         return text
     }
+
+    /// Overwrites the copy. Nothing can be read after it.
+    mutating func wipe() { all.wipe() }
 
     /// Checks that no bytes remain.
     func end() throws(Refusal) {

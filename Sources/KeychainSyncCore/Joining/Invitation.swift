@@ -120,6 +120,7 @@ package struct Invitation: Sendable {
 
     package init(stored bytes: Data) throws(Refusal) {
         var reader = ByteReader(bytes)
+        defer { reader.wipe() }
         guard try reader.byte() == Self.format else { throw .newerFormat }
         var code = try reader.bytes(InvitationCode.byteCount)
         defer { code.wipe() }

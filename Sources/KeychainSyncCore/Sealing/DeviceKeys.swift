@@ -27,6 +27,7 @@ package struct DeviceKeys: Sendable {
     }
 
     package func publicKeys() throws(Refusal) -> PublicKeys {
+        defer { scrubExpandedKeys() }
         do {
             return PublicKeys(
                 signing: try SigningKey.publicKey(of: signing), wrapping: try HybridKey.publicKey(of: wrapping))

@@ -83,6 +83,7 @@ package struct KeyWrap: Equatable, Sendable {
     /// The wrapped keys. They must not be used before ``check(by:)`` and the commitment of the epoch were verified.
     package func open(with keys: DeviceKeys) throws(Refusal) -> (root: SecretBytes, ringSecret: SecretBytes) {
         let opened: SecretBytes
+        defer { scrubExpandedKeys() }
         do {
             opened = try HybridKey.open(
                 sealed, with: keys.wrapping, context: Self.context(ring, epoch, recipient, author))

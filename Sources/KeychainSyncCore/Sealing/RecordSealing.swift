@@ -14,7 +14,9 @@ extension SealedRecord {
     ) throws(Refusal) -> SealedRecord {
         guard content.count <= Bounds.item else { throw .tooLarge }
         guard let key = keys.classes[header.accessibility] else { throw .noKey }
-        let signature = try signer.signature(of: message(content, header, author, ring))
+        var message = Self.message(content, header, author, ring)
+        defer { message.wipe() }
+        let signature = try signer.signature(of: message)
         var plaintext = [UInt8](signature) + content
         defer { plaintext.wipe() }
         do {
@@ -42,8 +44,9 @@ extension SealedRecord {
         guard plaintext.count >= SigningKey.signatureLength else { throw .malformed }
         let content = [UInt8](plaintext.dropFirst(SigningKey.signatureLength))
         guard header.kind == .value || content.isEmpty else { throw .malformed }
-        try keysOfAuthor.hasSigned(
-            Self.message(content, header, author, ring), Data(plaintext.prefix(SigningKey.signatureLength)))
+        var message = Self.message(content, header, author, ring)
+        defer { message.wipe() }
+        try keysOfAuthor.hasSigned(message, Data(plaintext.prefix(SigningKey.signatureLength)))
         return content
     }
 
@@ -63,10 +66,12 @@ extension SealedRecord {
         }
     }
 
+    /// - Returns: Bytes to wipe after use.
     private static func message(_ content: [UInt8], _ header: RecordHeader, _ author: MemberID, _ ring: RingID)
         -> [UInt8]
     {
-        SignedMessage.bytes("record", header.bytes(of: ring) + author.bytes + content)
+        // The content is copied once.
+        SignedMessage.bytes("record", header.bytes(of: ring) + author.bytes) + content
     }
 
     /// The associated data of the content, independent of the epoch.

@@ -28,9 +28,11 @@ package enum SharedItem {
     /// - Parameter accessibility: The class in the record, which its author has signed.
     /// - Returns: `nil` if the bytes are not an item that this version knows.
     package static func decode(_ bytes: [UInt8], accessibility: UInt8) -> Item? {
+        var padded = Data(bytes)
+        defer { padded.wipe() }
         do {
             guard let accessibility = Accessibility(number: accessibility) else { return nil }
-            var reader = ByteReader(try Padding.unpad(Data(bytes), bucket: Padding.valueBucket))
+            var reader = ByteReader(try Padding.unpad(padded, bucket: Padding.valueBucket))
             guard try reader.number(UInt8.self) == format else { return nil }
             let metadata = try reader.bytes(Int(try reader.number(UInt32.self)))
             var item = try ItemCodec.decode(metadata, accessibility: accessibility)

@@ -153,7 +153,8 @@ package struct RingTransaction {
             }
             let stored: StoredItem
             if let found {
-                _ = try transaction.update(selection, .none) { _ in item }
+                var replaced = try transaction.update(selection, .none) { _ in item }
+                for index in replaced.items.indices { replaced.items[index].item.value?.wipe() }
                 stored = found
             } else {
                 stored = try transaction.insert(item, .none)
@@ -168,9 +169,11 @@ package struct RingTransaction {
     /// - Returns: Whether there was one.
     package func remove(named name: Data) throws(KeychainError) -> Bool {
         try transaction.withoutTelling { () throws(KeychainError) in
-            guard let row = try translating({ try tables.row(ofID: name) }), let item = try item(atRow: row),
+            guard let row = try translating({ try tables.row(ofID: name) }), var item = try item(atRow: row),
                 item.isShared
             else { return false }
+            // Only its primary key is needed.
+            item.value?.wipe()
             let selection = Self.selection(item)
             let found = try transaction.select(selection, limit: 1, includingValues: false, .none).items.first
             guard let found, try !isUnsent(found) else { return false }

@@ -77,6 +77,7 @@ struct Needles {
         case "leave": return try leave()
         case "prompt": try prompt()
         case "save", "create", "update", "remove", "read", "list", "transaction": try await useItems()
+        case let operation where operation.hasPrefix("sync-"): try await useRing()
         default: try whileLocked { try changeVault() }
         }
         return []

@@ -29,36 +29,52 @@ struct NeedlePlace: Hashable, CustomStringConvertible {
     var description: String { "\(needle) in \(place)" }
 }
 
-/// Looks for needles in every spelling, 16 bytes in a row of each, beginning at every fourth byte.
+/// Looks for needles in every spelling, 16 bytes in a row of each, beginning at every fourth byte. Of a shorter one, it looks for 12.
 struct NeedleSearch {
-    static let width = 16
-    private var names: [String] = []
-    private var windows: [UInt8] = []
+    /// Parts of needles, one after another, and the needle of each.
+    private struct Windows {
+        let width: Int
+        var names: [String] = []
+        var bytes: [UInt8] = []
 
-    init(_ needles: [Needle]) {
-        for needle in needles {
-            for spelling in needle.spellings { add(spelling, needle.name) }
+        init(_ width: Int) { self.width = width }
+
+        /// None that begins with zeros, of which memory is full.
+        mutating func add(_ spelling: [UInt8], _ name: String) {
+            for start in stride(from: 0, through: spelling.count - width, by: 4) {
+                let window = spelling[start..<(start + width)]
+                guard !window.starts(with: [0, 0]) else { continue }
+                names.append(name)
+                bytes += window
+            }
+        }
+
+        func names(in hay: UnsafeRawBufferPointer) -> [String] {
+            guard let base = hay.baseAddress, !names.isEmpty else { return [] }
+            var hits = [UInt32](repeating: 0, count: names.count)
+            test_find_windows(base, hay.count, bytes, names.count, width, &hits)
+            return zip(names, hits).filter { $0.1 > 0 }.map(\.0)
         }
     }
 
-    /// None that begins with zeros, of which memory is full.
-    private mutating func add(_ spelling: [UInt8], _ name: String) {
-        for start in stride(from: 0, through: spelling.count - Self.width, by: 4) {
-            let window = spelling[start..<(start + Self.width)]
-            guard !window.starts(with: [0, 0]) else { continue }
-            names.append(name)
-            windows += window
+    static let width = 16
+    private var (long, short) = (Windows(width), Windows(12))
+
+    init(_ needles: [Needle]) {
+        for needle in needles {
+            for spelling in needle.spellings {
+                if spelling.count >= Self.width {
+                    long.add(spelling, needle.name)
+                } else {
+                    short.add(spelling, needle.name)
+                }
+            }
         }
     }
 
     /// The names of the needles that are in there.
     func names(in bytes: Data) -> Set<String> {
-        var hits = [UInt32](repeating: 0, count: names.count)
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            test_find_windows(base, bytes.count, windows, names.count, Self.width, &hits)
-        }
-        return Set(zip(names, hits).filter { $0.1 > 0 }.map(\.0))
+        bytes.withUnsafeBytes { Set(long.names(in: $0) + short.names(in: $0)) }
     }
 }
 

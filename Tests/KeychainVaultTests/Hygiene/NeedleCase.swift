@@ -20,6 +20,14 @@ struct NeedleCase: Sendable, CustomTestStringConvertible {
         case credential, wrongCredential
         case damagedValue, damagedIndex, quarantinedItem
         case backup, damagedBackup
+        /// In a ring with another machine, from which an item comes, or with two values of one item.
+        case ring, conflict
+        /// Another machine is in a ring, and has invited this one; it may be about to admit it.
+        case invitation, admission
+        /// Another machine is in a ring with a recovery key.
+        case recoveryRing
+        /// The folder of a ring, with nothing in it; and a ring whose folder is gone.
+        case sharedFolder, ringWithoutFolder
     }
 
     let operation: String
@@ -65,7 +73,7 @@ struct NeedleRow: Sendable {
         }
     }
 
-    static let all: [NeedleRow] = items + unlocking + protectors + maintenance
+    static let all: [NeedleRow] = items + unlocking + protectors + maintenance + syncing
 
     /// An item that is damaged has the vault refuse every change: it is not as it was left.
     private static let items: [NeedleRow] = [

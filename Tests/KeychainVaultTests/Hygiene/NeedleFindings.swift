@@ -25,7 +25,8 @@ struct NeedleFindings {
         let child = try NeedleChild(vault, entry)
         defer { child.end() }
         guard child.waits(for: "open") else { throw NeedleChildFailure(messages: child.messages) }
-        let search = NeedleSearch(before + (try vault.needles()))
+        _ = try vault.sponsor?.finish()
+        let search = NeedleSearch(before + (try vault.needles()) + (try vault.takeMade()))
         let whileOpen = try ProcessMemory(of: child.pid)
         core = Set(whileOpen.places(of: search, onlyDumped: true))
         openMemory = Set(whileOpen.places(of: search))

@@ -22,6 +22,10 @@ struct NeedleResidue: Sendable {
         NeedleResidue(
             needles: ["value 10"], operations: ["rotate", "protect-remove"],
             reason: "Values are sealed again, and are Data on the way from one key to the next."),
+        NeedleResidue(
+            needles: ["value 14", "value 15", "value 16", "value 17"],
+            operations: ["sync-exchange", "sync-join", "sync-join-recovery", "sync-remove", "sync-restore"],
+            reason: "Values that are sent or received are Data on the way between the vault and the ring."),
     ]
 
     /// In a core dump that is written directly after a call: what the cipher had in registers and on the stack, until the thread

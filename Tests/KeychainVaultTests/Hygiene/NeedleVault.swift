@@ -11,11 +11,16 @@ import SecretMemory
 /// A vault that planted secrets open, with planted values.
 struct NeedleVault {
     let test: TestVault
+    /// The code or key of a ring that was prepared.
+    private(set) var code: [Needle] = []
+    /// A process that admits this machine to a ring.
+    var sponsor: ChildProcess?
     var backup: String { test.root + "/backup" }
 
     init(_ preparations: Set<NeedleCase.Preparation>) throws {
         test = try preparations.contains(.opensByItself) ? Template.opensByItself.copy() : Template.locked.copy()
         for preparation in preparations { try prepare(preparation) }
+        code = try Needle.code(in: test.root + "/code")
     }
 
     // MARK: - Templates
@@ -53,7 +58,7 @@ struct NeedleVault {
 
     private static let passphrase = ProtectorSecret(
         PassphraseProtector.kind, SecretBytes(bytes: PlantedBytes.passphrase(1)))
-    private static let keyFile = ProtectorSecret(
+    static let keyFile = ProtectorSecret(
         KeyFileProtector.kind, SecretBytes(bytes: PlantedBytes.passphrase(3)))
     private static let recoveryKey = ProtectorSecret.recoveryKey(
         RecoveryKey.text(SecretBytes(bytes: PlantedBytes.key(5))))
@@ -63,7 +68,7 @@ struct NeedleVault {
     var credentialsFolder: String { test.root + "/credentials" }
     static let credential = CredentialProtector.fileName
 
-    private func prepare(_ preparation: NeedleCase.Preparation) throws {
+    private mutating func prepare(_ preparation: NeedleCase.Preparation) throws {
         switch preparation {
         case .opensByItself, .closed: break
         case .withoutDeviceKey: try FileManager.default.removeItem(atPath: test.location.deviceKeyFile)
@@ -76,6 +81,8 @@ struct NeedleVault {
         case .quarantinedItem: try quarantine()
         case .backup: try test.another().backup(to: backup)
         case .damagedBackup: try damagedBackup()
+        case .ring, .conflict, .invitation, .admission, .recoveryRing, .sharedFolder, .ringWithoutFolder:
+            try prepareRing(preparation)
         }
     }
 
@@ -134,7 +141,7 @@ struct NeedleVault {
     /// Everything that should be nowhere: what was planted, and all keys of the vault as it is now.
     func needles() throws -> [Needle] {
         let texts = [1, 2, 9].map { Needle(name: "passphrase \($0)", bytes: PlantedBytes.passphrase($0)) }
-        let values = (10...13).map { Needle(name: "value \($0)", bytes: PlantedBytes.passphrase($0)) }
+        let values = (10...17).map { Needle(name: "value \($0)", bytes: PlantedBytes.passphrase($0)) }
         let files = [("key file", 3), ("credential", 4)].map {
             Needle(name: $0.0, bytes: PlantedBytes.passphrase($0.1))
         }
@@ -145,7 +152,7 @@ struct NeedleVault {
                 Needle(name: "recovery key \(seed)", bytes: RecoveryKey.text(key).bytes),
             ]
         }
-        return try texts + values + files + recoveryKeys + keys()
+        return try texts + values + files + recoveryKeys + code + keys()
     }
 
     private func keys() throws -> [Needle] {
@@ -158,6 +165,7 @@ struct NeedleVault {
         let deviceKey = try DeviceKey.load(test.location.deviceKeyFile)
         needles += (deviceKey.map { [Needle(name: "device key", bytes: $0.secret.bytes)] } ?? [])
         needles.append(Needle(name: "wrapping keys", bytes: authority.wrappingKeys.bytes.bytes))
+        if try vault.isInRing { needles += try ringKeys() }
         return try needles + classKeys(keybag, authority)
     }
 
