@@ -218,11 +218,14 @@ let targets: [Target] = [
         name: "SyncSimulation", dependencies: ["KeychainSyncCore", "KeychainCrypto", "SecretMemory"],
         path: "Tests/SyncSimulation"),
     .executableTarget(name: "sync-simulator", dependencies: ["SyncSimulation"], path: "Tests/SyncSimulator"),
+    // Not in KeychainTesting, on which all tests depend: they would be compiled again with each change of sync.
+    .target(
+        name: "SyncHostility", dependencies: ["KeychainSync", "KeychainSyncCore"], path: "Tests/SyncHostility"),
     .testTarget(
         name: "KeychainSyncTests",
         dependencies: [
-            "KeychainSync", "KeychainSyncCore", "SyncSimulation", "KeychainCrypto", "KeychainTestSupport",
-            "SecretMemory",
+            "KeychainSync", "KeychainSyncCore", "SyncSimulation", "SyncHostility", "KeychainKit", "KeychainTesting",
+            "KeychainVault", "KeychainEngine", "KeychainCrypto", "KeychainTestSupport", "SecretMemory",
         ]),
     // These play the role of apps: they import only Apple's modules, and have entitlements beside their executables.
     .executableTarget(
@@ -255,7 +258,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
-        "SyncSimulation", "sync-simulator", "KeychainSyncTests",
+        "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainSyncCore
 import KeychainTestSupport
 import SecretMemory
 import Testing
@@ -12,10 +13,16 @@ import Testing
 
 /// A machine with a vault of its own.
 struct Machine {
+    let name: String
     let vault: Vault
     let member: RingMember
 
-    init(_ root: String, _ name: String, machineIDFile: String? = nil) throws {
+    init(
+        _ root: String, _ name: String, machineIDFile: String? = nil,
+        clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime,
+        carrier: (@Sendable (RingID) -> any Carrier)? = nil
+    ) throws {
+        self.name = name
         let location = try VaultLocation(
             folder: "\(root)/\(name)/vault", deviceKeyFile: "\(root)/\(name)/config/device.key")
         var settings = VaultSettings()
@@ -23,7 +30,7 @@ struct Machine {
         settings.unlockCache = .process
         if let machineIDFile { settings.machineIDFile = machineIDFile }
         vault = Vault(location, settings)
-        member = RingMember(vault)
+        member = RingMember(vault, clock: clock, carrier: carrier)
     }
 
     var engine: Engine { Engine(store: vault) }

@@ -46,6 +46,8 @@ package struct CarrierReading: Sendable {
     package var objects: [(name: ObjectName, bytes: Data)] = []
     /// Names under which something lies that has been damaged for a while, and nothing that is whole.
     package var damaged: [ObjectName] = []
+
+    package init() {}
 }
 
 /// Why a carrier could not do something. It never makes a read or write of the vault fail.

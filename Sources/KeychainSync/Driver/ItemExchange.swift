@@ -165,14 +165,17 @@ struct ItemExchange {
     }
 
     private mutating func show(_ record: SealedRecord, _ id: SyncID, _ replica: Replica) throws(KeychainError) {
-        let opened: Item?
-        do { opened = try replica.item(of: record) } catch {
+        // The only reference, so that wiping it leaves no copy.
+        var item: Item
+        do {
+            guard let opened = try replica.item(of: record) else {
+                findings.append(.notUnderstood(id))
+                hidden.insert(id)
+                return
+            }
+            item = opened
+        } catch {
             findings.append(.notOpened(id, error))
-            hidden.insert(id)
-            return
-        }
-        guard var item = opened else {
-            findings.append(.notUnderstood(id))
             hidden.insert(id)
             return
         }

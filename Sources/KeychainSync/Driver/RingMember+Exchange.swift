@@ -13,6 +13,8 @@ package struct ExchangeReport: Sendable {
     package var applied = 0
     /// How many local changes were collected.
     package var taken = 0
+    /// How many local changes have reached the carrier.
+    package var sent = 0
     /// How many objects were published.
     package var published = 0
     /// Findings for the user. They do not stop the exchange.
@@ -26,16 +28,22 @@ extension RingMember {
     ///
     /// Only one process exchanges at a time; others wait. Reading and writing items does not wait for an exchange.
     ///
-    /// - Parameter timeout: How long to wait for another process's exchange.
+    /// - Parameters:
+    ///   - timeout: How long to wait for another process's exchange.
+    ///   - progress: Told after each part what was done until then.
     /// - Throws: `unavailable` if the vault is in no ring, or the carrier cannot be reached; `missingEntitlement` if
     ///   this machine was removed from the ring; `locked`; `busy`; and errors of the carrier or the vault. Steps that
     ///   were completed before the error remain.
-    package func exchange(timeout: Duration = .seconds(30)) async throws(KeychainError) -> ExchangeReport {
-        try await exchange(timeout: timeout, tidying: false)
+    package func exchange(
+        timeout: Duration = .seconds(30), progress: @Sendable (ExchangeReport) -> Void = { _ in }
+    ) async throws(KeychainError) -> ExchangeReport {
+        try await exchange(timeout: timeout, tidying: false, progress)
     }
 
     /// - Parameter tidying: Whether this machine writes a required snapshot even if it is the turn of another machine.
-    func exchange(timeout: Duration = .seconds(30), tidying: Bool) async throws(KeychainError) -> ExchangeReport {
+    func exchange(
+        timeout: Duration = .seconds(30), tidying: Bool, _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
+    ) async throws(KeychainError) -> ExchangeReport {
         let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in
             guard try vault.isInRing else { throw .notInRing }
             return try vault.lockForSync(timeout)
@@ -44,12 +52,13 @@ extension RingMember {
         var report = ExchangeReport()
         let state = try await take(&report, isRetrying: true) { _, _ in [] }.state
         guard !state.isPaused else { throw .pausedSync }
-        let carrier = state.carrier
-        let listing = try await fetchAll(carrier, &report)
+        let carrier = carrier(state)
+        let listing = try await fetchAll(carrier, &report, progress)
         let isMember = try await take(&report) { _, _ in [] }.state.isMember
         guard isMember else { throw .removedFromRing }
         try await letIn(listing, carrier, &report)
         try await publish(carrier, &report)
+        progress(report)
         // A machine that was just admitted should not have to wait for another machine.
         try await tidy(listing, carrier, tidying || !report.admitted.isEmpty, &report)
         _ = try await take(&report) { state, now in
@@ -62,13 +71,15 @@ extension RingMember {
     /// Enough rounds for a chain of segments that name each other; the next exchange continues.
     private static let mostRounds = 8
 
-    private func fetchAll(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) -> Listing
-    {
+    private func fetchAll(
+        _ carrier: any Carrier, _ report: inout ExchangeReport, _ progress: (ExchangeReport) -> Void
+    ) async throws(KeychainError) -> Listing {
         var listing = try await carrier.listing()
         for _ in 0..<Self.mostRounds {
             let shown = listing
             let step = try await take(&report) { state, now in state.replica.listed(shown, at: now) }
             let isNew = try await carryOut(step.effects, carrier, &report)
+            progress(report)
             guard isNew else { break }
             listing = try await carrier.listing()
         }
@@ -103,10 +114,14 @@ extension RingMember {
         }
         if !outcomes.isEmpty {
             report.published += outcomes.count
-            let done = outcomes
+            let (done, sent) = (outcomes, Guarded(0))
             let step = try await take(&report) { state, now in
-                done.flatMap { state.replica.published($0.0, $0.1, at: now) }
+                let before = state.replica.unpublishedCount
+                let effects = done.flatMap { state.replica.published($0.0, $0.1, at: now) }
+                sent.withLock { $0 = before - state.replica.unpublishedCount }
+                return effects
             }
+            report.sent += sent.withLock { $0 }
             for case .read(let names) in step.effects { wanted += names }
         }
         return try await fetch(wanted, carrier, &report)
@@ -173,7 +188,8 @@ extension RingMember {
     ) async throws(KeychainError) {
         let hasMoved = report.applied + report.taken + report.published > 0
         let step = try await take(&report) { state, now in
-            guard state.replica.ring.mayWrite(state.replica.member) else { return [] }
+            // Without the newest keys there is nothing to write. Why they are missing is among the findings.
+            guard state.replica.ring.mayWrite(state.replica.member), state.hasNewestKeys else { return [] }
             guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
                 state.neededSince = 0
                 return try state.headIfDue(hasMoved, at: now)
@@ -196,10 +212,7 @@ extension RingMember {
         _ report: inout ExchangeReport, isRetrying: Bool = false,
         _ body: @escaping @Sendable (inout RingState, UInt64) throws -> [Effect]
     ) async throws(KeychainError) -> Step {
-        if Task.isCancelled {
-            throw KeychainError(
-                .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
-        }
+        if Task.isCancelled { throw .cancelledExchange }
         let step = try await blocking { [self] () throws(KeychainError) -> Step in
             try self.step(isRetrying: isRetrying, body)
         }
@@ -233,7 +246,7 @@ extension RingMember {
 extension RingState {
     fileprivate var isMember: Bool { replica.ring.isActive(replica.member) }
 
-    var carrier: any Carrier { place.carrier(of: replica.log.id) }
+    fileprivate var hasNewestKeys: Bool { replica.keyring.epochs[replica.ring.current] != nil }
 
     /// More segments make joining slow.
     private static let mostSegments = 256
@@ -301,6 +314,8 @@ extension KeychainError {
         self.init(reason, failure.message)
     }
 
+    static let cancelledExchange = KeychainError(
+        .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
     fileprivate static let removedFromRing = KeychainError(
         .missingEntitlement,
         "This machine was removed from its ring. Its changes are not sent to other machines. Its items remain. To end syncing, run: "

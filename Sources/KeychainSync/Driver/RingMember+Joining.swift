@@ -26,7 +26,7 @@ extension RingMember {
         }
         var report = ExchangeReport()
         let state = try await take(&report) { _, _ in [] }.state
-        _ = try await carryOut(effects, state.carrier, &report)
+        _ = try await carryOut(effects, carrier(state), &report)
         return try await exchange()
     }
 
@@ -62,7 +62,7 @@ extension RingMember {
             return [.write(invitation.objectName, invitation.offer(state.replica.log))]
         }
         for case .write(let name, let bytes) in step.effects {
-            _ = try await step.state.carrier.publishing(name, bytes)
+            _ = try await carrier(step.state).publishing(name, bytes)
         }
         return code
     }
@@ -82,7 +82,7 @@ extension RingMember {
         var joiner = Joiner(code: code, keys: .make())
         var found: (any Carrier)?
         for ring in try await rings(at: place) where found == nil {
-            let carrier = place.carrier(of: ring)
+            let carrier = carrier(of: ring, at: place)
             for object in try await carrier.reading([joiner.objectName]) {
                 do { try joiner.received(object.bytes) } catch { continue }
                 if joiner.offer?.ring == ring { found = carrier }
@@ -159,7 +159,7 @@ extension RingMember {
             return try state.replica.remove(members, at: now)
         }
         for case .write(let name, let bytes) in step.effects {
-            _ = try await step.state.carrier.publishing(name, bytes)
+            _ = try await carrier(step.state).publishing(name, bytes)
         }
         return try await exchange(tidying: true)
     }

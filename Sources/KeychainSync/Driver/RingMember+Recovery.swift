@@ -43,7 +43,7 @@ extension RingMember {
         // One ring that cannot be opened must not hide another one.
         var failure = KeychainError.noRingOfKey
         for ring in try await rings(at: place) {
-            let carrier = place.carrier(of: ring)
+            let carrier = carrier(of: ring, at: place)
             let opened: OpenedRing
             switch try await open(ring, carrier, recovery) {
             case .success(let ring): opened = ring

@@ -60,6 +60,7 @@ extension RingMember {
         report.applied += exchanged.applied
         report.taken += exchanged.taken
         report.published += exchanged.published
+        report.sent += exchanged.sent
         report.findings.formUnion(exchanged.findings)
         return report
     }

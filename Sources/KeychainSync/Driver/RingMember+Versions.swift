@@ -46,6 +46,17 @@ extension RingMember {
         }
     }
 
+    /// The item of a version, with its value.
+    ///
+    /// - Parameter id: As ``versions(includingKept:)`` names it.
+    /// - Throws: As ``restore(_:)``.
+    package func item(ofVersion id: String) async throws(KeychainError) -> Item {
+        try await blocking { [self] () throws(KeychainError) -> Item in
+            let state = try step { _, _ in [] }.state
+            do { return try state.version(id).item } catch { throw KeychainError(exchange: error) }
+        }
+    }
+
     /// Makes a value the shown one, as a new write: on this machine at once, on the others with the next exchange. The value that was
     /// shown is kept.
     ///
@@ -75,12 +86,17 @@ extension RingState {
             time: record.header.time.milliseconds, state: state)
     }
 
-    fileprivate mutating func restore(_ id: String, at now: UInt64) throws -> (SyncID, [ItemChange]) {
+    fileprivate func version(_ id: String) throws -> (record: SealedRecord, item: Item) {
         let found =
             replica.items.records.filter { $0.header.dot.shortID == id }
             + kept.all.map(\.record).filter { $0.header.dot.shortID == id }
         guard let record = found.first, found.count == 1 else { throw KeychainError.noVersion(id) }
-        guard var item = try replica.item(of: record) else { throw KeychainError.unreadableVersion }
+        guard let item = try replica.item(of: record) else { throw KeychainError.unreadableVersion }
+        return (record, item)
+    }
+
+    fileprivate mutating func restore(_ id: String, at now: UInt64) throws -> (SyncID, [ItemChange]) {
+        var (record, item) = try version(id)
         defer { item.value?.wipe() }
         let content = SharedItem.encode(item)
         defer { content.wipeWithCopies() }

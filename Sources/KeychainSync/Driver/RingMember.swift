@@ -4,7 +4,7 @@
 import Foundation
 import KeychainCrypto
 package import KeychainEngine
-import KeychainSyncCore
+package import KeychainSyncCore
 package import KeychainVault
 import SecretMemory
 
@@ -18,10 +18,16 @@ package final class RingMember: Sendable {
     private let clock: @Sendable () -> UInt64
     /// The state that this process last read or wrote.
     private let state = Guarded<RingState?>(nil)
+    private let override: (@Sendable (RingID) -> any Carrier)?
 
-    /// - Parameter clock: Milliseconds since 1970.
-    package init(_ vault: Vault, clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime) {
-        (self.vault, self.clock) = (vault, clock)
+    /// - Parameters:
+    ///   - clock: Milliseconds since 1970.
+    ///   - carrier: The carrier of a ring, instead of the one of its place. For tests.
+    package init(
+        _ vault: Vault, clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime,
+        carrier: (@Sendable (RingID) -> any Carrier)? = nil
+    ) {
+        (self.vault, self.clock, override) = (vault, clock, carrier)
     }
 
     package static let systemTime: @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
@@ -30,7 +36,13 @@ package final class RingMember: Sendable {
 
     /// As this process knows them.
     var place: CarrierPlace? { state.withLock { $0?.place } }
-    var carrier: (any Carrier)? { state.withLock { $0?.carrier } }
+    var carrier: (any Carrier)? { state.withLock { $0 }.map { carrier(of: $0.replica.log.id, at: $0.place) } }
+
+    func carrier(of ring: RingID, at place: CarrierPlace) -> any Carrier {
+        override?(ring) ?? place.carrier(of: ring)
+    }
+
+    func carrier(_ state: RingState) -> any Carrier { carrier(of: state.replica.log.id, at: state.place) }
 
     /// What one step did.
     struct Step {

@@ -178,7 +178,7 @@ extension Replica {
             return switch name {
             case .entry(let hash): entries[hash] == nil || isDoubtful(name)
             case .wrap(let epoch, let recipient): recipient == member && keyring.epochs[epoch] == nil
-            case .segment(let id, let number): isWanted(id, number) || isDoubtful(name)
+            case .segment(let id, let number): isWanted(id, number, in: listing) || isDoubtful(name)
             case .snapshot(let id, let part): isWanted(id, part)
             case .head(let member, let number):
                 member != self.member && number > observations.heads[member]?.number ?? 0
@@ -189,9 +189,14 @@ extension Replica {
 
     private func isDoubtful(_ name: ObjectName) -> Bool { doubts[name]?.isRead == false }
 
-    private func isWanted(_ writer: WriterID, _ number: UInt64) -> Bool {
+    private func isWanted(_ writer: WriterID, _ number: UInt64, in listing: Listing) -> Bool {
         if writer == self.writer, let mine = own[writer]?[number], !mine.isPublished { return true }
-        return number > logs[writer]?.tip.number ?? 0 && waiting[writer, number] == nil
+        guard number > logs[writer]?.tip.number ?? 0 else { return false }
+        guard let held = waiting[writer, number] else { return true }
+        // Anybody can put something of an unknown epoch there. What its author has written may lie there by now.
+        let contents = listing.contents[.segment(writer, number)] ?? []
+        if contents == [ListedContent(held)] { return false }
+        return (try? signer(of: held)) == nil
     }
 
     private func isWanted(_ id: SnapshotID, _ part: UInt16) -> Bool {

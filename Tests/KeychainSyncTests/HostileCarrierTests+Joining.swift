@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A carrier between a machine that joins and the one that lets it in: attacks 22 to 24 and 36.
+
+import Foundation
+import KeychainEngine
+import KeychainTestSupport
+import SecretMemory
+import SyncHostility
+import Testing
+
+@testable import KeychainSync
+@testable import KeychainSyncCore
+
+extension HostileCarrierTests {
+    /// A machine that has asked, and has ended waiting; its request stays.
+    private func ask(_ name: String, _ code: SecretBytes, _ ring: RingID) async throws {
+        let machine = try world.machine(name)
+        world.view(of: name, ring).keepEverything()
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await machine.member.join(code, at: world.place, wait: .zero)
+        }
+        #expect(error?.reason == .timedOut)
+    }
+
+    private static func isRequest(_ name: ObjectName) -> Bool { if case .request = name { true } else { false } }
+    private static func isInvitation(_ name: ObjectName) -> Bool { if case .invitation = name { true } else { false } }
+
+    @Test func joiner_shownAFalseRing_uploadsNothing() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        let (attacker, effects) = try Replica.founding(name: "laptop", keys: .make())
+        let fake = world.base(attacker.log.id)
+        for case .write(let name, let bytes) in effects { _ = try await fake.publish(name, bytes) }
+        for name in try await world.names(laptop, where: Self.isInvitation) {
+            _ = try await fake.publish(name, try await world.content(name, laptop))
+        }
+        world.view(of: "desktop", ring).withhold { _ in true }
+        let desktop = try world.machine("desktop")
+        try desktop.add("a", "1")
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await desktop.member.join(code, at: world.place, wait: .zero)
+        }
+        #expect(error?.reason == .itemNotFound)
+        for ring in [ring, attacker.log.id] { #expect(world.view(of: "desktop", ring).published.isEmpty) }
+    }
+
+    /// No byte of it means anything before it is authenticated: there are no costs and no other parameters to choose.
+    @Test(.timeLimit(.minutes(10))) func offer_withAnyByteChanged_isNone() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        let name = try #require(try await world.names(laptop, where: Self.isInvitation).first)
+        let offer = try await world.content(name, laptop)
+        let changed = offer.indices.map { index in
+            var copy = offer
+            copy[index] ^= 1
+            return copy
+        }
+        world.view(of: "desktop", ring).forge(name, changed + [offer.dropLast(), offer + Data([0])])
+        let desktop = try world.machine("desktop")
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await desktop.member.join(code, at: world.place, wait: .zero)
+        }
+        #expect(error?.reason == .itemNotFound)
+        #expect(world.view(of: "desktop", ring).published.isEmpty)
+    }
+
+    @Test func request_withOtherKeys_admitsNobody() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await ask("desktop", code, ring)
+        let view = try await world.view(laptop)
+        view.keepEverything()
+        for round in 0..<24 {
+            view.show { objects in
+                for name in objects.keys where Self.isRequest(name) {
+                    objects[name] = objects[name]?.flatMap { bytes in
+                        bytes.indices.filter { $0 / 60 == round }.map { index in
+                            var copy = bytes
+                            copy[index] ^= 1
+                            return copy
+                        }
+                    }
+                }
+            }
+            #expect(try await laptop.exchange().admitted == [])
+            view.behave()
+            view.keepEverything()
+        }
+        #expect(try await laptop.member.status().members.count == 1)
+        #expect(try await laptop.exchange().admitted == ["desktop"])
+    }
+
+    @Test func invitation_shownAgainAfterItsUse_admitsNobody() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        let name = try #require(try await world.names(laptop, where: Self.isInvitation).first)
+        let offer = try await world.content(name, laptop)
+        try await ask("desktop", code, ring)
+        #expect(try await laptop.exchange().admitted == ["desktop"])
+        world.view(of: "tablet", ring).replay(offer, as: name)
+        try await ask("tablet", code, ring)
+        #expect(try await !world.names(laptop, where: Self.isRequest).isEmpty)
+        #expect(try await laptop.exchange().admitted == [])
+        #expect(try await laptop.member.status().members.count == 2)
+    }
+
+    @Test func invitation_usedTooLate_admitsNobody() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await ask("desktop", code, ring)
+        world.advance(3_600_000)
+        #expect(try await laptop.exchange().admitted == [])
+        #expect(try await laptop.member.status().members.count == 1)
+    }
+}
