@@ -13,6 +13,7 @@ let products: [Product] = [
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
     .library(name: "KeychainSecItem", targets: ["KeychainSecItem"]),
+    .library(name: "KeychainSync", targets: ["KeychainSync"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),

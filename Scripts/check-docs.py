@@ -4,7 +4,7 @@
 
 - every relative link leads to a file, and to a heading if it names one;
 - the tests that the documents name exist;
-- the Swift code in the READMEs is part of an example or a test, which is compiled and run;
+- the Swift code in the READMEs and in Docs/Sync.md is part of an example or a test, which is compiled and run;
 - the Swift code in comments and articles of the modules below is part of a test or an example;
 - the tool, the changelog, and every document that shows how to depend on the package name the same version;
 - Markdown and the comments of Swift sources use the standard terms below, and no sentence hides its subject ("Whoever …");
@@ -26,6 +26,8 @@ FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainConfiguration",
     "Sources/KeychainTesting",
     "Sources/KeychainSecItem",
+    "Sources/KeychainSync/Interface",
+    "Sources/KeychainSync/KeychainSync.docc",
     "Wrappers/Sources",
 ]
 CODE_THAT_RUNS = [
@@ -33,12 +35,13 @@ CODE_THAT_RUNS = [
     "Tests/KeychainConfigurationTests",
     "Tests/KeychainTestingTests/Examples",
     "Tests/KeychainSecItemTests/Examples",
+    "Tests/KeychainSyncTests/Examples",
     "Examples",
     "Wrappers/Tests",
     "Wrappers/Examples",
 ]
 FOLDERS_OF_TESTS = ["Tests", "Wrappers/Tests"]
-READMES = ["README.md", "Wrappers/README.md"]
+READMES = ["README.md", "Wrappers/README.md", "Docs/Sync.md"]
 VERSION_FILE = "Sources/keychainctl/Version.swift"
 # The brackets prevent the pattern from matching this line.
 FORBIDDEN = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")

@@ -3,6 +3,7 @@
 
 // Folders, from top to bottom:
 //
+// - Interface: sync as programs use it
 // - Driver: a vault as a member of a ring
 // - Folder: a carrier over a shared folder
 // - Carrier: the interface of all carriers

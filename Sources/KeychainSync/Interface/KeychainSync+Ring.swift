@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a ring, and who is in it.
+
+public import KeychainEngine
+import KeychainSyncCore
+public import SecretMemory
+
+extension KeychainSync {
+    /// Founds a ring with this machine as its first member, and exchanges for the first time.
+    ///
+    /// - Parameters:
+    ///   - name: The name of this machine for the others: 1 to 128 bytes without control characters.
+    ///   - folder: The absolute path of the folder that the machines share. It must exist, and must not be the vault's.
+    /// - Throws: `invalidParameter` for another name or path, or if the vault is in a ring already; `unavailable` if the folder
+    ///   cannot be reached; `unsafeLocation` if it is the vault's folder or is in it; `locked`; errors of ``now(timeout:)``.
+    @discardableResult
+    public func found(name: String, folder: String) async throws(KeychainError) -> SyncReport {
+        try Self.check(name: name)
+        let place = try Self.place(folder)
+        return SyncReport(try await member.found(name: name, at: place))
+    }
+
+    /// Invites a machine.
+    ///
+    /// A machine that enters the code in time with ``join(code:folder:timeout:)`` becomes a member when this one exchanges next.
+    ///
+    /// Does not protect against people who see the code: anyone with it and the folder can join in time, and read everything.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the new machine, as in ``found(name:folder:)``. With several uses, a part of its ID is appended.
+    ///   - duration: How long the code is valid, by the clock of this machine; more than zero.
+    ///   - uses: How many machines can join with it: 1 to 10,000.
+    /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
+    /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, `locked`, and
+    ///   errors of the carrier.
+    public func invite(
+        name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1
+    ) async throws(KeychainError) -> SecretBytes {
+        try Self.check(name: name)
+        guard duration > .zero, (1...10_000).contains(uses) else {
+            throw KeychainError(
+                .invalidParameter,
+                "An invitation is valid for more than no time, and for 1 to 10,000 machines. Give other numbers.")
+        }
+        return RingMember.text(of: try await member.invite(name: name, for: duration, uses: uses))
+    }
+
+    /// Enters a ring with the code of an invitation, and merges the items of this machine with those of the ring.
+    ///
+    /// Nothing of this machine is published before the code has proven who made the invitation.
+    ///
+    /// - Parameters:
+    ///   - code: As ``invite(name:validFor:uses:)`` returned it. Case, spaces and hyphens do not matter.
+    ///   - folder: The shared folder, as in ``found(name:folder:)``.
+    ///   - timeout: How long to wait until the machine that made the invitation exchanges.
+    /// - Throws: `invalidParameter` if the code is mistyped, or the vault is in a ring already; `itemNotFound` if the folder has no
+    ///   invitation with this code; `timedOut` if no machine has answered in time; `unavailable`, `unsafeLocation` as in
+    ///   ``found(name:folder:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
+    @discardableResult
+    public func join(
+        code: SecretBytes, folder: String, timeout: Duration = .seconds(600)
+    ) async throws(KeychainError) -> SyncReport {
+        guard let code = RingMember.code(from: code) else {
+            throw KeychainError(
+                .invalidParameter, "The code is mistyped. It has 24 letters and digits. Enter it again.")
+        }
+        let place = try Self.place(folder)
+        return SyncReport(try await member.join(code, at: place, wait: timeout))
+    }
+
+    /// Removes a machine from the ring, and makes new keys, which it does not get.
+    ///
+    /// Does not take back what the machine has: change the secrets that it knew.
+    ///
+    /// - Parameter machine: The ``SyncStatus/Machine/id`` of another machine.
+    /// - Throws: `itemNotFound` if no other machine has the ID; `missingEntitlement` if this machine is no member that may remove others;
+    ///   `unavailable`, `locked`, and errors of ``now(timeout:)``.
+    @discardableResult
+    public func remove(_ machine: SyncStatus.Machine.ID) async throws(KeychainError) -> SyncReport {
+        let others = try await member.status().members.filter { !$0.isThisMachine }
+        guard let chosen = others.first(where: { $0.id.hex == machine }) else {
+            throw KeychainError(
+                .itemNotFound,
+                "No other machine of the ring has the ID '\(machine)'. Take one of those that status() has.")
+        }
+        return SyncReport(try await member.remove([chosen.id]))
+    }
+
+    /// Ends sync on this machine. All its items stay, here and on the other machines.
+    ///
+    /// The others count this machine as a member until one of them removes it.
+    ///
+    /// - Throws: `unavailable` if the vault is in no ring; the vault's errors.
+    public func leave() async throws(KeychainError) {
+        try await member.blocking { [member] () throws(KeychainError) in try member.forget() }
+    }
+
+    private static func place(_ folder: String) throws(KeychainError) -> CarrierPlace {
+        guard folder.utf8.first == UInt8(ascii: "/"), !folder.utf8.contains(0) else {
+            throw KeychainError(
+                .invalidParameter, "'\(folder)' is not an absolute path. Give one that begins with '/'.")
+        }
+        return .folder(folder)
+    }
+
+    private static func check(name: String) throws(KeychainError) {
+        let isPrintable = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard (1...Bounds.name).contains(name.utf8.count), isPrintable else {
+            throw KeychainError(
+                .invalidParameter, "A machine's name has 1 to 128 bytes and no control characters. Give another one.")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exchange did, and what it noticed.
+
+import KeychainSyncCore
+
+/// The result of an exchange.
+public struct SyncReport: Hashable, Sendable {
+    /// How many items of this machine were changed or removed by what came from others.
+    public let received: Int
+    /// How many changes of this machine have reached the carrier. Several changes of one item may be one.
+    public let sent: Int
+    /// The names of machines that became members.
+    public let admitted: [String]
+    /// What the user should know. None of it has stopped the exchange.
+    public let notices: [SyncNotice]
+    /// Whether the exchange came to its end; `false` if its time was up before.
+    public let isComplete: Bool
+
+    init(_ report: ExchangeReport, isComplete: Bool = true) {
+        (received, sent, admitted) = (report.applied, report.sent, report.admitted)
+        notices = report.findings.map(SyncNotice.init).sorted { $0.message < $1.message }
+        self.isComplete = isComplete
+    }
+}
+
+/// Something about the carrier, a machine or an item that the user should know.
+public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of notices. Later versions may have more, so a `switch` over them has a `default`.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        /// - Parameter rawValue: The name of a kind. It need not be one that this version knows.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The carrier, or a machine, shows an older state than before.
+        public static let rolledBack = Kind(rawValue: "rolledBack")
+        /// Another machine has seen a change that has not come here.
+        public static let withheld = Kind(rawValue: "withheld")
+        /// A machine, or all of them, have sent nothing for long.
+        public static let silent = Kind(rawValue: "silent")
+        /// A machine was copied or restored, or its keys were stolen.
+        public static let copied = Kind(rawValue: "copied")
+        /// Another machine has the same changes but other items, which is a defect.
+        public static let different = Kind(rawValue: "different")
+        /// The clock of a machine is more than a day ahead.
+        public static let clockAhead = Kind(rawValue: "clockAhead")
+        /// An item is too large to be shared.
+        public static let tooLarge = Kind(rawValue: "tooLarge")
+        /// An item from another machine is not shown here.
+        public static let notShown = Kind(rawValue: "notShown")
+        /// Something on the carrier is not used, because it is damaged, forged or of a newer version.
+        public static let refused = Kind(rawValue: "refused")
+    }
+
+    public let kind: Kind
+    /// One or a few sentences for the user: what happened, to what, and what to do next. Never the content of an item.
+    public let message: String
+
+    public var description: String { message }
+
+    init(_ finding: SyncFinding) { (kind, message) = (Kind(finding), finding.text) }
+}
+
+extension SyncNotice.Kind {
+    init(_ finding: SyncFinding) {
+        switch finding {
+        case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: self = .rolledBack
+        case .withheld: self = .withheld
+        case .silent, .viewIsOld: self = .silent
+        case .equivocation, .startedAgain: self = .copied
+        case .differentState: self = .different
+        case .clockAhead: self = .clockAhead
+        case .tooLargeToShare: self = .tooLarge
+        case .placeTaken, .notUnderstood, .notOpened: self = .notShown
+        case .refused: self = .refused
+        }
+    }
+}

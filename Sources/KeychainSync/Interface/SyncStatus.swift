@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine knows about its ring.
+
+public import Foundation
+public import KeychainEngine
+import KeychainSyncCore
+
+/// A ring as this machine knows it.
+public struct SyncStatus: Hashable, Sendable {
+    /// A machine of the ring, or its recovery key.
+    public struct Machine: Hashable, Sendable, Identifiable {
+        /// 32 hexadecimal digits. A machine that joins again gets another one.
+        public let id: String
+        /// For people only; several machines may have the same.
+        public let name: String
+        public let isThisMachine: Bool
+        /// Whether it is the ring's recovery key, which is on paper.
+        public let isRecoveryKey: Bool
+        /// When something of the machine came here last, by the clock of this machine; `nil`: never, or this machine.
+        public let lastSeen: Date?
+    }
+
+    /// Where the machines exchange: `folder:/srv/shared`.
+    public let carrier: String
+    /// The machines, without removed ones.
+    public let machines: [Machine]
+    /// Whether this machine is still one of them. If it was removed, its items stay, and nothing is exchanged.
+    public let isMember: Bool
+    public let isPaused: Bool
+    /// The number of shared items.
+    public let items: Int
+    /// The number of changes of this machine that are not on the carrier yet.
+    public let pending: Int
+    /// The number of items with values that are not shown: see ``KeychainSync/KeychainSync/conflicts()``.
+    public let conflicts: Int
+    /// When the last complete exchange by any process of this machine ended; `nil`: never.
+    public let lastExchange: Date?
+    /// Whether there is a recovery key. Without one, the ring is lost with its last machine.
+    public let hasRecoveryKey: Bool
+    /// The number of invitations that can still be used.
+    public let openInvitations: Int
+    /// 24 letters and digits in groups, equal on two machines that have the same items. Two people can read them out to each other, to
+    /// see that no carrier shows them different things.
+    public let compareCode: String
+    /// What the last exchange by this ``KeychainSync/KeychainSync`` has noticed; empty before the first one.
+    public let notices: [SyncNotice]
+    /// Why the last exchange by this ``KeychainSync/KeychainSync`` failed; `nil` if it did not.
+    public let failure: KeychainError?
+}
+
+extension SyncStatus {
+    init(_ status: RingStatus, _ last: Result<SyncReport, KeychainError>?) {
+        carrier = status.place.text
+        machines = status.members.map(Machine.init)
+        (isMember, isPaused) = (status.isMember, status.isPaused)
+        (items, pending, conflicts) = (status.items, status.pending, status.conflicts)
+        lastExchange = status.lastExchange == 0 ? nil : Date(milliseconds: status.lastExchange)
+        (hasRecoveryKey, openInvitations) = (status.hasRecoveryKey, status.openInvitations)
+        compareCode = status.compareCode
+        switch last {
+        case nil: (notices, failure) = ([], nil)
+        case .success(let report): (notices, failure) = (report.notices, nil)
+        case .failure(let error): (notices, failure) = ([], error)
+        }
+    }
+}
+
+extension SyncStatus.Machine {
+    init(_ member: RingStatus.Member) {
+        (id, name, isThisMachine) = (member.id.hex, member.name, member.isThisMachine)
+        isRecoveryKey = member.role == .recovery
+        lastSeen = member.isThisMachine ? nil : member.lastSeen.map(Date.init(milliseconds:))
+    }
+}
+
+extension Date {
+    /// Since 1970.
+    init(milliseconds: UInt64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}
