@@ -59,7 +59,8 @@ let tests: [Target] = [
     .target(
         name: "WrapperStores",
         dependencies: core(
-            "KeychainKit", "KeychainEngine", "KeychainSecItem", "KeychainTesting", "KeychainVault", "SecretMemory"),
+            "KeychainKit", "KeychainEngine", "KeychainSecItem", "KeychainSync", "KeychainTesting", "KeychainVault",
+            "SecretMemory"),
         path: "Tests/WrapperStores"),
     .testTarget(
         name: "JSKeychainTests",
