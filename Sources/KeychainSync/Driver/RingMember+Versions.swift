@@ -96,9 +96,10 @@ extension RingState {
     }
 
     fileprivate mutating func restore(_ id: String, at now: UInt64) throws -> (SyncID, [ItemChange]) {
-        var (record, item) = try version(id)
-        defer { item.value?.wipe() }
-        let content = SharedItem.encode(item)
+        var found = try version(id)
+        defer { found.item.value?.wipe() }
+        let record = found.record
+        let content = SharedItem.encode(found.item)
         defer { content.wipeWithCopies() }
         let before = replica.items[record.header.item].shown
         let write = LocalWrite(
