@@ -30,9 +30,22 @@ final class HostileWorld: Sendable {
     // MARK: - Machines
 
     func machine(_ name: String, ahead: UInt64 = 0) throws -> Machine {
-        try Machine(
-            folder.path, name, clock: { self.now + ahead },
-            carrier: { ring in self.carrier(of: name, ring) })
+        try Machine(folder.path, name, kinds: [Attacking(name: name, world: self)], clock: { self.now + ahead })
+    }
+
+    /// In place of the kind of shared folders.
+    private struct Attacking: CarrierKind {
+        let scheme = "folder"
+        let name: String
+        let world: HostileWorld
+
+        func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
+            try await FolderCarrier.rings(in: place.address)
+        }
+
+        func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
+            world.carrier(of: name, ring)
+        }
     }
 
     private func carrier(of name: String, _ ring: RingID) -> HostileCarrier {

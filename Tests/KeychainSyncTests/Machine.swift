@@ -18,9 +18,8 @@ struct Machine {
     let member: RingMember
 
     init(
-        _ root: String, _ name: String, machineIDFile: String? = nil,
-        clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime,
-        carrier: (@Sendable (RingID) -> any Carrier)? = nil
+        _ root: String, _ name: String, machineIDFile: String? = nil, kinds: [any CarrierKind] = [],
+        clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime
     ) throws {
         self.name = name
         let location = try VaultLocation(
@@ -30,7 +29,7 @@ struct Machine {
         settings.unlockCache = .process
         if let machineIDFile { settings.machineIDFile = machineIDFile }
         vault = Vault(location, settings)
-        member = RingMember(vault, clock: clock, carrier: carrier)
+        member = RingMember(vault, kinds: kinds, clock: clock)
     }
 
     var engine: Engine { Engine(store: vault) }

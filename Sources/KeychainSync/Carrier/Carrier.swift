@@ -64,6 +64,8 @@ package struct CarrierFailure: Error, Equatable, CustomStringConvertible {
         /// An object exceeds the maximum size.
         case tooLarge
         case inputOutput
+        /// The place is none of this kind of carrier, or names files that cannot be used.
+        case unusable
     }
 
     package let reason: Reason

@@ -52,7 +52,7 @@ extension RingMember {
         var report = ExchangeReport()
         let state = try await take(&report, isRetrying: true) { _, _ in [] }.state
         guard !state.isPaused else { throw .pausedSync }
-        let carrier = carrier(state)
+        let carrier = try carrier(of: state)
         let listing = try await fetchAll(carrier, &report, progress)
         let isMember = try await take(&report) { _, _ in [] }.state.isMember
         guard isMember else { throw .removedFromRing }
@@ -309,6 +309,7 @@ extension KeychainError {
         case .unavailable, .denied: reason = .unavailable
         case .full: reason = .diskFull
         case .overcrowded, .tooLarge: reason = .tooLarge
+        case .unusable: reason = .invalidParameter
         case .inputOutput: reason = .inputOutput
         }
         self.init(reason, failure.message)

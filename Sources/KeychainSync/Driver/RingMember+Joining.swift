@@ -26,19 +26,8 @@ extension RingMember {
         }
         var report = ExchangeReport()
         let state = try await take(&report) { _, _ in [] }.state
-        _ = try await carryOut(effects, carrier(state), &report)
+        _ = try await carryOut(effects, try carrier(of: state), &report)
         return try await exchange()
-    }
-
-    /// Checks that the folder exists, and that it does not contain the vault, before anything depends on it.
-    ///
-    /// - Returns: The rings that have objects in the folder.
-    func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
-        switch place {
-        case .folder(let path):
-            guard !vault.contains(path) else { throw .folderOfVault(path) }
-            do { return try await FolderCarrier.rings(in: path) } catch { throw KeychainError(failure: error) }
-        }
     }
 
     /// Invites a machine: a machine where the code is entered becomes a member.
@@ -61,9 +50,8 @@ extension RingMember {
             state.invitations[id] = invitation
             return [.write(invitation.objectName, invitation.offer(state.replica.log))]
         }
-        for case .write(let name, let bytes) in step.effects {
-            _ = try await carrier(step.state).publishing(name, bytes)
-        }
+        let carrier = try carrier(of: step.state)
+        for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
         return code
     }
 
@@ -82,7 +70,7 @@ extension RingMember {
         var joiner = Joiner(code: code, keys: .make())
         var found: (any Carrier)?
         for ring in try await rings(at: place) where found == nil {
-            let carrier = carrier(of: ring, at: place)
+            let carrier = try carrier(of: ring, at: place)
             for object in try await carrier.reading([joiner.objectName]) {
                 do { try joiner.received(object.bytes) } catch { continue }
                 if joiner.offer?.ring == ring { found = carrier }
@@ -158,24 +146,16 @@ extension RingMember {
             }
             return try state.replica.remove(members, at: now)
         }
-        for case .write(let name, let bytes) in step.effects {
-            _ = try await carrier(step.state).publishing(name, bytes)
-        }
+        let carrier = try carrier(of: step.state)
+        for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
         return try await exchange(tidying: true)
     }
 }
 
 extension KeychainError {
-    fileprivate static func folderOfVault(_ path: String) -> KeychainError {
-        KeychainError(
-            .unsafeLocation,
-            "'\(path)' is the vault's folder, or is inside it, so the tool that shares it would share the vault too. Use another folder."
-        )
-    }
-
     fileprivate static let notInvited = KeychainError(
         .itemNotFound,
-        "The folder has no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
+        "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
     )
     fileprivate static let notLetIn = KeychainError(
         .timedOut,

@@ -13,13 +13,13 @@ extension RingMember {
     ///
     /// It works once this machine has exchanged.
     ///
-    /// - Returns: The text. It is shown once. Anyone with it and the folder reads all shared items, and can add machines.
+    /// - Returns: The text. It is shown once. Anyone with it and the carrier reads all shared items, and can add machines.
     package func addRecoveryKey() async throws(KeychainError) -> SecretBytes {
         let key = RecoveryKey.make()
         var report = ExchangeReport()
         _ = try await take(&report) { state, _ in
             let keys = try DeviceKeys(recoveryKey: key).publicKeys()
-            // The next exchange publishes what the folder lacks.
+            // The next exchange publishes what the carrier lacks.
             _ = try state.replica.admit(MemberCard(role: .recovery, keys: keys, name: "recovery key"))
             return []
         }
@@ -33,7 +33,7 @@ extension RingMember {
     /// - Parameters:
     ///   - recoveryKey: The 32 bytes that the text on paper encodes.
     ///   - name: The name of this machine for the others.
-    /// - Throws: `itemNotFound` if no ring in the folder has this recovery key; `newerFormat` or `corrupt` if one has it and cannot be
+    /// - Throws: `itemNotFound` if no ring at the place has this recovery key; `newerFormat` or `corrupt` if one has it and cannot be
     ///   opened.
     package func join(
         recoveryKey: SecretBytes, name: String, at place: CarrierPlace
@@ -43,7 +43,7 @@ extension RingMember {
         // One ring that cannot be opened must not hide another one.
         var failure = KeychainError.noRingOfKey
         for ring in try await rings(at: place) {
-            let carrier = carrier(of: ring, at: place)
+            let carrier = try carrier(of: ring, at: place)
             let opened: OpenedRing
             switch try await open(ring, carrier, recovery) {
             case .success(let ring): opened = ring
@@ -97,6 +97,6 @@ extension RingMember {
 extension KeychainError {
     fileprivate static let noRingOfKey = KeychainError(
         .itemNotFound,
-        "No ring in this folder has this recovery key. Perhaps the folder is not complete yet, or the key was removed from the ring."
+        "No ring there has this recovery key. Perhaps not everything has arrived yet, or the key was removed from the ring."
     )
 }

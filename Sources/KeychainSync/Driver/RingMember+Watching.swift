@@ -41,9 +41,9 @@ extension RingMember {
             do throws(KeychainError) {
                 tell(.success(try await exchange()))
                 pause = pauses.first
-                if let place, place != carried?.place {
+                if let state = known, state.place != carried?.place {
                     carried?.task.cancel()
-                    carried = carrier.map { (place, Self.forward($0, signal)) }
+                    carried = (state.place, Self.forward(try carrier(of: state), signal))
                 }
             } catch {
                 guard error.reason != .cancelled else { break }

@@ -15,19 +15,19 @@ import SecretMemory
 /// point only causes a delay.
 package final class RingMember: Sendable {
     let vault: Vault
+    /// The kinds of carriers that this program has.
+    let kinds: [any CarrierKind]
     private let clock: @Sendable () -> UInt64
     /// The state that this process last read or wrote.
     private let state = Guarded<RingState?>(nil)
-    private let override: (@Sendable (RingID) -> any Carrier)?
 
     /// - Parameters:
+    ///   - kinds: The kinds of carriers that this program has beside shared folders; the first of a scheme counts.
     ///   - clock: Milliseconds since 1970.
-    ///   - carrier: The carrier of a ring, instead of the one of its place. For tests.
     package init(
-        _ vault: Vault, clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime,
-        carrier: (@Sendable (RingID) -> any Carrier)? = nil
+        _ vault: Vault, kinds: [any CarrierKind] = [], clock: @escaping @Sendable () -> UInt64 = RingMember.systemTime
     ) {
-        (self.vault, self.clock, override) = (vault, clock, carrier)
+        (self.vault, self.kinds, self.clock) = (vault, kinds + [FolderKind()], clock)
     }
 
     package static let systemTime: @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
@@ -35,14 +35,7 @@ package final class RingMember: Sendable {
     var now: UInt64 { clock() }
 
     /// As this process knows them.
-    var place: CarrierPlace? { state.withLock { $0?.place } }
-    var carrier: (any Carrier)? { state.withLock { $0 }.map { carrier(of: $0.replica.log.id, at: $0.place) } }
-
-    func carrier(of ring: RingID, at place: CarrierPlace) -> any Carrier {
-        override?(ring) ?? place.carrier(of: ring)
-    }
-
-    func carrier(_ state: RingState) -> any Carrier { carrier(of: state.replica.log.id, at: state.place) }
+    var known: RingState? { state.withLock { $0 } }
 
     /// What one step did.
     struct Step {

@@ -7,29 +7,6 @@ import KeychainEngine
 import KeychainSyncCore
 import KeychainVault
 
-/// The storage through which the machines of a ring exchange objects.
-package enum CarrierPlace: Equatable, Sendable {
-    case folder(String)
-
-    /// Its text form: `folder:/srv/shared`.
-    package var text: String {
-        switch self {
-        case .folder(let path): "folder:" + path
-        }
-    }
-
-    func carrier(of ring: RingID) -> any Carrier {
-        switch self {
-        case .folder(let path): FolderCarrier(path, ring: ring)
-        }
-    }
-
-    init?(_ text: String) {
-        guard text.hasPrefix("folder:/") else { return nil }
-        self = .folder(String(text.dropFirst("folder:".count)))
-    }
-}
-
 /// The state of a machine in a ring, as the vault stores it between two transactions.
 struct RingState {
     var replica: Replica
@@ -108,7 +85,7 @@ extension RingState {
         for (name, bytes) in parts where name.first.map({ $0 < 0x40 }) ?? true { stored[try PartName(name)] = bytes }
         replica = try Replica(stored: stored, keys: keys.device, keyring: keys.keyring)
         guard let settings = parts[Name.settings], settings.count >= 25,
-            let place = CarrierPlace(String(decoding: settings.dropFirst(25), as: UTF8.self))
+            let place = CarrierPlace(stored: String(decoding: settings.dropFirst(25), as: UTF8.self))
         else { throw Refusal.malformed }
         self.place = place
         isPaused = settings.first == 1
@@ -152,7 +129,7 @@ extension RingState {
         var writer = ByteWriter(capacity: 64)
         writer.append(UInt8(isPaused ? 1 : 0))
         for time in [lastExchange, lastHead, neededSince] { writer.append(bigEndian: time) }
-        writer.append(place.text)
+        writer.append(place.stored)
         return writer.data
     }
 

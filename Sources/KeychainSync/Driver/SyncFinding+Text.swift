@@ -10,23 +10,24 @@ extension Finding {
     package var text: String {
         switch self {
         case .logWentBack(let writer, let known, let shown):
-            "The shared folder shows an older state of \(writer.hex): \(shown) of \(known) segments. A backup may have been restored. "
+            "The shared storage shows an older state of \(writer.hex): \(shown) of \(known) segments. A backup may have been restored. "
                 + "The machines that have the missing segments write them again."
         case .entriesMissing(let count):
-            "\(count) entries about the ring's members are gone from the shared folder. They are written again."
+            "\(count) entries about the ring's members are gone from the shared storage. They are written again."
         case .snapshotMissing(let id):
-            "The snapshot \(id.hex) is gone from the shared folder. A new one is written."
+            "The snapshot \(id.hex) is gone from the shared storage. A new one is written."
         case .revisionWentBack(let known, let shown):
-            "The carrier's revision went back from \(known) to \(shown): it was restored from a backup."
+            "The revision of etcd went back from \(known) to \(shown): it was restored from a backup, or is another one. The machines write "
+                + "again what is missing. This is said until the revision is \(known) again."
         case .withheld(let writer, let counter):
             "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
-                + "whether the folder is synchronized completely."
+                + "whether the shared storage is complete."
         case .silent(let member, _):
             "The machine \(member.hex) has sent nothing for a week. If it is not in use any more, remove it from the ring."
         case .viewIsOld:
             "No other machine has sent anything for hours. Compare the codes of 'keychainctl sync status' on two machines."
         case .headWentBack(let member, _, _):
-            "The machine \(member.hex) shows an older state than before. The machine or the folder was restored from a backup."
+            "The machine \(member.hex) shows an older state than before. The machine or the shared storage was restored from a backup."
         case .equivocation(let member, _):
             "There are two of the machine \(member.hex): it was copied, or its keys were stolen. On both, one after the other, run: "
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
@@ -48,7 +49,7 @@ extension Finding {
         case .notOpened(let item, let refusal):
             "An item from another machine (\(item.hex)) is not shown here: \(refusal.text)."
         case .refused(let name, let refusal):
-            "'\(name.text)' in the shared folder is not used: \(refusal.text)."
+            "'\(name.text)' in the shared storage is not used: \(refusal.text)."
         }
     }
 }

@@ -241,7 +241,7 @@ extension CarrierFailure {
         case .unavailable: "Mount it, and start the tool that shares it. Unsent changes are kept."
         case .denied: "Give this user permission to read and write there."
         case .full: "Free some space there. Unsent changes are kept."
-        case .overcrowded, .tooLarge, .inputOutput: "Unsent changes are kept. Try again."
+        case .overcrowded, .tooLarge, .inputOutput, .unusable: "Unsent changes are kept. Try again."
         }
     }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The carrier of a ring, of a kind that this program has.
+
+import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+
+extension RingMember {
+    func carrier(of state: RingState) throws(KeychainError) -> any Carrier {
+        try carrier(of: state.replica.log.id, at: state.place)
+    }
+
+    func carrier(of ring: RingID, at place: CarrierPlace) throws(KeychainError) -> any Carrier {
+        let kind = try kind(of: place)
+        do { return try kind.carrier(of: ring, at: place) } catch { throw KeychainError(failure: error) }
+    }
+
+    /// Checks that the place can be used, and that it does not contain the vault, before anything depends on it.
+    ///
+    /// - Returns: The rings that have objects there.
+    func rings(at place: CarrierPlace) async throws(KeychainError) -> [RingID] {
+        if place.scheme == FolderKind().scheme, vault.contains(place.address) { throw .folderOfVault(place.address) }
+        let kind = try kind(of: place)
+        do { return try await kind.rings(at: place) } catch { throw KeychainError(failure: error) }
+    }
+
+    private func kind(of place: CarrierPlace) throws(KeychainError) -> any CarrierKind {
+        guard let kind = kinds.first(where: { $0.scheme == place.scheme }) else { throw .missingKind(place) }
+        return kind
+    }
+}
+
+extension KeychainError {
+    fileprivate static func missingKind(_ place: CarrierPlace) -> KeychainError {
+        KeychainError(
+            .unsupported,
+            "The ring is at '\(place.text)', and this program has no carrier for '\(place.scheme)'. "
+                + (place.scheme == "etcd"
+                    ? "Build it with the trait Etcd: swift build --traits Etcd." : "Update this program.")
+                + " Reading and writing items works without.")
+    }
+
+    fileprivate static func folderOfVault(_ path: String) -> KeychainError {
+        KeychainError(
+            .unsafeLocation,
+            "'\(path)' is the vault's folder, or is inside it, so the tool that shares it would share the vault too. Use another folder."
+        )
+    }
+}
