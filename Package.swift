@@ -29,14 +29,19 @@ let products: [Product] = [
 // has these flags.
 let bindNow = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"], .when(platforms: [.linux]))
 
+// What the carrier over etcd needs.
+let overHTTP = [
+    ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"),
+    ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+]
+
 let targets: [Target] = [
     // Surfaces
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainKit", "KeychainAuthenticators", "KeychainSync", "KeychainSyncCore", "KeychainVault",
-            "SecretMemory",
-            "CKeychainShims",
+            "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
+            "KeychainVault", "SecretMemory", "CKeychainShims",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
@@ -82,7 +87,12 @@ let targets: [Target] = [
     // Ways to ask the user
     .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
 
-    // Sync: a driver and a carrier over the vault, and a core without I/O
+    // Sync: a driver and a carrier over the vault, and a core without I/O. The carrier over etcd is empty without the trait but
+    // for what it reads; async-http-client is then neither fetched nor built.
+    .target(
+        name: "KeychainSyncEtcd",
+        dependencies: ["KeychainSync", "KeychainSyncCore", "KeychainCrypto", "SecretMemory"]
+            + overHTTP.map { .product(name: $0, package: $1, condition: .when(traits: ["Etcd"])) }),
     .target(
         name: "KeychainSync",
         dependencies: ["KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainCrypto", "SecretMemory"]),
@@ -225,7 +235,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainSyncTests",
         dependencies: [
-            "KeychainSync", "KeychainSyncCore", "SyncSimulation", "SyncHostility", "KeychainKit", "KeychainTesting",
+            "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore", "SyncSimulation", "SyncHostility", "KeychainKit",
+            "KeychainTesting",
             "KeychainVault", "KeychainEngine", "KeychainCrypto", "KeychainTestSupport", "SecretMemory",
         ]),
     // These play the role of apps: they import only Apple's modules, and have entitlements beside their executables.
@@ -241,13 +252,17 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: products,
     traits: [
-        .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration.")
+        .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration."),
+        .trait(name: "Etcd", description: "keychainctl sync --etcd: machines that share items over etcd."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]
@@ -259,7 +274,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
-        "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
+        "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }
@@ -267,7 +282,9 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
 
 // The fuzz targets, a package of their own, read also what these modules decode. No other package needs such products.
 if Context.environment["KEYCHAIN_FUZZED"] != nil {
-    package.products += ["KeychainKeys", "KeychainSyncCore"].map { .library(name: $0, targets: [$0]) }
+    package.products += ["KeychainKeys", "KeychainSyncCore", "KeychainSyncEtcd"].map {
+        .library(name: $0, targets: [$0])
+    }
 }
 
 // Warnings are errors only when the project checks itself, so that they never break the builds of other packages.

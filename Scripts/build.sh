@@ -28,7 +28,7 @@ for argument in "$@"; do
             scratch=.build/sanitize
             export KEYCHAIN_SANITIZED=1
             # The sanitizer runs no test of LGTVControl; its trait would build swift-nio and another BoringSSL.
-            if [[ $package == wrappers ]]; then traits=(--traits Configuration,IssueReporting); fi
+            if [[ $package == wrappers ]]; then traits=(--traits Configuration,Etcd,IssueReporting); fi
             ;;
         release) options=() ;;
         --show-bin-path) builds=0 ;;

@@ -3,6 +3,7 @@
 """Checks the package manifests, as far as possible without building for another platform:
 
 - the core package has no target or product with a name that programs are likely to use, and no dependency that only the wrappers need;
+- what the carrier over etcd needs is a dependency only with its trait;
 - both manifests are the same on every host: platform differences are conditions or in the sources;
 - warnings are errors only with KEYCHAIN_CHECK;
 - each module depends only on modules below it in the manifest, and the table of modules in Docs/Architecture.md has the same
@@ -19,7 +20,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Target names that other packages also use; see Docs/Decisions/0020.
 WRAPPERS = {"JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet"}
-OF_THE_WRAPPERS = {"swift-nio", "swift-nio-ssl", "xctest-dynamic-overlay"}
+OF_THE_WRAPPERS = {"xctest-dynamic-overlay"}
+ONLY_WITH_ETCD = {"async-http-client", "swift-nio", "swift-nio-ssl"}
 APPLES_NAMES = {"Security", "LocalAuthentication", "KeychainServices"}
 # The target behind the modules with Apple's names, on platforms where Apple does not ship them.
 ONLY_FOR_LINUX = {"KeychainServices"}
@@ -60,6 +62,11 @@ def of_core(package):
         yield f"Package.swift: '{name}' is a name that programs are likely to use"
     for name in sorted(OF_THE_WRAPPERS & set(dependencies(package))):
         yield f"Package.swift: depends on {name}, which only the wrappers need"
+    for target in package["targets"]:
+        for dependency in target["dependencies"]:
+            (values,) = dependency.values()
+            if name_of(dependency) in ONLY_WITH_ETCD and (values[-1] or {}).get("traits") != ["Etcd"]:
+                yield f"Package.swift: '{target['name']}' depends on {name_of(dependency)} without the trait Etcd"
     for name in sorted(APPLES_NAMES - products):
         yield f"Package.swift: the product '{name}' is missing"
     for name in sorted(ONLY_FOR_LINUX):

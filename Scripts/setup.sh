@@ -58,6 +58,9 @@ missing() {
     have openssl || echo openssl
     have ssh-keygen || echo openssh-client
     have certutil && have pk12util || echo libnss3-tools
+    # What several machines can share items over. Debian also starts a server of its own, which no test uses.
+    have etcd || echo etcd-server
+    have etcdctl || echo etcd-client
     # A system bus with a mock logind. The module belongs to Debian's own Python.
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock

@@ -7,9 +7,10 @@ import PackageDescription
 // package graph with two targets of the same name, and a program that uses only KeychainKit may have its own target
 // `Valet`.
 
-/// Enables the trait in swift-keychain if it is enabled here.
+/// Enables the traits in swift-keychain that are enabled here.
 let passedOn: Set<Package.Dependency.Trait> = [
-    .trait(name: "Configuration", condition: .when(traits: ["Configuration"]))
+    .trait(name: "Configuration", condition: .when(traits: ["Configuration"])),
+    .trait(name: "Etcd", condition: .when(traits: ["Etcd"])),
 ]
 
 /// The package that the wrappers stand on. `Scripts/split-wrappers.sh` puts its address and a minor version in place of this
@@ -100,6 +101,7 @@ let package = Package(
     products: wrappers.map { .library(name: $0.name, targets: [$0.name]) },
     traits: [
         .trait(name: "Configuration", description: "The trait of swift-keychain with this name."),
+        .trait(name: "Etcd", description: "The trait of swift-keychain with this name."),
         .trait(name: "IssueReporting", description: "KeychainClient: calls that a test left out are reported."),
         .trait(name: "LGTVControl", description: "LGTVControl: the connection to the television, over swift-nio."),
     ],

@@ -10,24 +10,6 @@ import KeychainSync
 import KeychainSyncCore
 import SecretMemory
 
-struct SyncPlace: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The folder that all machines see. Something else carries it.", valueName: "path"),
-        completion: .directory)
-    var folder: String
-
-    func checked() throws(KeychainError) -> CarrierPlace {
-        let path = folder.hasPrefix("/") ? folder : FileManager.default.currentDirectoryPath + "/" + folder
-        guard let resolved = realpath(path, nil) else {
-            throw KeychainError(
-                .unavailable,
-                "There is no folder '\(path)'. Create it, or start the tool that shares it, and try again.")
-        }
-        defer { free(resolved) }
-        return .folder(String(cString: resolved))
-    }
-}
-
 enum MachineName {
     /// - Parameter given: `nil`: the host name.
     static func checked(_ given: String?) throws -> String {

@@ -129,7 +129,7 @@ final class HostileWorld: Sendable {
     ) async throws {
         var report = ExchangeReport()
         let step = try await machine.member.take(&report) { state, now in try body(&state.replica, now) }
-        _ = try await machine.member.carryOut(step.effects, machine.member.carrier(step.state), &report)
+        _ = try await machine.member.carryOut(step.effects, machine.member.carrier(of: step.state), &report)
     }
 
     /// What is there, without any script.

@@ -38,7 +38,7 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let status = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).status() }
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).status() }
             }
             try Output.write(json ? JSONOutput.line(RingJSON(status)) : SyncWords.text(status))
             if let maxAge { try check(status, maxAge.duration) }
@@ -78,7 +78,7 @@ extension Keychainctl.Sync {
             let names = names
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    let member = RingMember(vault)
+                    let member = RingMember.ofTool(vault)
                     let members = try await member.status().members
                     let chosen = try names.map { (name) throws(KeychainError) in
                         let found = members.filter { !$0.isThisMachine && ($0.name == name || $0.shortID == name) }
@@ -122,7 +122,7 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("This machine will stop syncing. Its items remain.")
-            try unlock.unlocking(vault) { () throws(KeychainError) in try RingMember(vault).forget() }
+            try unlock.unlocking(vault) { () throws(KeychainError) in try RingMember.ofTool(vault).forget() }
         }
     }
 
@@ -139,7 +139,7 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).pause() }
+            try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).pause() }
         }
     }
 
@@ -155,7 +155,7 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).pause(false) }
+            try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).pause(false) }
         }
     }
 }

@@ -27,7 +27,7 @@ extension Keychainctl.Sync {
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
-            let member = RingMember(vault)
+            let member = RingMember.ofTool(vault)
             try unlock.unlocking(vault) { () throws(KeychainError) in
                 let text = try Waiting.forResult { () async throws(KeychainError) in try await member.addRecoveryKey() }
                 try Output.write(text)
@@ -64,7 +64,7 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).repair() }
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).repair() }
             }
             SyncWords.show(report)
         }

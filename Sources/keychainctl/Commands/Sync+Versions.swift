@@ -66,7 +66,8 @@ extension Keychainctl.Sync {
         func run() throws {
             let (vault, id) = (try UserKeychain.existingVault(), id.lowercased())
             try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).restore(id) }
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).restore(id)
+                }
             }
             Output.note("Restored. To send it to the other machines: keychainctl sync now")
         }
@@ -83,7 +84,7 @@ struct VersionListing: ParsableArguments {
         let vault = try UserKeychain.existingVault()
         let versions = try unlock.unlocking(vault) { () throws(KeychainError) in
             try Waiting.forResult { () async throws(KeychainError) in
-                try await RingMember(vault).versions(includingKept: includingKept)
+                try await RingMember.ofTool(vault).versions(includingKept: includingKept)
             }
         }
         if json { return try Output.write(JSONOutput.line(versions.map(VersionJSON.init))) }

@@ -15,9 +15,9 @@ extension Keychainctl {
             abstract: "Share items with your other machines, end to end encrypted.",
             discussion: """
                 Items that are marked as synchronizable are shared with the other machines of a ring, \
-                through a folder that Syncthing, Nextcloud, NFS or git synchronizes. Someone with only \
-                the folder learns when and how much is changed, and nothing else. Other items never \
-                leave the machine.
+                through a folder that Syncthing, Nextcloud, NFS or git synchronizes, or through an etcd. \
+                Someone with only the folder or the etcd learns when and how much is changed, and nothing \
+                else. Other items never leave the machine.
 
                 EXAMPLES
                   laptop$  keychainctl sync init --folder ~/Sync/keychain
@@ -39,10 +39,16 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "init",
             abstract: "Found a ring with this machine as its first member.",
-            usage: "keychainctl sync init --folder <path> [--name <name>]",
+            usage: """
+                keychainctl sync init --folder <path> [--name <name>]
+                keychainctl sync init --etcd <URL> [--etcd-ca <file>] [--etcd-cert <file> --etcd-key <file>] [--etcd-user <name> \
+                    --etcd-password-fd <number>] [--name <name>]
+                """,
             discussion: """
                 EXAMPLES
                   keychainctl sync init --folder ~/Sync/keychain
+                  keychainctl sync init --etcd https://a:2379,https://b:2379 --etcd-ca ca.pem \
+                    --etcd-user laptop --etcd-password-fd 3 3<password
                 """)
 
         @OptionGroup var place: SyncPlace
@@ -56,7 +62,7 @@ extension Keychainctl.Sync {
             let (name, place) = (try MachineName.checked(name), try place.checked())
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember(vault).found(name: name, at: place)
+                    try await RingMember.ofTool(vault).found(name: name, at: place)
                 }
             }
             SyncWords.show(report)
@@ -97,7 +103,7 @@ extension Keychainctl.Sync {
             let (name, duration, uses) = (try MachineName.checked(name), valid?.duration ?? .seconds(3600), uses)
             let code = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember(vault).invite(name: name, for: duration, uses: uses)
+                    try await RingMember.ofTool(vault).invite(name: name, for: duration, uses: uses)
                 }
             }
             try Output.write(RingMember.text(of: code))
@@ -112,6 +118,7 @@ extension Keychainctl.Sync {
             usage: """
                 keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]
                 keychainctl sync join --folder <path> --ring-key-fd <number> [--name <name>]
+                keychainctl sync join --etcd <URL> [options of etcd, as with 'sync init'] ...
                 """,
             discussion: """
                 This machine's synchronizable items are merged with those of the ring. The command waits \
@@ -158,7 +165,7 @@ extension Keychainctl.Sync {
             let wait = wait?.duration ?? .seconds(600)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember(vault).join(code, at: place, wait: wait)
+                    try await RingMember.ofTool(vault).join(code, at: place, wait: wait)
                 }
             }
             SyncWords.show(report)
@@ -168,7 +175,7 @@ extension Keychainctl.Sync {
             let name = try MachineName.checked(name)
             return try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember(vault).join(recoveryKey: key, name: name, at: place)
+                    try await RingMember.ofTool(vault).join(recoveryKey: key, name: name, at: place)
                 }
             }
         }
@@ -205,7 +212,8 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in try await RingMember(vault).exchange() }
+                try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).exchange()
+                }
             }
             SyncWords.show(report)
         }
@@ -228,7 +236,7 @@ extension Keychainctl.Sync {
             // What fails again and again is said once, until something else happens.
             let last = Guarded<String?>(nil)
             try Waiting.forResult { () async throws(KeychainError) -> Void in
-                try await RingMember(vault).watch { outcome in
+                try await RingMember.ofTool(vault).watch { outcome in
                     let complaint: String?
                     switch outcome {
                     case .success(let report):

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vaults of several machines over an etcd, from the item that is saved to the item that is read elsewhere.
+
+#if Etcd
+    import Foundation
+    import KeychainEngine
+    import KeychainTestSupport
+    import KeychainVault
+    import SecretMemory
+    import Testing
+
+    @testable import KeychainSync
+    @testable import KeychainSyncCore
+    @testable import KeychainSyncEtcd
+
+    @Suite(.enabled(if: Etcd.isInstalled, Etcd.isMissing), .serialized)
+    struct EtcdRingTests {
+        private let folder: TemporaryFolder
+        private let kind = EtcdKind(Etcd.timing)
+
+        init() throws { folder = try TemporaryFolder("etcd-ring") }
+
+        private func machine(_ name: String) throws -> Machine {
+            // Each has its own kind, as each is another process.
+            try Machine(folder.path, name, kinds: [EtcdKind(Etcd.timing)])
+        }
+
+        private func pair(_ place: CarrierPlace) async throws -> (Machine, Machine) {
+            let (laptop, desktop) = (try machine("laptop"), try machine("desktop"))
+            _ = try await laptop.member.found(name: "laptop", at: place)
+            let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+            async let joined = desktop.member.join(code, at: place, interval: .milliseconds(5))
+            let admission = Task {
+                for _ in 0..<24_000 {
+                    guard try await laptop.exchange().admitted.isEmpty else { return }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            _ = try await joined
+            try await admission.value
+            return (laptop, desktop)
+        }
+
+        @Test func itemsOfTwoMachines_overOneNode_areOnBoth() async throws {
+            let node = try EtcdNode.started()
+            let (laptop, desktop) = try await pair(node.place())
+            try laptop.add("a", "1")
+            try await laptop.exchange()
+            try await desktop.exchange()
+            #expect(try desktop.items() == ["a=1"])
+            try desktop.update("a", "2")
+            try desktop.add("b", "3")
+            try await desktop.exchange()
+            try await laptop.exchange()
+            #expect(try laptop.items() == ["a=2", "b=3"])
+            #expect(try await laptop.member.status().compareCode == desktop.member.status().compareCode)
+        }
+
+        @Test func value_ofManyBytes_arrivesWhole() async throws {
+            let node = try EtcdNode.started()
+            let (laptop, desktop) = try await pair(node.place())
+            let value = String(repeating: "0123456789abcdef", count: 200_000)
+            try laptop.add("large", value)
+            try await laptop.exchange()
+            try await desktop.exchange()
+            #expect(try desktop.items() == ["large=" + value])
+        }
+
+        @Test func watchingMachine_getsWhatTheOtherSends() async throws {
+            let node = try EtcdNode.started()
+            let (laptop, desktop) = try await pair(node.place())
+            let watch = Task { try await desktop.member.watch { _ in } }
+            defer { watch.cancel() }
+            try laptop.add("a", "1")
+            try await laptop.exchange()
+            try await yieldUntil("the item arrives") { try desktop.items() == ["a=1"] }
+        }
+
+        @Test func leaderThatIsKilledDuringExchanges_losesNothing() async throws {
+            let cluster = try EtcdCluster()
+            let (laptop, desktop) = try await pair(cluster.place())
+            var acknowledged: [String] = []
+            for number in 10..<30 {
+                try laptop.add("a\(number)", "v")
+                let killing: Task<Void, any Error>? = number == 14 ? Task { try cluster.leader().signal(SIGKILL) } : nil
+                do {
+                    try await laptop.exchange()
+                    if try await laptop.member.status().pending == 0 { acknowledged.append("a\(number)=v") }
+                } catch let error as KeychainError {
+                    #expect(error.reason == .unavailable)
+                }
+                try await killing?.value
+            }
+            #expect(!acknowledged.isEmpty)
+            try await desktop.exchange()
+            #expect(Set(try desktop.items()).isSuperset(of: acknowledged))
+            try await laptop.exchange()
+            try await desktop.exchange()
+            #expect(try desktop.items() == (10..<30).map { "a\($0)=v" })
+        }
+
+        @Test func nodeThatIsStopped_isPassedOver() async throws {
+            let cluster = try EtcdCluster()
+            let (laptop, desktop) = try await pair(cluster.place())
+            cluster.nodes[0].signal(SIGSTOP)
+            try laptop.add("a", "1")
+            try await laptop.exchange()
+            try await desktop.exchange()
+            #expect(try desktop.items() == ["a=1"])
+        }
+
+        @Test func watchOverANodeThatIsStopped_goesOnWithAnother() async throws {
+            let cluster = try EtcdCluster()
+            var timing = Etcd.timing
+            timing.silence = .seconds(2)
+            let kind = EtcdKind(timing)
+            let ring = RingID(Data(repeating: 7, count: 32))
+            let carrier = try kind.carrier(of: ring, at: cluster.place())
+            let hints = Guarded(0)
+            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
+            defer { watch.cancel() }
+            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
+            let before = hints.withLock { $0 }
+            cluster.nodes[0].signal(SIGSTOP)
+            let other = try self.kind.carrier(of: ring, at: cluster.nodes[1].place())
+            try await yieldUntil("the others have a leader") {
+                do { return try await other.publish(.segment(WriterID(5), 9), Data("x".utf8)) != .otherThere } catch {
+                    return false
+                }
+            }
+            try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
+        }
+
+        @Test func nodesWithoutAMajority_areUnavailable_andLocalWorkGoesOn() async throws {
+            let cluster = try EtcdCluster()
+            let (laptop, desktop) = try await pair(cluster.place())
+            for node in cluster.nodes.prefix(2) { node.signal(SIGSTOP) }
+            try laptop.add("a", "1")
+            let error = await #expect(throws: KeychainError.self) { try await laptop.exchange() }
+            #expect(error?.reason == .unavailable)
+            #expect(try laptop.items() == ["a=1"])
+            for node in cluster.nodes.prefix(2) { node.signal(SIGCONT) }
+            try await yieldUntil("there is a majority") {
+                do { try await laptop.exchange() } catch { return false }
+                return true
+            }
+            try await desktop.exchange()
+            #expect(try desktop.items() == ["a=1"])
+        }
+
+        @Test func etcdRestoredFromASnapshot_isNoticedAndFilledAgain() async throws {
+            let node = try EtcdNode.started()
+            let (laptop, desktop) = try await pair(node.place())
+            let snapshot = folder.path + "/snapshot.db"
+            try node.done("snapshot", "save", snapshot)
+            try laptop.add("a", "1")
+            try await laptop.exchange()
+            try await desktop.exchange()
+            try node.restore(snapshot)
+            let report = try await desktop.exchange()
+            let isNoticed = report.findings.contains {
+                if case .revisionWentBack = $0 { true } else { false }
+            }
+            #expect(isNoticed)
+            try await laptop.exchange()
+            let tablet = try machine("tablet")
+            let code = try await laptop.member.invite(name: "tablet", for: .seconds(3600))
+            async let joined = tablet.member.join(code, at: node.place(), interval: .milliseconds(5))
+            let admission = Task {
+                for _ in 0..<24_000 {
+                    guard try await laptop.exchange().admitted.isEmpty else { return }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            _ = try await joined
+            try await admission.value
+            #expect(try tablet.items() == ["a=1"])
+        }
+
+        @Test func programWithoutEtcd_saysSo_andOnlySyncingFails() async throws {
+            let node = try EtcdNode.started()
+            let (laptop, _) = try await pair(node.place())
+            let program = RingMember(Vault(laptop.vault.location, laptop.vault.settings))
+            try laptop.add("a", "1")
+            let error = await #expect(throws: KeychainError.self) {
+                _ = try await program.exchange(timeout: .seconds(900))
+            }
+            #expect(error?.reason == .unsupported)
+            #expect(error?.message.contains("trait Etcd") == true)
+            #expect(try await program.status().place.text == "etcd:" + node.url)
+            #expect(try laptop.items() == ["a=1"])
+            try program.forget()
+            #expect(try laptop.items() == ["a=1"])
+        }
+
+        @Test func password_isSealedInTheVault() async throws {
+            let node = try EtcdNode.started()
+            let place = try node.place { ($0.user, $0.password) = ("laptop", "hunter2-hunter2") }
+            let laptop = try machine("laptop")
+            _ = try await laptop.member.found(name: "laptop", at: place)
+            let database = laptop.vault.location.folder
+            for file in try FileManager.default.subpathsOfDirectory(atPath: database) {
+                guard let bytes = FileManager.default.contents(atPath: database + "/" + file) else { continue }
+                #expect(bytes.firstRange(of: Data("hunter2".utf8)) == nil, "\(file)")
+            }
+            // Another process reads it from there.
+            let again = RingMember(Vault(laptop.vault.location, laptop.vault.settings), kinds: [EtcdKind(Etcd.timing)])
+            _ = try await again.exchange(timeout: .seconds(900))
+            #expect(try await again.status().place == place)
+        }
+    }
+#endif

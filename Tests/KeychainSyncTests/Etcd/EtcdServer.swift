@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of etcd for tests, on loopback, with folders and ports of their own.
+
+#if Etcd
+    import Foundation
+    import KeychainSync
+    import KeychainTestSupport
+    import Testing
+
+    @testable import KeychainSyncEtcd
+
+    enum Etcd {
+        static let server = Programs.installed("etcd")
+        static let control = Programs.installed("etcdctl")
+        static let isInstalled = server != nil && control != nil
+        static let isMissing: Comment = "etcd or etcdctl is not installed (Debian: etcd-server, etcd-client)"
+
+        /// So that tests of failures end soon, and others do not fail on a busy machine.
+        static let timing: EtcdTiming = {
+            var timing = EtcdTiming()
+            timing.pauses = (.milliseconds(20), .milliseconds(200))
+            return timing
+        }()
+
+        static func freePort() throws -> Int {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            var address = sockaddr_in.loopback(0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw CocoaError(.fileReadUnknown) }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+
+    /// One node. It is killed with this object. A test uses it from one task after the other.
+    final class EtcdNode: @unchecked Sendable {
+        let name: String
+        let client: Int
+        let peer: Int
+        let isSecure: Bool
+        private let arguments: [String]
+        private let folder: TemporaryFolder
+        private var data: String
+        private var process: Process?
+
+        var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(client)" }
+        var peerAddress: String { "\(name)=http://127.0.0.1:\(peer)" }
+        var path: String { folder.path }
+
+        init(_ name: String = "n1", isSecure: Bool = false, _ arguments: [String] = []) throws {
+            folder = try TemporaryFolder.inMemory("etcd")
+            (self.name, self.isSecure, self.arguments) = (name, isSecure, arguments)
+            (client, peer, data) = (try Etcd.freePort(), try Etcd.freePort(), folder.path + "/data")
+        }
+
+        deinit { end() }
+
+        /// One node that is ready.
+        static func started() throws -> EtcdNode {
+            let node = try EtcdNode()
+            try node.start([node])
+            try node.awaitReady()
+            return node
+        }
+
+        func start(_ nodes: [EtcdNode]) throws {
+            let own = Process()
+            own.executableURL = URL(fileURLWithPath: Etcd.server ?? "")
+            own.arguments =
+                [
+                    "--name", name, "--data-dir", data, "--listen-client-urls", url, "--advertise-client-urls", url,
+                    "--listen-peer-urls", "http://127.0.0.1:\(peer)", "--initial-advertise-peer-urls",
+                    "http://127.0.0.1:\(peer)", "--initial-cluster", nodes.map(\.peerAddress).joined(separator: ","),
+                    "--heartbeat-interval", "100", "--election-timeout", "1000", "--log-level", "error",
+                ] + arguments
+            let log = folder.path + "/log"
+            try Data().write(to: URL(fileURLWithPath: log))
+            let output = FileHandle(forWritingAtPath: log)
+            (own.standardOutput, own.standardError) = (output, output)
+            try own.run(limitedTo: .testLimit)
+            process = own
+        }
+
+        func awaitReady(_ access: [String] = []) throws {
+            try waitUntil("etcd at \(url) is ready") {
+                try control(access + ["--command-timeout=1s", "endpoint", "health"]).status == 0
+            }
+        }
+
+        func signal(_ number: Int32) { if let process { kill(process.processIdentifier, number) } }
+
+        func end() {
+            signal(SIGCONT)
+            signal(SIGKILL)
+            process?.waitUntilExit()
+            process = nil
+        }
+
+        /// Runs `etcdctl`.
+        @discardableResult
+        func control(_ arguments: [String]) throws -> (status: Int32, text: String) {
+            let control = Process()
+            control.executableURL = URL(fileURLWithPath: Etcd.control ?? "")
+            control.arguments = ["--endpoints", url] + arguments
+            control.environment = ["ETCDCTL_API": "3"]
+            let pipe = Pipe()
+            (control.standardOutput, control.standardError) = (pipe, pipe)
+            try control.run(limitedTo: .seconds(120))
+            let text = String(decoding: try pipe.fileHandleForReading.readAll(), as: UTF8.self)
+            try control.waitForEnd()
+            return (control.terminationStatus, text)
+        }
+
+        func done(_ arguments: String...) throws {
+            let (status, text) = try control(arguments)
+            guard status == 0 else { throw EtcdControlFailure(description: "etcdctl \(arguments): \(text)") }
+        }
+
+        /// Goes back to a snapshot, as an administrator does.
+        func restore(_ snapshot: String) throws {
+            end()
+            data = folder.path + "/restored"
+            try done(
+                "snapshot", "restore", snapshot, "--data-dir", data, "--name", name, "--initial-cluster", peerAddress,
+                "--initial-advertise-peer-urls", "http://127.0.0.1:\(peer)")
+            try start([self])
+            try awaitReady()
+        }
+
+        func place(_ change: (inout EtcdPlace) -> Void = { _ in }) throws -> CarrierPlace {
+            var place = EtcdPlace(endpoints: try EtcdPlace.endpoints(url))
+            change(&place)
+            return place.place
+        }
+    }
+
+    struct EtcdControlFailure: Error, CustomStringConvertible { let description: String }
+
+    /// Three nodes of one etcd.
+    struct EtcdCluster {
+        let nodes: [EtcdNode]
+
+        init() throws {
+            nodes = try (1...3).map { try EtcdNode("n\($0)") }
+            for node in nodes { try node.start(nodes) }
+            for node in nodes { try node.awaitReady() }
+        }
+
+        func place() throws -> CarrierPlace {
+            EtcdPlace(endpoints: try EtcdPlace.endpoints(nodes.map(\.url).joined(separator: ","))).place
+        }
+
+        func leader() throws -> EtcdNode {
+            var leader: EtcdNode?
+            try waitUntil("etcd has a leader") {
+                leader = try nodes.first { node in
+                    let text = try node.control(["endpoint", "status", "--write-out", "fields"]).text
+                    let lines = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+                    let (member, leader) = (
+                        lines.first { $0.first == "\"MemberID\"" }, lines.first { $0.first == "\"Leader\"" }
+                    )
+                    return member?.last != nil && member?.last == leader?.last
+                }
+                return leader != nil
+            }
+            guard let leader else { throw EtcdControlFailure(description: "no leader") }
+            return leader
+        }
+    }
+
+    extension sockaddr_in {
+        static func loopback(_ port: UInt16) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            return address
+        }
+    }
+#endif

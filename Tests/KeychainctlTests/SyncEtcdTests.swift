@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sync --etcd`: the options, and two homes over one etcd.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("sync over etcd")
+struct SyncEtcdTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    @Test(arguments: [
+        "", "--folder . --etcd http://127.0.0.1:1", "--folder . --etcd-ca ca.pem", "--folder . --etcd-allow-http",
+        "--etcd http://127.0.0.1:1 --etcd-user laptop", "--etcd http://127.0.0.1:1 --etcd-password-fd 3",
+        "--etcd http://127.0.0.1:1 --etcd-user laptop --etcd-password-fd x",
+    ])
+    func options_thatDoNotGoTogether_areUsage(_ options: String) throws {
+        let run = try tool.shell("\"$CTL\" sync init \(options)")
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+    }
+
+    #if Etcd
+        @Test(arguments: [
+            "--etcd http://192.0.2.1:2379", "--etcd ftp://127.0.0.1",
+            "--etcd http://127.0.0.1:1 --etcd-cert /etc/passwd",
+            "--etcd https://user:hunter2@127.0.0.1:1", "--etcd http://127.0.0.1:1 --etcd-prefix team",
+            "--etcd https://127.0.0.1:1 --etcd-ca /etc/passwd",
+        ])
+        func place_thatIsWrong_isSaidAndNothingIsMade(_ options: String) throws {
+            let run = try tool.shell("\"$CTL\" sync init \(options)")
+            #expect(run.status == 64, "\(run.errors)")
+            #expect(!run.errors.contains("hunter2"))
+            #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+        }
+
+        @Test func nobodyThere_isUnavailable() throws {
+            let run = try tool.run("sync", "init", "--etcd", "http://127.0.0.1:1")
+            #expect(run.status == 13)
+            #expect(run.errors.contains("http://127.0.0.1:1"))
+        }
+
+        private static let isInstalled = Programs.installed("etcd") != nil && Programs.installed("etcdctl") != nil
+
+        /// Runs a script beside an etcd whose address is in `$ETCD`.
+        private func shellBesideEtcd(_ script: String) throws -> Tool.Run {
+            let (client, peer) = (try Self.freePort(), try Self.freePort())
+            return try tool.shell(
+                """
+                export ETCD=http://127.0.0.1:\(client) ETCDCTL_API=3; mkdir desktop
+                etcd --data-dir "$HOME/etcd" --listen-client-urls $ETCD --advertise-client-urls $ETCD \
+                  --listen-peer-urls http://127.0.0.1:\(peer) --initial-advertise-peer-urls http://127.0.0.1:\(peer) \
+                  --initial-cluster default=http://127.0.0.1:\(peer) --log-level error > etcd.log 2>&1 & etcd=$!
+                trap 'kill -9 $etcd' EXIT
+                until etcdctl --endpoints $ETCD --command-timeout=1s endpoint health > /dev/null 2>&1; do
+                  kill -0 $etcd || { cat etcd.log >&2; exit 99; }
+                done
+                \(script)
+                """)
+        }
+
+        private static func freePort() throws -> Int {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            var address = sockaddr_in()
+            (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7f00_0001).bigEndian)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
+                }
+            }
+            try #require(isBound)
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+
+        @Test(.enabled(if: isInstalled, "etcd or etcdctl is not installed"))
+        func itemOfOneMachine_overEtcd_isReadOnTheOther_andNoPasswordIsShown() throws {
+            let run = try shellBesideEtcd(
+                """
+                printf hunter2 > password
+                PLACE="--etcd $ETCD --etcd-user laptop --etcd-password-fd 4"
+                "$CTL" sync init $PLACE --name laptop 4< password || exit 11
+                printf one | "$CTL" set --synchronizable -s s -a alice || exit 12
+                "$CTL" sync invite --name desktop > code || exit 13
+                HOME="$HOME/desktop" "$CTL" sync join $PLACE --wait 60s --code-fd 3 3< code 4< password & other=$!
+                while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit 14; done
+                wait $other || exit 15
+                HOME="$HOME/desktop" "$CTL" get -s s -a alice || exit 16
+                "$CTL" sync status && "$CTL" sync status --json
+                """)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.text.hasPrefix("one"))
+            #expect(run.text.contains("in etcd:http://127.0.0.1:"))
+            #expect(run.text.contains("\"place\":\"etcd:http:"))
+            #expect(!run.text.contains("hunter2") && !run.errors.contains("hunter2"))
+        }
+    #endif
+}
