@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "KeychainKit", package: "swift-keychain"),
                 .product(name: "KeychainKeys", package: "swift-keychain"),
                 .product(name: "KeychainSyncCore", package: "swift-keychain"),
+                .product(name: "KeychainSyncEtcd", package: "swift-keychain"),
             ],
             path: "Sources/Fuzz",
             // The usual linker trips over what the sanitizer adds.

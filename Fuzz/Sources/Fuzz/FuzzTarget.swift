@@ -25,6 +25,7 @@ enum FuzzTarget: String, CaseIterable {
     case ringHead = "ring-head"
     case keyWrap = "key-wrap"
     case objectName = "object-name"
+    case etcdAnswer = "etcd-answer"
     case replica
     // What callers and users give
     case query, environment, passphrase
@@ -78,6 +79,7 @@ enum FuzzTarget: String, CaseIterable {
         case .keyWrap: SyncObjects.wrap(bytes)
         case .joining: SyncObjects.joining(bytes)
         case .objectName: SyncObjects.name(bytes)
+        case .etcdAnswer: EtcdAnswers.answer(bytes)
         case .replica: SyncObjects.stored(bytes)
         case .query: Dictionaries.query(bytes)
         case .environment: GivenText.environment(bytes)
