@@ -12,7 +12,7 @@ import Testing
 @testable import KeychainSync
 
 extension InterfaceTests {
-    private var folder: String { if case .folder(let path) = world.place { path } else { "" } }
+    private var folder: String { world.place.address }
 
     private static func reason(_ call: () async throws -> Void) async -> KeychainError.Reason? {
         await #expect(throws: KeychainError.self) { try await call() }?.reason

@@ -4,7 +4,7 @@
 import Foundation
 import KeychainCrypto
 package import KeychainEngine
-package import KeychainSyncCore
+import KeychainSyncCore
 package import KeychainVault
 import SecretMemory
 
