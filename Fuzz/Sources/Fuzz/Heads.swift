@@ -71,7 +71,8 @@ enum Heads {
         guard let mark = Anchor.mark(record, places[0], keys) else { return }
         require(Data(Anchor.bytes(mark, places[0], keys)) == record, "an anchor has one spelling")
         require(Anchor.mark(record, places[1], keys) == nil, "an anchor is of one place")
-        let seen = SeenAnchors(place: places[0], records: [record, Data(), Data(Anchor.bytes(newest, places[0], keys))])
+        let seen = SeenAnchors(
+            place: places[0], records: [record, Data(), Data(Anchor.bytes(newest, places[0], keys))])
         require(seen.newest(keys) == newest, "the newest record counts")
     }
 
