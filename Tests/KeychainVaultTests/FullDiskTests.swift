@@ -249,6 +249,16 @@ struct FullDiskTests {
             ])
     }
 
+    /// Where a file may not have the size of the reserve, the value is stored without: the kernel would end the process.
+    @Test func largeValue_underALimitOfTheFileSize_isSaved() throws {
+        let lines = try FullDisk(mebibytes: 32).run(
+            """
+            ulimit -S -f 2900; vault add-of-size large 1000000; size
+            ulimit -S -f unlimited; vault delete large; vault count
+            """)
+        #expect(lines.steps == ["done", "\(Reserve.size)", "done", "0"])
+    }
+
     @Test func reserve_givenUpOnAFullDisk_isMadeAgainWhenThereIsSpace() throws {
         let lines = try FullDisk().run(
             """

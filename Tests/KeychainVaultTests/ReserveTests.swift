@@ -46,6 +46,16 @@ struct ReserveTests {
         #expect(try Self.size(test) == enlarged)
     }
 
+    /// A writer that is killed before its commit has reserved space for a value that is not there.
+    @Test func reserveOfAChangeThatWasNotCommitted_isFreedByTheNextWrite() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
+        #expect(try Reserve(test.location).cover(rowOf: 2_000_000) == Reserve.size)
+        #expect(try Self.size(test) > 2_000_000)
+        _ = try test.engine.add(.genericPassword("reserve", "other", value: "v"), accessGroups: .unrestricted)
+        #expect(try Self.size(test) == Reserve.size)
+    }
+
     @Test func reserveThatWasLost_isMadeAgainInTheSizeOfTheLargestValue() throws {
         let test = try TestVault()
         _ = try test.engine.add(Self.large("large"), accessGroups: .unrestricted)

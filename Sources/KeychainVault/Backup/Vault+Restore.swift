@@ -78,7 +78,9 @@ extension Vault {
                 try restored.keeper.accept(isRestored: true, replacing: head)
             }
             // Without the space the vault works too, but cannot remove its largest row once the disk is full.
-            _ = try? Reserve(location).cover(rowOf: session.largestRow())
+            let reserve = Reserve(location)
+            _ = try? reserve.cover(rowOf: session.largestRow())
+            reserve.confirm()
             return findings == nil ? KeychainError(.busy, "Another process changed the vault at the same time.") : nil
         } catch {
             return error

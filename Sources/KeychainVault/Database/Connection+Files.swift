@@ -37,7 +37,7 @@ extension Connection {
         else { return }
         var present: sqlite3_int64 = 0
         guard size(file, &present) == SQLITE_OK else { return }
-        if needed - present > Length.piece {
+        if needed - present > Length.piece, try mayHave(needed) {
             // Without a size of the pieces SQLite does not reserve anything.
             var (length, piece, none) = (needed, Int32(Length.piece), Int32(0))
             _ = control(file, SQLITE_FCNTL_CHUNK_SIZE, &piece)
@@ -49,11 +49,21 @@ extension Connection {
         reservedLength = max(needed, present)
     }
 
+    /// - Returns: `false` if the limit of the size of files is nearer than the pieces in which SQLite reserves.
+    /// - Throws: `SQLITE_FULL` beyond the limit.
+    private func mayHave(_ length: Int64) throws -> Bool {
+        guard let limit = DiskSpace.limitOfFiles else { return true }
+        if length > limit { throw SQLiteFailure(code: SQLITE_FULL) }
+        return length + Length.piece <= limit
+    }
+
     /// SQLite reports each failure to reserve space as one of the medium.
     private func hasSpace(for bytes: Int64) -> Bool {
-        var status = statvfs()
-        guard let name = sqlite3_db_filename(database, "main"), statvfs(name, &status) == 0 else { return true }
-        return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize)) > bytes + Length.piece
+        guard let name = sqlite3_db_filename(database, "main"), let free = DiskSpace.free(at: String(cString: name))
+        else {
+            return true
+        }
+        return Int64(free) > bytes + Length.piece
     }
 
     private enum Length {

@@ -25,7 +25,7 @@ enum DatabaseFailure {
         let code = "SQLite error \(error.code)"
         return switch error.group {
         case SQLITE_FULL: full(path)
-        case SQLITE_IOERR where error.code == SQLiteFailure.writeFailed && hasLimitOfSize: full(path)
+        case SQLITE_IOERR where error.code == SQLiteFailure.writeFailed && DiskSpace.limitOfFiles != nil: full(path)
         case SQLITE_NOMEM:
             KeychainError(
                 .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
@@ -53,20 +53,9 @@ enum DatabaseFailure {
     }
 
     private static func full(_ path: String) -> KeychainError {
-        let limit = hasLimitOfSize ? ", or raise the limit on the size of files (ulimit -f)," : ""
+        let limit = DiskSpace.limitOfFiles != nil ? ", or raise the limit on the size of files (ulimit -f)," : ""
         return KeychainError(
             .diskFull, "No space is left for '\(path)'; nothing was changed. Free some\(limit) and try again.")
-    }
-
-    /// Whether the system limits the size of files that this process creates.
-    private static var hasLimitOfSize: Bool {
-        var limit = rlimit()
-        #if canImport(Glibc)
-            guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return false }
-        #else
-            guard getrlimit(RLIMIT_FSIZE, &limit) == 0 else { return false }
-        #endif
-        return limit.rlim_cur < rlim_t(Int64.max)
     }
 
     private static func busy(_ path: String) -> KeychainError {

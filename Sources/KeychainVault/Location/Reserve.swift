@@ -47,13 +47,16 @@ struct Reserve {
     /// Enlarges the file for a row of so many bytes, in the transaction that stores it. Otherwise the row could not be removed once the
     /// disk is full.
     ///
+    /// Until ``confirm()`` it has one byte more: a writer that is killed before its commit leaves a size that the next one corrects.
+    /// Where there can be no such file, as under a limit of the size of files, the value is stored without.
+    ///
     /// - Returns: The former size if it was enlarged.
     /// - Throws: `diskFull`; then it has its former size.
     func cover(rowOf bytes: Int) throws(KeychainError) -> Int? {
         let (wanted, former) = (Self.size(forRowOf: bytes), size ?? 0)
         guard wanted > former, let descriptor = opened() else { return nil }
         defer { close(descriptor) }
-        let code = Self.allocate(wanted, descriptor)
+        let code = Self.allocate(wanted + 1, descriptor)
         if code == 0 { return former }
         shrink(to: former)
         guard Self.isFull(code) else { return nil }
@@ -61,6 +64,11 @@ struct Reserve {
             .diskFull,
             "The disk of '\(folder)' has no space left for a value of this size and for removing it later; nothing was changed. Free "
                 + "some and try again.")
+    }
+
+    /// Call it after the commit.
+    func confirm() {
+        if let size, size > Self.size { shrink(to: size / Self.smallest * Self.smallest) }
     }
 
     /// Undoes ``cover(rowOf:)``.
@@ -84,7 +92,7 @@ struct Reserve {
         if size == 0 { unlink(path) }
     }
 
-    /// As large as there is space for. A size that is no multiple of 64 KiB tells the next writes to try again.
+    /// As large as there is space for. A size that is no multiple of 64 KiB tells the next writes to look at it again.
     private func allocatePart(of wanted: Int, _ descriptor: Int32, _ present: Int) {
         ftruncate(descriptor, off_t(present))
         var part = min(wanted, present + space) / Self.smallest * Self.smallest
@@ -94,19 +102,13 @@ struct Reserve {
 
     private static func isComplete(_ size: Int) -> Bool { size >= Self.size && size.isMultiple(of: smallest) }
 
+    private var space: Int { DiskSpace.free(at: folder) ?? 0 }
+
     /// Finding the largest row takes long in a large vault, so it is not done while there is no space anyway.
     private func wantedSize(_ present: Int, _ removed: Int, _ largest: () -> Int) -> Int {
         if let freed, Self.isComplete(freed), Self.size(forRowOf: removed) < freed { return freed }
         if removed > 0 || space > Self.smallest { return Self.size(forRowOf: largest()) }
         return max(Self.size, freed ?? present)
-    }
-
-    /// The free bytes of the disk.
-    private var space: Int {
-        var status = statvfs()
-        guard statvfs(folder, &status) == 0 else { return 0 }
-        return Int(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
     }
 
     private func opened() -> Int32? {
@@ -118,6 +120,7 @@ struct Reserve {
     }
 
     private static func allocate(_ bytes: Int, _ descriptor: Int32) -> Int32 {
+        if let limit = DiskSpace.limitOfFiles, bytes > limit { return EFBIG }
         while true {
             let code = posix_fallocate(descriptor, 0, off_t(bytes))
             if code != EINTR { return code }

@@ -27,7 +27,7 @@ final class HeadKeeper {
     private var start: WALHeader?
     /// Whether the transaction makes or removes tables.
     var changesFormat = false
-    /// The size of the reserve before this transaction enlarged it.
+    /// The size of the reserve before this transaction, with all its parts, enlarged it.
     private(set) var formerReserve: Int?
 
     /// Create it before the transaction begins: the anchors must not be newer than the state that the transaction sees.

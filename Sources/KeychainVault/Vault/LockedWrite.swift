@@ -33,6 +33,7 @@ struct LockedWrite {
             let result = try change(transaction, &latest, body)
             truncation = WALTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)
             try commit(transaction, connection)
+            if keeper.formerReserve != nil { Reserve(session.location).confirm() }
             if truncation?.run(connection) ?? false { keeper.truncated() }
             // The session's view of the format, or of the files, is outdated.
             if session.isOfFormerFormat || session.isFrozen || keeper.changesFormat { vault.dropSession() }
