@@ -132,11 +132,7 @@ struct ExchangeCuts {
     func cut(_ recorded: Recorded, _ seed: UInt64, into tally: inout Tally) throws {
         var generator = SplitMix(seed, recorded.scenario.name)
         let moment = recorded.events.moment(&generator)
-        var (disk, acknowledged) = (recorded.before, 0)
-        for event in recorded.events[..<moment] {
-            disk.apply(event)
-            if case .acknowledge = event { acknowledged += 1 }
-        }
+        let (disk, acknowledged) = recorded.events.replay(moment, on: recorded.before)
         try clear()
         try disk.write(to: root, insteadOf: root, &generator)
         let states = recorded.scenario.states

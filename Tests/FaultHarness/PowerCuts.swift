@@ -88,11 +88,7 @@ struct PowerCuts {
     func cut(_ recorded: Recorded, _ seed: UInt64, into tally: inout Tally) throws {
         var generator = SplitMix(seed, recorded.operation.name)
         let moment = recorded.events.moment(&generator)
-        var (disk, acknowledged) = (recorded.before, 0)
-        for event in recorded.events[..<moment] {
-            disk.apply(event)
-            if case .acknowledge = event { acknowledged += 1 }
-        }
+        let (disk, acknowledged) = recorded.events.replay(moment, on: recorded.before)
         let place = campaign.scratch.place()
         try disk.write(to: place.root, insteadOf: recorded.root, &generator)
         let point = "\(recorded.operation.name)/\(seed)"
@@ -109,6 +105,16 @@ struct PowerCuts {
 }
 
 extension [RecordedEvent] {
+    /// What reached the disk, and how many changes were acknowledged, when so many of the events had happened.
+    func replay(_ moment: Int, on before: Disk) -> (disk: Disk, acknowledged: Int) {
+        var (disk, acknowledged) = (before, 0)
+        for event in self[..<moment] {
+            disk.apply(event)
+            if case .acknowledge = event { acknowledged += 1 }
+        }
+        return (disk, acknowledged)
+    }
+
     /// How many of the events came before the cut: in half of all cuts the last one is an acknowledgement, since then most
     /// can be lost that must not be.
     func moment(_ generator: inout SplitMix) -> Int {

@@ -77,16 +77,7 @@ final class HostileWorld: Sendable {
 
     func join(_ name: String, by sponsor: Machine, ahead: UInt64 = 0) async throws -> Machine {
         let machine = try machine(name, ahead: ahead)
-        let code = try await sponsor.member.invite(name: name, for: .seconds(3600))
-        async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
-        let admission = Task {
-            for _ in 0..<24_000 {
-                guard try await sponsor.exchange().admitted.isEmpty else { return }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-        _ = try await joined
-        try await admission.value
+        try await sponsor.admit(machine, at: place)
         return machine
     }
 

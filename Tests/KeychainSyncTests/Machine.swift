@@ -75,6 +75,20 @@ struct Machine {
         }.sorted()
     }
 
+    /// Lets another machine in: it joins while this one exchanges until it has admitted it.
+    func admit(_ machine: Machine, at place: CarrierPlace) async throws {
+        let code = try await member.invite(name: machine.name, for: .seconds(3600))
+        async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
+        let admission = Task {
+            for _ in 0..<24_000 {
+                guard try await exchange().admitted.isEmpty else { return }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        _ = try await joined
+        try await admission.value
+    }
+
     @discardableResult func exchange() async throws -> ExchangeReport {
         try await member.exchange(timeout: .seconds(900))
     }

@@ -134,16 +134,6 @@ extension RingMemberTests {
 
     private func joinAgain(_ machine: Machine, by sponsor: Machine) async throws {
         try machine.member.forget()
-        let code = try await sponsor.member.invite(name: "again", for: .seconds(3600))
-        async let joined = machine.member.join(
-            code, at: .folder(folder.path + "/shared"), interval: .milliseconds(5))
-        let admission = Task {
-            for _ in 0..<24_000 {
-                guard try await sponsor.exchange().admitted.isEmpty else { return }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-        _ = try await joined
-        try await admission.value
+        try await sponsor.admit(machine, at: place)
     }
 }

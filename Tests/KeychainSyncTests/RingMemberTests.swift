@@ -33,16 +33,7 @@ struct RingMemberTests {
     func join(_ name: String, by sponsor: Machine, _ items: [String: String] = [:]) async throws -> Machine {
         let machine = try machine(name)
         for (account, value) in items { try machine.add(account, value) }
-        let code = try await sponsor.member.invite(name: name, for: .seconds(3600))
-        async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
-        let admission = Task {
-            for _ in 0..<24_000 {
-                guard try await sponsor.exchange().admitted.isEmpty else { return }
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-        _ = try await joined
-        try await admission.value
+        try await sponsor.admit(machine, at: place)
         return machine
     }
 

@@ -85,17 +85,12 @@
             timing.silence = .milliseconds(500)
             let place = try node.place { ($0.user, $0.password) = ("laptop", "pw") }
             let carrier = try EtcdKind(timing).carrier(of: Self.ring, at: place)
-            let hints = Guarded(0)
-            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
-            defer { watch.cancel() }
-            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
+            let hints = try await WatchedHints(carrier)
             node.end()
             try node.start([node])
             try node.awaitReady(["--user", "root:rootpw"])
             // The node has forgotten all tokens.
-            let before = hints.withLock { $0 }
-            _ = try await carrier.publish(Self.name, Self.bytes)
-            try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
+            try await hints.expect { _ = try await carrier.publish(Self.name, Self.bytes) }
         }
 
         @Test func userOfAnEtcdWithoutUsers_exchanges() async throws {

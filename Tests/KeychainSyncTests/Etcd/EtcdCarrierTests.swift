@@ -151,41 +151,28 @@
         // MARK: - Changes
 
         @Test func change_ofAnotherMachine_isAHint() async throws {
-            let hints = Guarded(0)
-            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
-            defer { watch.cancel() }
-            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
-            let before = hints.withLock { $0 }
-            try put(key(Self.bytes), "an object")
-            try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
+            let hints = try await WatchedHints(carrier)
+            try await hints.expect { try put(key(Self.bytes), "an object") }
         }
 
         @Test func compaction_whileWatching_losesNoHint() async throws {
-            let hints = Guarded(0)
-            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
-            defer { watch.cancel() }
-            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
+            let hints = try await WatchedHints(carrier)
             for round in 1...3 {
                 try put("other", "\(round)")
                 try node.done("compact", "\(try #require(try await carrier.list().revision))")
-                let before = hints.withLock { $0 }
-                _ = try await carrier.publish(.segment(WriterID(5), UInt64(round)), Self.bytes)
-                try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
+                try await hints.expect {
+                    _ = try await carrier.publish(.segment(WriterID(5), UInt64(round)), Self.bytes)
+                }
             }
             #expect(try await carrier.list().names.count == 3)
         }
 
         @Test func nodeThatStartsAgain_isWatchedOn() async throws {
-            let hints = Guarded(0)
-            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
-            defer { watch.cancel() }
-            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
+            let hints = try await WatchedHints(carrier)
             node.end()
             try node.start([node])
             try node.awaitReady()
-            let before = hints.withLock { $0 }
-            _ = try await carrier.publish(Self.name, Self.bytes)
-            try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
+            try await hints.expect { _ = try await carrier.publish(Self.name, Self.bytes) }
         }
     }
 #endif

@@ -28,16 +28,7 @@
         private func pair(_ place: CarrierPlace) async throws -> (Machine, Machine) {
             let (laptop, desktop) = (try machine("laptop"), try machine("desktop"))
             _ = try await laptop.member.found(name: "laptop", at: place)
-            let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
-            async let joined = desktop.member.join(code, at: place, interval: .milliseconds(5))
-            let admission = Task {
-                for _ in 0..<24_000 {
-                    guard try await laptop.exchange().admitted.isEmpty else { return }
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            _ = try await joined
-            try await admission.value
+            try await laptop.admit(desktop, at: place)
             return (laptop, desktop)
         }
 
@@ -116,19 +107,18 @@
             let kind = EtcdKind(timing)
             let ring = RingID(Data(repeating: 7, count: 32))
             let carrier = try kind.carrier(of: ring, at: cluster.place())
-            let hints = Guarded(0)
-            let watch = Task { for await _ in carrier.changes() { hints.withLock { $0 += 1 } } }
-            defer { watch.cancel() }
-            try await yieldUntil("the watch has begun") { hints.withLock { $0 } > 0 }
-            let before = hints.withLock { $0 }
-            cluster.nodes[0].signal(SIGSTOP)
-            let other = try self.kind.carrier(of: ring, at: cluster.nodes[1].place())
-            try await yieldUntil("the others have a leader") {
-                do { return try await other.publish(.segment(WriterID(5), 9), Data("x".utf8)) != .otherThere } catch {
-                    return false
+            let hints = try await WatchedHints(carrier)
+            try await hints.expect {
+                cluster.nodes[0].signal(SIGSTOP)
+                let other = try self.kind.carrier(of: ring, at: cluster.nodes[1].place())
+                try await yieldUntil("the others have a leader") {
+                    do {
+                        return try await other.publish(.segment(WriterID(5), 9), Data("x".utf8)) != .otherThere
+                    } catch {
+                        return false
+                    }
                 }
             }
-            try await yieldUntil("the change is seen") { hints.withLock { $0 } > before }
         }
 
         @Test func nodesWithoutAMajority_areUnavailable_andLocalWorkGoesOn() async throws {
@@ -164,16 +154,7 @@
             #expect(isNoticed)
             try await laptop.exchange()
             let tablet = try machine("tablet")
-            let code = try await laptop.member.invite(name: "tablet", for: .seconds(3600))
-            async let joined = tablet.member.join(code, at: node.place(), interval: .milliseconds(5))
-            let admission = Task {
-                for _ in 0..<24_000 {
-                    guard try await laptop.exchange().admitted.isEmpty else { return }
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            _ = try await joined
-            try await admission.value
+            try await laptop.admit(tablet, at: node.place())
             #expect(try tablet.items() == ["a=1"])
         }
 

@@ -5,6 +5,7 @@
     import Foundation
     import KeychainSync
     import KeychainTestSupport
+    import SecretMemory
     import Testing
 
     @testable import KeychainSyncEtcd
@@ -180,6 +181,27 @@
             address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
             return address
+        }
+    }
+
+    /// Counts the hints of a carrier's watch, as long as it exists.
+    final class WatchedHints: Sendable {
+        private let count = Guarded(0)
+        private let watch: Task<Void, Never>
+
+        /// Returns when the watch has begun.
+        init(_ carrier: any Carrier) async throws {
+            watch = Task { [count] in for await _ in carrier.changes() { count.withLock { $0 += 1 } } }
+            try await yieldUntil("the watch has begun") { count.withLock { $0 } > 0 }
+        }
+
+        deinit { watch.cancel() }
+
+        /// Returns when another hint has come since before a change.
+        func expect(_ change: () async throws -> Void) async throws {
+            let before = count.withLock { $0 }
+            try await change()
+            try await yieldUntil("the change is seen") { count.withLock { $0 } > before }
         }
     }
 #endif

@@ -58,16 +58,20 @@ struct SyncExamples {
         try laptop.add("a", "1")
         // swift-format-ignore: AlwaysUseLowerCamelCase
         func KeychainSync() throws -> Sync { Sync(machine.member) }
-        let sync = try KeychainSync()
-        let watching = Task { try await sync.watch() }  // until it is cancelled
-        for await case .success(let status) in try sync.statuses() {
-            print("\(status.pending) changes wait, \(status.conflicts) items have several values")
-            for notice in status.notices { print(notice) }
-            if status.items == 1 { break }
-            try await laptop.exchange()
+        let server = Task {
+            let sync = try KeychainSync()
+            let watching = Task { try await sync.watch() }
+            for await case .success(let status) in try sync.statuses() {
+                print("\(status.pending) changes wait, \(status.conflicts) items have several values")
+                for notice in status.notices { print(notice) }
+            }
+            watching.cancel()
         }
-        watching.cancel()
-        #expect(try machine.items() == ["a=1"])
+        defer { server.cancel() }
+        try await yieldUntil("the server has the item") {
+            try await laptop.exchange()
+            return try machine.items() == ["a=1"]
+        }
     }
 
     /// What the comments of the hostile carrier show.
