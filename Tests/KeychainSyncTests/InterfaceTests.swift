@@ -55,6 +55,24 @@ struct InterfaceTests {
         }
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero, .seconds(10_000_000_000)])
+    func time_ofAnyLength_isTaken(_ length: Duration) async throws {
+        let laptop = try await world.founder()
+        let sync = KeychainSync(laptop.member)
+        let report = try await sync.now(timeout: length)
+        #expect(length <= .zero || report.isComplete)
+        if length > .zero { _ = try await sync.invite(name: "desktop", validFor: length) }
+        let code = try await sync.invite(name: "desktop")
+        let desktop = KeychainSync(try world.machine("desktop").member)
+        let joining = Task { try await desktop.join(code: code, folder: world.shared, timeout: length) }
+        if length > .zero {
+            try await yieldUntil("the machine is admitted") { try await !laptop.exchange().admitted.isEmpty }
+            #expect(try await joining.value.isComplete)
+        } else {
+            await #expect(throws: KeychainError.self) { try await joining.value }
+        }
+    }
+
     @Test func lockedVault_isSaid() async throws {
         let laptop = try await world.founder()
         try laptop.lock()

@@ -7,6 +7,7 @@
 // - Driver: a vault as a member of a ring
 // - Folder: a carrier over a shared folder
 // - Carrier: the interface of all carriers
+// - .: re-exported types
 
 package import Foundation
 package import KeychainSyncCore

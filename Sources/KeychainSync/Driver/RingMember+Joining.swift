@@ -39,7 +39,7 @@ extension RingMember {
     package func invite(name: String, for duration: Duration, uses: Int = 1) async throws(KeychainError) -> SecretBytes
     {
         let code = InvitationCode.make()
-        let expires = now + UInt64(max(0, duration / .milliseconds(1)))
+        let expires = now + UInt64(duration.bounded / .milliseconds(1))
         var report = ExchangeReport()
         let step = try await take(&report) { state, _ in
             let invitation = Invitation(code: code, name: name, expires: expires, uses: uses)
@@ -77,7 +77,7 @@ extension RingMember {
             }
         }
         guard let carrier = found else { throw .notInvited }
-        let opened = try await ask(joiner, carrier, until: .now + wait, interval)
+        let opened = try await ask(joiner, carrier, until: .now + wait.bounded, interval)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in
             let replica: Replica
@@ -150,6 +150,11 @@ extension RingMember {
         for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
         return try await exchange(tidying: true)
     }
+}
+
+extension Duration {
+    /// None below zero, and at most a century or so: a sum with any point in time, and its milliseconds, are numbers that exist.
+    var bounded: Duration { min(max(self, .zero), .seconds(1 << 32)) }
 }
 
 extension KeychainError {

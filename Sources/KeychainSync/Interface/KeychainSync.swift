@@ -109,13 +109,14 @@ public final class KeychainSync: Sendable {
 
     /// Fetches and applies what other machines have published, and publishes the changes of this one.
     ///
-    /// Processes exchange one after the other; reading and writing items does not wait for them. Cancelling the task ends the exchange
-    /// after its present step. What an exchange has done before it ends stays done, and the next one continues.
+    /// Processes exchange one after the other; reading and writing items does not wait for them. When the task is cancelled, or the time
+    /// is up, the exchange ends after its present step. What an exchange has done stays done, and the next one continues.
     ///
     /// - Parameter timeout: How long it may take, the wait for other processes included. When the time is up, what was done until
-    ///   then is returned, with ``SyncReport/isComplete`` `false`.
-    /// - Throws: `unavailable` if the vault is in no ring, sync is paused, or the carrier cannot be reached; `missingEntitlement` if this
-    ///   machine was removed from the ring; `locked`; `newerFormat` if another machine uses a newer version; `cancelled`; errors of the
+    ///   then is returned, with ``SyncReport/isComplete`` `false`; a step that has begun is not part of it.
+    /// - Throws: `unavailable` if the vault is in no ring, sync is paused, or the carrier cannot be reached; `unsupported` if the ring
+    ///   is on a kind of carrier that this program does not have, such as etcd; `missingEntitlement` if this machine was removed from the
+    ///   ring; `locked`; `newerFormat` if another machine uses a newer version; `cancelled`; errors of the
     ///   carrier, such as `diskFull`; the vault's errors.
     @discardableResult
     public func now(timeout: Duration = .seconds(30)) async throws(KeychainError) -> SyncReport {

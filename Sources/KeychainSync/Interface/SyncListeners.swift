@@ -36,7 +36,7 @@ final class TimedExchange: Sendable {
     private let caller = Guarded<CheckedContinuation<Outcome, Never>?>(nil)
 
     init(_ member: RingMember, _ timeout: Duration, _ clock: any Clock<Duration>) {
-        (self.member, self.timeout, self.clock) = (member, timeout, clock)
+        (self.member, self.timeout, self.clock) = (member, timeout.bounded, clock)
     }
 
     func report() async throws(KeychainError) -> SyncReport {

@@ -193,7 +193,11 @@
                 }
                 isAlone = false
             }
-            return .otherThere
+            // Others were faster each time, or it only says so.
+            throw EtcdFailure(
+                CarrierFailure(
+                    .unavailable,
+                    "'\(client.place.place.text)' does not keep what is written there. The next exchange tries again."))
         }
 
         private func puts(_ key: EtcdKey, _ bytes: Data) -> [TransactionRequest.Operation] {

@@ -24,6 +24,18 @@
             return nil
         }
 
+        /// A machine that took this for somebody else's object would start again as another writer.
+        @Test func serverThatStoresNothing_isUnavailable() async throws {
+            let server = try HostileServer { $0.answer("{\"header\":{\"revision\":\"1\"}}") }
+            let carrier = try Self.carrier(server)
+            for name in [ObjectName.segment(WriterID(5), 1), .head(MemberID(Data(repeating: 3, count: 16)), 1)] {
+                let failure = await #expect(throws: CarrierFailure.self) {
+                    _ = try await carrier.publish(name, Data("x".utf8))
+                }
+                #expect(failure?.reason == .unavailable)
+            }
+        }
+
         struct Answer: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let send: @Sendable (HostileServer.Connection) -> Void
