@@ -48,7 +48,7 @@ public enum Derivation {
     /// Plain HKDF. Every key is derived here.
     static func key(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
         // The digests, of which the last is the key, are on the stack below.
-        defer { scrubDigests() }
+        defer { scrubStack() }
         return derived(from: secret, salt: salt, info: info)
     }
 
@@ -57,11 +57,11 @@ public enum Derivation {
     @inline(never)
     private static func derived(from secret: SecretBytes, salt: Data, info: [UInt8]) -> SecretBytes {
         let extracted = secret.withUnsafeBytes { secret in
-            salt.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: secret) }
+            salt.withUnsafeBytes { KeyedDigest.code(forSecret: secret, key: $0) }
         }
         // One block of the expansion is enough, since it has the length of a key.
         let key = (info + [1]).withUnsafeBytes { block in
-            extracted.withUnsafeBytes { KeyedDigest(keyOnStack: $0).code(for: block) }
+            extracted.withUnsafeBytes { KeyedDigest.code(forSecret: block, key: $0) }
         }
         return key.withUnsafeBytes { SecretBytes(copying: $0) }
     }
@@ -100,22 +100,15 @@ public enum Authentication {
 
 /// An unkeyed SHA-256, to detect accidental damage of a file. It does not protect against attackers.
 public enum Checksum {
-    public static func sha256(_ bytes: Data) -> Data {
-        SHA256.hash(data: bytes).withUnsafeBytes { digest in
-            digest.baseAddress.map { Data(bytes: $0, count: digest.count) } ?? Data()
-        }
-    }
+    public static func sha256(_ bytes: Data) -> Data { data(SHA256.hash(data: bytes)) }
 
     /// The digest of bytes that contain a secret.
     public static func sha256(secret bytes: Data) -> Data {
-        defer { scrubDigests() }
-        return sha256(bytes)
+        defer { scrubStack() }
+        return data(bytes.withUnsafeBytes { SHA256.digest(of: $0) })
     }
-}
 
-/// Overwrites the residue of digests. swift-crypto only wipes the first bytes of their states, which contain the end of
-/// a message. The residue is on the stack, and in freed objects of 128 bytes, including the header.
-private func scrubDigests() {
-    scrubStack()
-    scrubFreedBlocks(of: 128, count: 8)
+    private static func data(_ digest: SHA256Digest) -> Data {
+        digest.withUnsafeBytes { bytes in bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data() }
+    }
 }

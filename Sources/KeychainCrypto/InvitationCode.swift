@@ -67,12 +67,10 @@ public enum InvitationCode {
 
     /// The first 20 bits of a digest.
     private static func check(_ code: UnsafeRawBufferPointer) -> UInt32 {
-        // The digest's state holds the code as it is.
+        // A copy of the digest's state lies on the stack, with the code as it is.
         defer { scrubResidue() }
-        var digest = SHA256()
-        digest.update(data: Array("swift-keychain/1 invitation code".utf8))
-        digest.update(bufferPointer: code)
-        return digest.finalize().prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 4
+        let digest = SHA256.digest(of: code, after: "swift-keychain/1 invitation code")
+        return digest.prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 4
     }
 }
 

@@ -11,8 +11,8 @@ import SecretMemory
 /// can make digests.
 struct KeyedDigest: Sendable {
     /// SHA-256 after the first block: the key xor the inner and the outer pad.
-    private let inner: SHA256
-    private let outer: SHA256
+    private var inner: SHA256
+    private var outer: SHA256
 
     /// In bytes.
     private static let blockLength = 64
@@ -27,7 +27,7 @@ struct KeyedDigest: Sendable {
     init(keyOnStack key: UnsafeRawBufferPointer) {
         (inner, outer) =
             key.count > Self.blockLength
-            ? SHA256.hash(data: key).withUnsafeBytes(Self.states) : Self.states(key)
+            ? SHA256.digest(of: key).withUnsafeBytes(Self.states) : Self.states(key)
     }
 
     private static func states(_ key: UnsafeRawBufferPointer) -> (SHA256, SHA256) {
@@ -50,5 +50,17 @@ struct KeyedDigest: Sendable {
         inner.update(bufferPointer: message)
         inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
         return outer.finalize()
+    }
+
+    /// The digest of a secret message with a key that nothing else is digested with. Nothing remains in the states.
+    static func code(forSecret message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> SHA256Digest {
+        var keyed = KeyedDigest(keyOnStack: key)
+        keyed.inner.update(bufferPointer: message)
+        keyed.inner.finalize().withUnsafeBytes { keyed.outer.update(bufferPointer: $0) }
+        defer {
+            keyed.inner.overwrite()
+            keyed.outer.overwrite()
+        }
+        return keyed.outer.finalize()
     }
 }

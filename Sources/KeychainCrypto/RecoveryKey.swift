@@ -52,12 +52,10 @@ public enum RecoveryKey {
 
     /// Four zero bits that fill the last symbol of the key, and the first 20 bits of a digest.
     private static func check(_ key: SecretBytes) -> SecretBytes {
-        // The digest's state holds the key as it is, and a copy of the state lies on the stack.
+        // A copy of the digest's state lies on the stack, with the key as it is.
         defer { scrubResidue() }
-        var digest = SHA256()
-        digest.update(data: Array("swift-keychain/1 recovery key".utf8))
-        key.withUnsafeBytes { digest.update(bufferPointer: $0) }
-        let bits = digest.finalize().prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 4
+        let digest = key.withUnsafeBytes { SHA256.digest(of: $0, after: "swift-keychain/1 recovery key") }
+        let bits = digest.prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 4
         return SecretBytes(count: 3) { bytes in
             for index in 0..<3 { bytes[index] = UInt8(truncatingIfNeeded: bits >> (16 - 8 * index)) }
         }

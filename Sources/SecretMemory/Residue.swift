@@ -10,8 +10,9 @@ internal import CKeychainShims
 /// blocks that the library has just freed. It makes about a thousand allocations, and overwrites 32 KiB of stack.
 ///
 /// Does not protect against copies in blocks above one kibibyte or in other registers. Does not protect against a block
-/// that another thread takes in between (which needs more than seven freed blocks of the same size in glibc), or with
-/// an allocator that returns freed blocks in another order.
+/// that another thread takes in between, or that becomes part of a larger one (both need more than seven freed blocks of
+/// the same size in glibc), or with an allocator that returns freed blocks in another order. Overwrite a secret in place
+/// where that is possible.
 @inline(never)
 public func scrubResidue() {
     keychain_scrub_registers()

@@ -16,6 +16,11 @@ enum Planted {
         SecretBytes(count: 32) { for index in $0.indices { $0[index] = byte(index, seed) } }
     }
 
+    /// As long as the code of an invitation.
+    static func code(_ seed: Int) -> SecretBytes {
+        SecretBytes(count: InvitationCode.byteCount) { for index in $0.indices { $0[index] = byte(index, seed) } }
+    }
+
     /// 48 printable characters.
     static func passphrase(_ seed: Int) -> SecretBytes {
         SecretBytes(count: 48) { for index in $0.indices { $0[index] = 0x21 + byte(index, seed) % 90 } }
@@ -89,6 +94,12 @@ enum Residue {
             // There the cipher leaves what it had at hand, until the thread uses it again.
             test_overwrite_stack()
         case "recovery-key": _ = RecoveryKey.read(RecoveryKey.text(Planted.key(5)))
+        case "digests-among-freed-blocks":
+            leaveFreedBlocks()
+            _ = RecoveryKey.read(RecoveryKey.text(Planted.key(5)))
+            _ = InvitationCode.read(InvitationCode.text(Planted.code(6)))
+            _ = Derivation.key(from: Planted.key(7), salt: Planted.salt, .value)
+            checkSum()
         default: exit(64)
         }
         return []
@@ -103,6 +114,13 @@ enum Residue {
         let key = Planted.key(3)
         let sealed = try UserKey.seal(Planted.key(4), to: UserKey.publicKey(of: key), context: [1])
         _ = try UserKey.open(sealed, with: key, context: [1])
+    }
+
+    /// A digest of bytes that the caller overwrites.
+    private static func checkSum() {
+        var bytes = Planted.key(8).withUnsafeBytes { Data($0) }
+        _ = Checksum.sha256(secret: bytes)
+        bytes.withUnsafeMutableBytes { wipeMemory($0) }
     }
 
     private static func open(_ secret: SecretBytes) throws {

@@ -88,4 +88,13 @@ struct ResidueTests {
         #expect(memory.findings(of: Self.key(5)) == [])
         #expect(memory.findings(of: RecoveryKey.text(SecretBytes(bytes: Self.key(5))).bytes) == [])
     }
+
+    @Test func digestedSecrets_amongFreedBlocks_areGone() throws {
+        let memory = try Self.memory(after: "digests-among-freed-blocks")
+        for secret in [Self.key(5), Array(Self.key(6).prefix(13)), Self.key(7), Self.key(8)] {
+            #expect(memory.findings(of: secret) == [])
+        }
+        let derived = Derivation.key(from: SecretBytes(bytes: Self.key(7)), salt: Data(0..<32), .value)
+        #expect(memory.findings(of: derived.bytes) == [])
+    }
 }
