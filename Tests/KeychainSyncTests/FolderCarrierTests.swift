@@ -330,18 +330,6 @@ struct FolderCarrierTests {
         #expect(try await carrier.read([Self.name]).objects.count == 1)
     }
 
-    @Test func change_byAnotherMachine_isNoticed() async throws {
-        let watching = FolderCarrier(folder.path, ring: ring, interval: .milliseconds(5))
-        let other = FolderCarrier(folder.path, ring: ring)
-        var count = 0
-        for await _ in watching.changes() {
-            count += 1
-            if count == 2 { break }
-            _ = try await other.publish(Self.name, Self.bytes)
-        }
-        #expect(count == 2)
-    }
-
     // MARK: - A ring
 
     /// Each machine writes and looks in turns, and all of them come to the same.

@@ -18,10 +18,11 @@ import SecretMemory
 ///
 /// Does not protect against an attacker who can write to the folder. The core detects what was changed or withheld.
 package final class FolderCarrier: Carrier {
-    private let path: String
-    private let ring: String
-    private let interval: Duration
-    private let clock: any Clock<Duration>
+    let path: String
+    let ring: String
+    let intervals: Intervals
+    let clock: any Clock<Duration>
+    let mostWatches: Int
     /// A call on a network folder may block for minutes, and must not block Swift's thread pool.
     private let queue: DispatchQueue
     private let timeout: Duration
@@ -31,22 +32,36 @@ package final class FolderCarrier: Carrier {
     private static let mostOfOneName = 64
     /// So long a file that is not whole is perhaps still being copied, in seconds.
     private static let grace = 600
+    /// How often ``changes()`` looks.
+    package struct Intervals: Sendable {
+        /// Where changes can come that the kernel does not tell of: other machines write to a network folder.
+        package var otherwise: Duration
+        /// Where the kernel tells of every change.
+        package var watched: Duration
+
+        package init(otherwise: Duration = .seconds(5), watched: Duration = .seconds(60)) {
+            (self.otherwise, self.watched) = (otherwise, watched)
+        }
+    }
+
     /// How often to try again when another machine removes a folder that has become empty.
     private static let mostAttempts = 16
 
     /// - Parameters:
     ///   - path: The shared folder. It must exist.
-    ///   - interval: How often ``changes()`` checks the folder.
+    ///   - intervals: How often ``changes()`` looks at the folder without having been told of a change.
+    ///   - mostWatches: How many folders the kernel is asked to watch at most. What lies in others is only seen when looking.
     ///   - mostFiles: How many files a listing reads at most, including other files, because the folder may have any
     ///     number.
     ///   - timeout: After which time a call fails because the folder does not answer.
     package init(
-        _ path: String, ring: RingID, interval: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
+        _ path: String, ring: RingID, intervals: Intervals = Intervals(),
+        clock: any Clock<Duration> = ContinuousClock(), mostWatches: Int = 2048,
         mostFiles: Int = 4 * Bounds.listing, timeout: Duration = .seconds(120),
         queue: DispatchQueue = DispatchQueue(label: "swift-keychain.folder-carrier")
     ) {
-        (self.path, self.ring, self.interval, self.clock) = (path, ring.hex, interval, clock)
-        (self.mostFiles, self.timeout, self.queue) = (mostFiles, timeout, queue)
+        (self.path, self.ring, self.intervals, self.clock) = (path, ring.hex, intervals, clock)
+        (self.mostWatches, self.mostFiles, self.timeout, self.queue) = (mostWatches, mostFiles, timeout, queue)
     }
 
     /// The rings that have objects in a folder.
@@ -157,45 +172,11 @@ package final class FolderCarrier: Carrier {
         }
     }
 
-    package func changes() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = Task { [self] in
-            var last: Int?
-            while !Task.isCancelled {
-                let state = await state()
-                if state != last { continuation.yield() }
-                last = state
-                do { try await clock.sleep(for: interval) } catch { break }
-            }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in watch.cancel() }
-        return stream
-    }
-
-    /// Differs whenever a file has come, grown or gone; `nil` while the folder cannot be reached.
-    private func state() async -> Int? {
-        do throws(CarrierFailure) {
-            return try await run { (carrier) throws(CarrierFailure) in
-                var state = 0
-                try carrier.forEachFile { file, size in
-                    var hasher = Hasher()
-                    hasher.combine(file)
-                    hasher.combine(size)
-                    state ^= hasher.finalize()
-                }
-                return state
-            }
-        } catch {
-            return nil
-        }
-    }
-
     // MARK: - Files
 
     /// Runs on the carrier's own thread. A server that is gone may never answer; the thread then waits without its caller. What it does
     /// later does no harm: a file that is written is the one that the next exchange would write.
-    private func run<Result: Sendable>(
+    func run<Result: Sendable>(
         _ body: @escaping @Sendable (FolderCarrier) throws(CarrierFailure) -> Result
     ) async throws(CarrierFailure) -> Result {
         let outcome: Swift.Result<Result, CarrierFailure> = await withCheckedContinuation { continuation in
@@ -223,15 +204,22 @@ package final class FolderCarrier: Carrier {
     }
 
     /// Every file that may be an object, with its size.
-    private func forEachFile(_ body: (FileName, Int) -> Void) throws(CarrierFailure) {
+    ///
+    /// - Parameter entering: Is given each folder before its names are read.
+    func forEachFile(
+        entering: (OpenFolder) -> Void = { _ in }, _ body: (FileName, Int) -> Void
+    ) throws(CarrierFailure) {
         guard let top = try ringFolder() else { return }
+        entering(top)
         var budget = mostFiles
         for kind in ["g", "h", "j", "k", "l", "s"] {
             guard let folder = try top.folder(kind) else { continue }
+            entering(folder)
             for name in try folder.names(&budget) {
                 if let file = FileName(kind, name) {
                     if let size = folder.size(of: name) { body(file, size) }
                 } else if let inner = try folder.folder(name) {
+                    entering(inner)
                     for name2 in try inner.names(&budget) {
                         guard let file = FileName(kind + "/" + name, name2), let size = inner.size(of: name2) else {
                             continue

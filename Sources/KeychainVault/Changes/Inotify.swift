@@ -3,23 +3,23 @@
 
 #if os(Linux)
     import Foundation
-    import KeychainEngine
+    package import KeychainEngine
 
     /// One inotify descriptor. It is not closed automatically, and only the process that created it can use it.
-    struct Inotify: Sendable {
+    package struct Inotify: Sendable {
         /// An event of a watched folder or of a name in it.
-        struct Event: Equatable, Sendable {
+        package struct Event: Equatable, Sendable {
             /// The number of the watch; -1 if the kernel has dropped events.
-            let watch: Int32
-            let mask: UInt32
+            package let watch: Int32
+            package let mask: UInt32
             /// The name in the folder as bytes; empty for the folder itself.
-            let name: [UInt8]
+            package let name: [UInt8]
 
-            func isAny(of wanted: Int32) -> Bool { mask & UInt32(bitPattern: wanted) != 0 }
+            package func isAny(of wanted: Int32) -> Bool { mask & UInt32(bitPattern: wanted) != 0 }
         }
 
         /// The result of watching a folder.
-        enum Watch: Equatable, Sendable {
+        package enum Watch: Equatable, Sendable {
             case number(Int32)
             /// There is no folder at the path.
             case absent
@@ -27,10 +27,10 @@
             case forbidden
         }
 
-        let descriptor: Int32
+        package let descriptor: Int32
 
         /// - Parameter path: The watched path, for messages.
-        init(_ path: String) throws(KeychainError) {
+        package init(_ path: String) throws(KeychainError) {
             descriptor = inotify_init1(O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.failure(path, errno) }
         }
@@ -38,7 +38,7 @@
         /// Watches a folder for these events, replacing the previous ones.
         ///
         /// - Throws: `unavailable` if the kernel gives no more watches.
-        func watch(_ path: String, _ events: Int32) throws(KeychainError) -> Watch {
+        package func watch(_ path: String, _ events: Int32) throws(KeychainError) -> Watch {
             let number = inotify_add_watch(descriptor, path, UInt32(bitPattern: events | IN_ONLYDIR))
             guard number < 0 else { return .number(number) }
             switch errno {
@@ -51,7 +51,7 @@
         func unwatch(_ number: Int32) { inotify_rm_watch(descriptor, number) }
 
         /// The events since the last call, up to 16 KiB; the descriptor stays readable if there are more.
-        func events() -> [Event] {
+        package func events() -> [Event] {
             var buffer = [UInt8](repeating: 0, count: 16384)
             let count = read(descriptor, &buffer, buffer.count)
             return Self.events(in: buffer.prefix(max(0, count)))
