@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-peers gate lint format docs consumers distributions nightly clean
+.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,11 @@ bench: ## Measure reads and writes in a release build
 	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks"
 	Scripts/build.sh wrappers --configuration release --product wrapper-benchmarks
 	"$$(Scripts/build.sh wrappers --configuration release --show-bin-path)/wrapper-benchmarks"
+
+bench-sync: ## Measure in a release build how soon another machine has a change, and what sharing adds to a save
+	@Scripts/setup.sh build
+	Scripts/build.sh core --configuration release --product keychain-benchmarks
+	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks" "$(CURDIR)/.build" sync
 
 gate: ## Check in a release build that the most important calls have not become slower, beside what SQLite alone costs
 	@Scripts/setup.sh build

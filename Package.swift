@@ -136,7 +136,7 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychain-benchmarks",
         dependencies: [
-            "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
+            "KeychainKit", "KeychainSync", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
             "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks", exclude: ["Peers"]),

@@ -181,7 +181,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|scaling|adding|changes|items|writers|head]]
+// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|scaling|adding|changes|items|writers|head|sync]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -216,6 +216,10 @@ if CommandLine.arguments.contains("gate") {
 }
 if CommandLine.arguments.contains("writers") {
     try measureStoppedReader(parent: parent)
+    exit(0)
+}
+if CommandLine.arguments.contains("sync") {
+    try await measureSync(parent: parent)
     exit(0)
 }
 if CommandLine.arguments.contains("adding") {
