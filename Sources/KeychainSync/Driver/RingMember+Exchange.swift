@@ -53,10 +53,9 @@ extension RingMember {
         let state = try await take(&report, isRetrying: true) { _, _ in [] }.state
         guard !state.isPaused else { throw .pausedSync }
         let carrier = try carrier(of: state)
-        let listing = try await fetchAll(carrier, &report, progress)
-        let isMember = try await take(&report) { _, _ in [] }.state.isMember
-        guard isMember else { throw .removedFromRing }
-        try await letIn(listing, carrier, &report)
+        let (listing, fetched) = try await fetchAll(carrier, &report, progress)
+        guard fetched.isMember else { throw .removedFromRing }
+        try await letIn(listing, fetched.invitations, carrier, &report)
         try await publish(carrier, &report)
         progress(report)
         // A machine that was just admitted should not have to wait for another machine.
@@ -71,9 +70,10 @@ extension RingMember {
     /// Enough rounds for a chain of segments that name each other; the next exchange continues.
     private static let mostRounds = 8
 
+    /// - Returns: What the carrier has, and the ring after all of it.
     private func fetchAll(
         _ carrier: any Carrier, _ report: inout ExchangeReport, _ progress: (ExchangeReport) -> Void
-    ) async throws(KeychainError) -> Listing {
+    ) async throws(KeychainError) -> (Listing, RingState) {
         var listing = try await carrier.listing()
         for _ in 0..<Self.mostRounds {
             let shown = listing
@@ -84,8 +84,7 @@ extension RingMember {
             listing = try await carrier.listing()
         }
         let last = listing
-        _ = try await take(&report) { state, _ in state.replica.conclude(last) }
-        return listing
+        return (last, try await take(&report) { state, _ in state.replica.conclude(last) }.state)
     }
 
     private func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
@@ -150,11 +149,13 @@ extension RingMember {
     // MARK: - Members
 
     /// Answers machines that ask to join with the code of an invitation from this one.
+    ///
+    /// - Parameter invitations: Those that were open when everything was fetched. The next exchange sees to newer ones.
     private func letIn(
-        _ listing: Listing, _ carrier: any Carrier, _ report: inout ExchangeReport
+        _ listing: Listing, _ invitations: [InvitationID: Invitation], _ carrier: any Carrier,
+        _ report: inout ExchangeReport
     ) async throws(KeychainError) {
-        let step = try await take(&report) { _, _ in [] }
-        for (id, invitation) in step.state.invitations {
+        for (id, invitation) in invitations {
             let requests = listing.names.filter { if case .request(id, _) = $0 { true } else { false } }.sorted()
             let read = try await carrier.reading(requests)
             let asked = read.map(\.bytes)
