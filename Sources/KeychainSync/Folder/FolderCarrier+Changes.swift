@@ -14,7 +14,9 @@ extension FolderCarrier {
             var (last, next): (Int?, Task<Void, Never>?)
             look.yield()
             for await _ in looks {
+                let begin = ContinuousClock.now
                 let (state, isWatched) = await state(events)
+                let taken = ContinuousClock.now - begin
                 if state != last { hints.yield() }
                 last = state
                 next?.cancel()
@@ -24,8 +26,10 @@ extension FolderCarrier {
                     }
                     look.yield()
                 }
-                // A tool that copies many files is looked at once in this time, not for each of them.
-                do { try await Task.sleep(for: .milliseconds(10)) } catch { break }
+                // A tool that copies many files is looked at now and then, not for each of them. Whatever others do in the
+                // folder, looking takes a tenth of the time at most.
+                let pause = min(max(.milliseconds(10), taken * 9), .seconds(5))
+                do { try await Task.sleep(for: pause) } catch { break }
             }
             next?.cancel()
             hints.finish()
