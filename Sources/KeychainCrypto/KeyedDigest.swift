@@ -46,21 +46,23 @@ struct KeyedDigest: Sendable {
 
     /// The digest of a message.
     func code(for message: UnsafeRawBufferPointer) -> SHA256Digest {
-        var (inner, outer) = (inner, outer)
-        inner.update(bufferPointer: message)
-        inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
-        return outer.finalize()
+        var copy = self
+        return copy.finish(message)
     }
 
     /// The digest of a secret message with a key that nothing else is digested with. Nothing remains in the states.
     static func code(forSecret message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> SHA256Digest {
         var keyed = KeyedDigest(keyOnStack: key)
-        keyed.inner.update(bufferPointer: message)
-        keyed.inner.finalize().withUnsafeBytes { keyed.outer.update(bufferPointer: $0) }
         defer {
             keyed.inner.overwrite()
             keyed.outer.overwrite()
         }
-        return keyed.outer.finalize()
+        return keyed.finish(message)
+    }
+
+    private mutating func finish(_ message: UnsafeRawBufferPointer) -> SHA256Digest {
+        inner.update(bufferPointer: message)
+        inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
+        return outer.finalize()
     }
 }
