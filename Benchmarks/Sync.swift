@@ -92,7 +92,7 @@ private struct BenchRing {
     // MARK: - Seeing
 
     /// From the begin of a save to the moment at which the other machine's observer has the new value, beside the least that a
-    /// folder allows: a file is written durably, put in place, and seen.
+    /// folder allows: a file is written durably and put in place.
     func measureSight() async throws {
         let watches = [first, second].map { machine in Task { try await machine.sync.watch() } }
         defer { for watch in watches { watch.cancel() } }

@@ -24,10 +24,10 @@ extension RingMember {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // An exchange is a write too, and must not lead to the next one: neither by what it did, nor by what it had to leave.
         let left = Guarded<OutboxMark?>(nil)
-        let observation = try vault.observe { [vault] in
-            // A vault that cannot be read has nothing to send; the next change asks again.
-            let mark = try? vault.outboxMark
-            if let mark, mark != left.withLock({ $0 }) { signal.yield() }
+        // A vault that cannot be read has nothing to send; the next change asks again.
+        let mark: @Sendable () -> OutboxMark? = { [vault] in try? vault.outboxMark }
+        let observation = try vault.observe {
+            if let mark = mark(), mark != left.withLock({ $0 }) { signal.yield() }
         }
         defer { withExtendedLifetime(observation) {} }
         // Machines that are idle also say what they have, and notice that another one is silent.
@@ -54,8 +54,8 @@ extension RingMember {
                 pause = min(pause * 2, pauses.longest)
                 signal.yield()
             }
-            let mark = try? vault.outboxMark
-            left.withLock { $0 = mark }
+            let rest = mark()
+            left.withLock { $0 = rest }
         }
     }
 

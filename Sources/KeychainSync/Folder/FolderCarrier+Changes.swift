@@ -11,7 +11,7 @@ extension FolderCarrier {
         let watch = Task { [self] in
             let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let events = FolderEvents(most: mostWatches) { look.yield() }
-            var (last, next): (Int?, Task<Void, Never>?)
+            var (last, next): (Int?, Task<Void, any Error>?)
             look.yield()
             for await _ in looks {
                 let begin = ContinuousClock.now
@@ -21,9 +21,7 @@ extension FolderCarrier {
                 last = state
                 next?.cancel()
                 next = Task { [clock, intervals] in
-                    do { try await clock.sleep(for: isWatched ? intervals.watched : intervals.otherwise) } catch {
-                        return
-                    }
+                    try await clock.sleep(for: isWatched ? intervals.watched : intervals.otherwise)
                     look.yield()
                 }
                 // A tool that copies many files is looked at now and then, not for each of them. Whatever others do in the
@@ -44,9 +42,9 @@ extension FolderCarrier {
         do throws(CarrierFailure) {
             return try await run { (carrier) throws(CarrierFailure) in
                 var state = 0
-                var isWatched = events.watch(carrier.path, for: "skc1", linked: true)
+                var isWatched = events.watch(carrier.path, for: FolderCarrier.top, linked: true)
                 // Each folder is watched before it is read.
-                isWatched = events.watch(carrier.path + "/skc1", for: carrier.ring) && isWatched
+                isWatched = events.watch(carrier.path + "/" + FolderCarrier.top, for: carrier.ring) && isWatched
                 try carrier.forEachFile(entering: { isWatched = events.watch($0.path) && isWatched }) { file, size in
                     var hasher = Hasher()
                     hasher.combine(file)

@@ -44,6 +44,8 @@ package final class FolderCarrier: Carrier {
         }
     }
 
+    /// In the shared folder; it holds a folder for each ring.
+    static let top = "skc1"
     /// How often to try again when another machine removes a folder that has become empty.
     private static let mostAttempts = 16
 
@@ -68,7 +70,7 @@ package final class FolderCarrier: Carrier {
     package static func rings(in path: String) async throws(CarrierFailure) -> [RingID] {
         let carrier = FolderCarrier(path, ring: .zero)
         return try await carrier.run { (carrier) throws(CarrierFailure) in
-            guard let top = try OpenFolder.shared(carrier.path).folder("skc1") else { return [] }
+            guard let top = try OpenFolder.shared(carrier.path).folder(Self.top) else { return [] }
             var budget = carrier.mostFiles
             return try top.names(&budget).compactMap { ObjectName("g/" + $0) }
                 .compactMap { if case .entry(let hash) = $0 { hash } else { nil } }.sorted()
@@ -138,7 +140,7 @@ package final class FolderCarrier: Carrier {
     private func place(_ file: FileName, _ bytes: Data, _ isBeside: Bool) throws(CarrierFailure) -> Publication {
         let (parts, name) = file.parts
         var folder = try OpenFolder.shared(path)
-        for part in ["skc1", ring] + parts { folder = try folder.folderForWriting(part) }
+        for part in [Self.top, ring] + parts { folder = try folder.folderForWriting(part) }
         if try folder.bytes(of: name) == bytes { return .alreadySame }
         if case .segment = file.object, !isBeside, try hasOther(file, in: folder) { return .otherThere }
         var isMade = try folder.make(name, bytes, replacing: false)
@@ -200,7 +202,7 @@ package final class FolderCarrier: Carrier {
     }
 
     private func ringFolder() throws(CarrierFailure) -> OpenFolder? {
-        try OpenFolder.shared(path).folder("skc1")?.folder(ring)
+        try OpenFolder.shared(path).folder(Self.top)?.folder(ring)
     }
 
     /// Every file that may be an object, with its size.

@@ -14,7 +14,7 @@ import SecretMemory
         private static let events =
             IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF
 
-        /// `nil` if the kernel gives no descriptor.
+        /// `nil` if the kernel gives no descriptor. Then, as where it gives no watches, somebody has to look from time to time.
         private let inotify: Inotify?
         private let source: Guarded<(any DispatchSourceRead)?>
         private let most: Int
