@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tries what was built here in other distributions: the tool with Swift's libraries inside, and the core's tests.
+# Tries what was built here in other distributions: the tool with Swift's libraries inside, and the core's tests: as root, and as an
+# ordinary user of a minimal system, without network and beside a load of 8.
 #
-#   Scripts/check-distributions.sh [SUITE …]     default: trixie (Debian 13), jammy and noble (Ubuntu 22.04, 24.04)
+#   Scripts/check-distributions.sh [SUITE …]     default: bookworm and trixie (Debian 12 and 13), jammy and noble (Ubuntu 22.04
+#                                                and 24.04)
 #
 #   DISTRIBUTIONS_RECORD    a document whose section "Distributions" is replaced with the table of results
 #
@@ -14,8 +16,8 @@ cd -- "$(dirname -- "$0")/.."
 
 readonly debian=http://deb.debian.org/debian ubuntu=http://archive.ubuntu.com/ubuntu
 # The packages for the tests and for Swift's shared libraries.
-readonly packages=ca-certificates,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils
-# Tests of faults, which do not depend on the distribution, and those that need this machine's users.
+readonly packages=ca-certificates,iproute2,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils
+# Tests of faults, which do not depend on the distribution, and those that need this machine's users. An ordinary user runs all.
 readonly skipped=${DISTRIBUTIONS_SKIP:-KillTests|StarvationTests|FaultSampleTests|SwarmTests|NeedleTests}
 
 ((EUID == 0)) || { echo "Run this as root: it makes the folders of other distributions." >&2; exit 1; }
@@ -28,7 +30,7 @@ readonly scratch project toolchain
 trap 'rm -rf -- "$scratch"' EXIT
 
 main() {
-    if (($# == 0)); then set -- trixie jammy noble; fi
+    if (($# == 0)); then set -- bookworm trixie jammy noble; fi
     swift build --configuration release --static-swift-stdlib --product keychainctl
     tool=$(swift build --configuration release --static-swift-stdlib --show-bin-path)/keychainctl
     Scripts/build.sh core --build-tests
@@ -37,13 +39,30 @@ main() {
         make_root "$suite" || continue
         tried=$((tried + 1))
         within "$scratch/$suite" bash -euo pipefail <<<"$(try_tool)" | tee "$scratch/tool"
-        within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests)" | tee "$scratch/tests"
-        printf '| %s | %s |\n' "$(head -n 1 "$scratch/tool")" "$(tail -n 1 "$scratch/tests" | sed -E 's/^[^A-Za-z]*//')" \
-            >>"$scratch/results"
+        within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests '')" | tee "$scratch/tests"
+        beside_load within "$scratch/$suite" bash -uo pipefail <<<"$(try_tests "$as_user")" | tee "$scratch/tests-user"
+        printf '| %s | %s | %s |\n' "$(head -n 1 "$scratch/tool")" "$(result "$scratch/tests")" \
+            "$(result "$scratch/tests-user")" >>"$scratch/results"
         rm -rf -- "${scratch:?}/$suite"
     done
     ((tried > 0)) || { echo "No distribution could be tried." >&2; exit 1; }
     if [[ -n ${DISTRIBUTIONS_RECORD-} ]]; then record; fi
+}
+
+# The last line of a run's output, without the mark at its beginning.
+result() { tail -n 1 "$1" | sed -E 's/^[^A-Za-z]*//'; }
+
+# Runs a command beside eight processes that use all the processor time that they get.
+beside_load() {
+    local pids=() status=0 pid
+    for _ in {1..8}; do
+        (while :; do :; done) &
+        pids+=("$!")
+    done
+    "$@" || status=$?
+    for pid in "${pids[@]}"; do kill "$pid"; done
+    wait "${pids[@]}" 2>/dev/null || true
+    return "$status"
 }
 
 # Replaces the section of the document. A failure ends the script before.
@@ -52,7 +71,8 @@ record() {
         printf '## Distributions\n\n'
         printf 'A static `keychainctl` and the core'"'"'s tests, built on this machine, in other distributions. Written by `make distributions` on %s.\n' \
             "$(date -u +%F)"
-        printf '\n| distribution | tests without those that inject faults |\n|---|---|\n'
+        printf 'The user has no privileges, no network, and the load of the machine is at least 8.\n'
+        printf '\n| distribution | as root, without the tests that inject faults | as a user, all tests |\n|---|---|---|\n'
         cat "$scratch/results"
     } >"$scratch/section"
     Scripts/evidence.py "$DISTRIBUTIONS_RECORD" Distributions "$scratch/section"
@@ -73,7 +93,7 @@ make_root() { # suite
         local reason
         reason=$(tail -n 1 "$scratch/log")
         echo "skipped: debootstrap says: $reason"
-        printf '| %s | skipped: %s |\n' "$1" "$reason" >>"$scratch/results"
+        printf '| %s | skipped: %s | |\n' "$1" "$reason" >>"$scratch/results"
         rm -rf -- "${scratch:?}/$1"
         return 1
     fi
@@ -111,14 +131,19 @@ keychainctl doctor | tail -n 1
 END
 }
 
-try_tests() {
+# Becomes a user who is in no list of users, with nothing but loopback as network.
+readonly as_user='unshare --net sh -c '"'"'ip link set lo up 2>/dev/null; exec "$@"'"'"' sh setpriv --reuid=64300 --regid=64300 --clear-groups'
+
+try_tests() { # the command that changes the user, or nothing
+    local chosen="--skip '$skipped' --filter 'KeychainVaultTests|KeychainKitTests|KeychainServicesTests|KeychainctlTests|SecretMemoryTests'"
+    local owner=''
+    if [[ -n $1 ]]; then chosen='' owner='chown -R 64300 "$home"'; fi
     environment
     cat <<END
 cd -- '$project'
-.build/development/debug/swift-keychainPackageTests.xctest --testing-library swift-testing \
-    --experimental-maximum-parallelization-width 24 --skip '$skipped' \
-    --filter 'KeychainVaultTests|KeychainKitTests|KeychainServicesTests|KeychainctlTests|SecretMemoryTests' \
-    </dev/null >"\$home/log" 2>&1
+$owner
+$1 .build/development/debug/swift-keychainPackageTests.xctest --testing-library swift-testing \
+    --experimental-maximum-parallelization-width 24 $chosen </dev/null >"\$home/log" 2>&1
 status=\$?
 grep -aE '^✘|Test run with' "\$home/log" | tail -n 20
 exit "\$status"
