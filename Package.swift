@@ -14,6 +14,7 @@ let products: [Product] = [
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
     .library(name: "KeychainSecItem", targets: ["KeychainSecItem"]),
     .library(name: "KeychainSync", targets: ["KeychainSync"]),
+    .library(name: "KeychainSyncEtcd", targets: ["KeychainSyncEtcd"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
@@ -253,7 +254,9 @@ let package = Package(
     products: products,
     traits: [
         .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration."),
-        .trait(name: "Etcd", description: "keychainctl sync --etcd: machines that share items over etcd."),
+        .trait(
+            name: "Etcd",
+            description: "KeychainSyncEtcd and keychainctl sync --etcd: machines that share items over etcd."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -282,7 +285,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
 
 // The fuzz targets, a package of their own, read also what these modules decode. No other package needs such products.
 if Context.environment["KEYCHAIN_FUZZED"] != nil {
-    package.products += ["KeychainKeys", "KeychainSyncCore", "KeychainSyncEtcd"].map {
+    package.products += ["KeychainKeys", "KeychainSyncCore"].map {
         .library(name: $0, targets: [$0])
     }
 }

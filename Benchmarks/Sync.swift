@@ -51,7 +51,7 @@ private struct BenchRing {
         try FileManager.default.createDirectory(
             atPath: folder + "/shared", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         (first, second) = (try Member(folder + "/first"), try Member(folder + "/second"))
-        try await first.sync.found(name: "first", folder: place)
+        try await first.sync.found(name: "first", at: .folder(place))
         _ = try await join(second, "second")
     }
 
@@ -63,7 +63,7 @@ private struct BenchRing {
         let watch = Task { [first] in try await first.sync.watch() }
         defer { watch.cancel() }
         let start = ContinuousClock.now
-        try await machine.sync.join(code: code, folder: place)
+        try await machine.sync.join(code: code, at: .folder(place))
         return (ContinuousClock.now - start) / .microseconds(1)
     }
 

@@ -13,6 +13,7 @@ import Testing
 
 extension InterfaceTests {
     private var folder: String { world.place.address }
+    private var place: SyncPlace { SyncPlace(world.place) }
 
     private static func reason(_ call: () async throws -> Void) async -> KeychainError.Reason? {
         await #expect(throws: KeychainError.self) { try await call() }?.reason
@@ -25,11 +26,11 @@ extension InterfaceTests {
         try laptop.add("a", "1")
         try desktop.add("b", "2")
         let (sync, other) = (KeychainSync(laptop.member), KeychainSync(desktop.member))
-        #expect(try await sync.found(name: "laptop", folder: folder).isComplete)
+        #expect(try await sync.found(name: "laptop", at: place).isComplete)
         #expect(try await sync.isInRing)
         let code = try await sync.invite(name: "desktop", validFor: .seconds(60))
         #expect(code.count == 29)
-        async let joined = other.join(code: code, folder: folder)
+        async let joined = other.join(code: code, at: place)
         let admission = Task {
             while try await sync.now().admitted != ["desktop"] { try await Task.sleep(for: .milliseconds(5)) }
         }
@@ -43,15 +44,15 @@ extension InterfaceTests {
     @Test(arguments: ["", String(repeating: "x", count: 129), "lap\u{7}top"])
     func machine_withAnUnusableName_isRefused(_ name: String) async throws {
         let sync = KeychainSync(try world.machine("laptop").member)
-        #expect(await Self.reason { try await sync.found(name: name, folder: folder) } == .invalidParameter)
-        try await sync.found(name: "laptop", folder: folder)
+        #expect(await Self.reason { try await sync.found(name: name, at: place) } == .invalidParameter)
+        try await sync.found(name: "laptop", at: place)
         #expect(await Self.reason { _ = try await sync.invite(name: name) } == .invalidParameter)
     }
 
     @Test func machine_withTheLongestName_isTaken() async throws {
         let sync = KeychainSync(try world.machine("laptop").member)
         let name = String(repeating: "x", count: 128)
-        try await sync.found(name: name, folder: folder)
+        try await sync.found(name: name, at: place)
         #expect(try await sync.status().machines.map(\.name) == [name])
     }
 
@@ -60,13 +61,13 @@ extension InterfaceTests {
         try machine.add("a", "1")
         let (sync, code) = (KeychainSync(machine.member), RingMember.text(of: InvitationCode.make()))
         for path in ["", "shared", "/shared\0"] {
-            #expect(await Self.reason { try await sync.found(name: "laptop", folder: path) } == .invalidParameter)
-            #expect(await Self.reason { try await sync.join(code: code, folder: path) } == .invalidParameter)
+            #expect(await Self.reason { try await sync.found(name: "laptop", at: .folder(path)) } == .invalidParameter)
+            #expect(await Self.reason { try await sync.join(code: code, at: .folder(path)) } == .invalidParameter)
         }
         let gone = folder + "/gone"
-        #expect(await Self.reason { try await sync.found(name: "laptop", folder: gone) } == .unavailable)
+        #expect(await Self.reason { try await sync.found(name: "laptop", at: .folder(gone)) } == .unavailable)
         let own = machine.vault.location.folder
-        #expect(await Self.reason { try await sync.found(name: "laptop", folder: own) } == .unsafeLocation)
+        #expect(await Self.reason { try await sync.found(name: "laptop", at: .folder(own)) } == .unsafeLocation)
         #expect(try await !sync.isInRing)
     }
 
@@ -86,7 +87,7 @@ extension InterfaceTests {
         let code = try await sync.invite(name: "web", uses: 2)
         for name in ["first", "second"] {
             let machine = KeychainSync(try world.machine(name).member)
-            async let joined = machine.join(code: code, folder: folder)
+            async let joined = machine.join(code: code, at: place)
             let admission = Task {
                 while try await sync.now().admitted.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             }
@@ -102,16 +103,16 @@ extension InterfaceTests {
         let sync = KeychainSync(try world.machine("desktop").member)
         for text in ["", "7K2M", String(repeating: "0", count: 24)] {
             let code = SecretBytes(text: text)
-            #expect(await Self.reason { try await sync.join(code: code, folder: folder) } == .invalidParameter)
+            #expect(await Self.reason { try await sync.join(code: code, at: place) } == .invalidParameter)
         }
         let unknown = RingMember.text(of: InvitationCode.make())
-        #expect(await Self.reason { try await sync.join(code: unknown, folder: folder) } == .itemNotFound)
+        #expect(await Self.reason { try await sync.join(code: unknown, at: place) } == .itemNotFound)
     }
 
     @Test func join_thatNobodyAnswers_timesOut() async throws {
         let code = try await KeychainSync(try await world.founder().member).invite(name: "desktop")
         let sync = KeychainSync(try world.machine("desktop").member)
-        #expect(await Self.reason { try await sync.join(code: code, folder: folder, timeout: .zero) } == .timedOut)
+        #expect(await Self.reason { try await sync.join(code: code, at: place, timeout: .zero) } == .timedOut)
     }
 
     @Test func machine_removedByItsID_isNoMember() async throws {

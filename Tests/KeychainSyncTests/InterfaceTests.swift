@@ -64,7 +64,7 @@ struct InterfaceTests {
         if length > .zero { _ = try await sync.invite(name: "desktop", validFor: length) }
         let code = try await sync.invite(name: "desktop")
         let desktop = KeychainSync(try world.machine("desktop").member)
-        let joining = Task { try await desktop.join(code: code, folder: world.shared, timeout: length) }
+        let joining = Task { try await desktop.join(code: code, at: .folder(world.shared), timeout: length) }
         if length > .zero {
             try await yieldUntil("the machine is admitted") { try await !laptop.exchange().admitted.isEmpty }
             #expect(try await joining.value.isComplete)

@@ -10,24 +10,24 @@ extension KeychainSync {
     ///
     /// - Parameters:
     ///   - name: The name of this machine for the others: 1 to 128 bytes without control characters.
-    ///   - folder: The absolute path of the folder that the machines share. It must exist, and must not be the vault's.
-    /// - Throws: `invalidParameter` for another name or path, or if the vault is in a ring already; `unavailable` if the folder
-    ///   cannot be reached; `unsafeLocation` if it is the vault's folder or is in it; `locked`; errors of ``now(timeout:)``.
+    ///   - place: Where the machines meet.
+    /// - Throws: `invalidParameter` for another name, or if the vault is in a ring already; `unavailable` if the place cannot be reached;
+    ///   `unsafeLocation` if it is the vault's folder or is in it; `unsupported` if no way of this program leads there; `locked`; errors
+    ///   of ``now(timeout:)``.
     @discardableResult
-    public func found(name: String, folder: String) async throws(KeychainError) -> SyncReport {
+    public func found(name: String, at place: SyncPlace) async throws(KeychainError) -> SyncReport {
         try Self.check(name: name)
-        let place = try Self.place(folder)
-        return SyncReport(try await member.found(name: name, at: place))
+        return SyncReport(try await member.found(name: name, at: place.place))
     }
 
     /// Invites a machine.
     ///
-    /// A machine that enters the code in time with ``join(code:folder:timeout:)`` becomes a member when this one exchanges next.
+    /// A machine that enters the code in time with ``join(code:at:timeout:)`` becomes a member when this one exchanges next.
     ///
-    /// Does not protect against people who see the code: anyone with it and the folder can join in time, and read everything.
+    /// Does not protect against people who see the code: anyone with it and access to the place can join in time, and read everything.
     ///
     /// - Parameters:
-    ///   - name: The name of the new machine, as in ``found(name:folder:)``. With several uses, a part of its ID is appended.
+    ///   - name: The name of the new machine, as in ``found(name:at:)``. With several uses, a part of its ID is appended.
     ///   - duration: How long the code is valid, by the clock of this machine; more than zero.
     ///   - uses: How many machines can join with it: 1 to 10,000.
     /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
@@ -51,21 +51,20 @@ extension KeychainSync {
     ///
     /// - Parameters:
     ///   - code: As ``invite(name:validFor:uses:)`` returned it. Case, spaces and hyphens do not matter.
-    ///   - folder: The shared folder, as in ``found(name:folder:)``.
+    ///   - place: The same place as in ``found(name:at:)``, as this machine reaches it.
     ///   - timeout: How long to wait until the machine that made the invitation exchanges.
-    /// - Throws: `invalidParameter` if the code is mistyped, or the vault is in a ring already; `itemNotFound` if the folder has no
-    ///   invitation with this code; `timedOut` if no machine has answered in time; `unavailable`, `unsafeLocation` as in
-    ///   ``found(name:folder:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
+    /// - Throws: `invalidParameter` if the code is mistyped, or the vault is in a ring already; `itemNotFound` if the place has no
+    ///   invitation with this code; `timedOut` if no machine has answered in time; `unavailable`, `unsafeLocation`, `unsupported` as in
+    ///   ``found(name:at:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
     @discardableResult
     public func join(
-        code: SecretBytes, folder: String, timeout: Duration = .seconds(600)
+        code: SecretBytes, at place: SyncPlace, timeout: Duration = .seconds(600)
     ) async throws(KeychainError) -> SyncReport {
         guard let code = RingMember.code(from: code) else {
             throw KeychainError(
                 .invalidParameter, "The code is mistyped. It has 24 letters and digits. Enter it again.")
         }
-        let place = try Self.place(folder)
-        return SyncReport(try await member.join(code, at: place, wait: timeout))
+        return SyncReport(try await member.join(code, at: place.place, wait: timeout))
     }
 
     /// Removes a machine from the ring, and makes new keys, which it does not get.
@@ -93,14 +92,6 @@ extension KeychainSync {
     /// - Throws: `unavailable` if the vault is in no ring; the vault's errors.
     public func leave() async throws(KeychainError) {
         try await member.blocking { [member] () throws(KeychainError) in try member.forget() }
-    }
-
-    private static func place(_ folder: String) throws(KeychainError) -> CarrierPlace {
-        guard folder.utf8.first == UInt8(ascii: "/"), !folder.utf8.contains(0) else {
-            throw KeychainError(
-                .invalidParameter, "'\(folder)' is not an absolute path. Give one that begins with '/'.")
-        }
-        return .folder(folder)
     }
 
     private static func check(name: String) throws(KeychainError) {

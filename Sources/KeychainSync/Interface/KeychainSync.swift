@@ -35,11 +35,13 @@ public final class KeychainSync: Sendable {
     /// let sync = try KeychainSync(vault: .at(location))
     /// ```
     ///
-    /// - Parameter vault: The vault that the program's stores use. `nil`: the user's vault, which `SecretStore` uses as well, or the
-    ///   one that the environment names.
+    /// - Parameters:
+    ///   - vault: The vault that the program's stores use. `nil`: the user's vault, which `SecretStore` uses as well, or the one that
+    ///     the environment names.
+    ///   - ways: What the program has beside shared folders, such as `etcd` of the module `KeychainSyncEtcd`.
     /// - Throws: `unavailable` if no folder can be found for the user's vault; `unsafeLocation` if the environment names an unusable
     ///   one; `invalidParameter` if it has a setting that does not exist. It does not throw if the vault is in no ring, or not made yet.
-    public convenience init(vault: Vault? = nil) throws(KeychainError) {
+    public convenience init(vault: Vault? = nil, ways: [SyncWay] = []) throws(KeychainError) {
         let environment = ProcessEnvironment.current
         let chosen: Vault
         if let vault {
@@ -47,7 +49,7 @@ public final class KeychainSync: Sendable {
         } else {
             chosen = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
         }
-        self.init(RingMember(chosen))
+        self.init(RingMember(chosen, kinds: ways.map(\.kind)))
     }
 
     package init(_ member: RingMember, clock: any Clock<Duration> = ContinuousClock()) {
@@ -115,7 +117,7 @@ public final class KeychainSync: Sendable {
     /// - Parameter timeout: How long it may take, the wait for other processes included. When the time is up, what was done until
     ///   then is returned, with ``SyncReport/isComplete`` `false`; a step that has begun is not part of it.
     /// - Throws: `unavailable` if the vault is in no ring, sync is paused, or the carrier cannot be reached; `unsupported` if the ring
-    ///   is on a kind of carrier that this program does not have, such as etcd; `missingEntitlement` if this machine was removed from the
+    ///   is at a place that no way of this program leads to, such as etcd; `missingEntitlement` if this machine was removed from the
     ///   ring; `locked`; `newerFormat` if another machine uses a newer version; `cancelled`; errors of the
     ///   carrier, such as `diskFull`; the vault's errors.
     @discardableResult

@@ -58,6 +58,14 @@ package struct EtcdPlace: Hashable, Sendable {
         guard (user == nil) == (password == nil) else {
             throw CarrierFailure(.unusable, "A user of etcd and the password have to be given together.")
         }
+        let files = [authorities, certificate, key].compactMap { $0 }
+        guard files.allSatisfy({ $0.hasPrefix("/") }) else {
+            throw CarrierFailure(.unusable, "The files for an etcd have to be given by their absolute paths.")
+        }
+        // A zero byte separates the parts that are stored.
+        guard (files + [user, password].compactMap { $0 }).allSatisfy({ !$0.utf8.contains(0) }) else {
+            throw CarrierFailure(.unusable, "No path, user or password for an etcd contains a zero byte.")
+        }
         let isPrefix = prefix.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         guard prefix.hasPrefix("/"), prefix.hasSuffix("/"), prefix.utf8.count <= 128, isPrefix else {
             throw CarrierFailure(

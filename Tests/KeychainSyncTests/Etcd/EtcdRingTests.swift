@@ -68,7 +68,7 @@
         }
 
         @Test func leaderThatIsKilledDuringExchanges_losesNothing() async throws {
-            let cluster = try EtcdCluster()
+            let cluster = try EtcdNodes()
             let (laptop, desktop) = try await pair(cluster.place())
             var acknowledged: [String] = []
             for number in 10..<30 {
@@ -91,7 +91,7 @@
         }
 
         @Test func nodeThatIsStopped_isPassedOver() async throws {
-            let cluster = try EtcdCluster()
+            let cluster = try EtcdNodes()
             let (laptop, desktop) = try await pair(cluster.place())
             cluster.nodes[0].signal(SIGSTOP)
             try laptop.add("a", "1")
@@ -101,7 +101,7 @@
         }
 
         @Test func watchOverANodeThatIsStopped_goesOnWithAnother() async throws {
-            let cluster = try EtcdCluster()
+            let cluster = try EtcdNodes()
             var timing = Etcd.timing
             timing.silence = .seconds(2)
             let kind = EtcdKind(timing)
@@ -122,7 +122,7 @@
         }
 
         @Test func nodesWithoutAMajority_areUnavailable_andLocalWorkGoesOn() async throws {
-            let cluster = try EtcdCluster()
+            let cluster = try EtcdNodes()
             let (laptop, desktop) = try await pair(cluster.place())
             for node in cluster.nodes.prefix(2) { node.signal(SIGSTOP) }
             try laptop.add("a", "1")

@@ -143,7 +143,7 @@
     struct EtcdControlFailure: Error, CustomStringConvertible { let description: String }
 
     /// Three nodes of one etcd.
-    struct EtcdCluster {
+    struct EtcdNodes {
         let nodes: [EtcdNode]
 
         init() throws {
