@@ -6,7 +6,7 @@ public import KeychainEngine
 /// Where the machines of a ring exchange what they share. Nobody there can read it.
 ///
 /// ```swift
-/// try await sync.found(name: "laptop", at: .folder("/srv/shared"))
+/// try await sync.found(name: "laptop", at: .folder(path))
 /// ```
 ///
 /// The module `KeychainSyncEtcd` adds `etcd(_:)`.
@@ -33,10 +33,10 @@ public struct SyncPlace: Hashable, Sendable, CustomStringConvertible, CustomRefl
     public var customMirror: Mirror { place.customMirror }
 }
 
-/// A way to reach places that a program has beside shared folders.
+/// A way to reach places that a program has beside shared folders. The module `KeychainSyncEtcd` adds `etcd`:
 ///
 /// ```swift
-/// let sync = try KeychainSync(ways: [.etcd])         // with the module KeychainSyncEtcd
+/// let sync = try KeychainSync(ways: [.etcd])
 /// ```
 public struct SyncWay: Sendable {
     package let kind: any CarrierKind

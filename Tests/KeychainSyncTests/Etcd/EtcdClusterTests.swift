@@ -40,6 +40,8 @@
             #expect(!dumped.contains("hunter2"))
         }
 
+        private static let notUTF8 = [UInt8(0xff)].withUnsafeBytes { SecretBytes(copying: $0) }
+
         /// What is wrong with a cluster.
         static let wrong: [(String, @Sendable (inout EtcdCluster) -> Void)] = [
             ("no address", { $0.endpoints = [] }),
@@ -51,7 +53,7 @@
             ("a path with a zero byte", { $0.authorities = "/ca\0.pem" }),
             ("a user without a password", { $0.user = "laptop" }),
             ("a zero byte in the user", { ($0.user, $0.password) = ("lap\0top", SecretBytes(text: "words")) }),
-            ("a password that is not UTF-8", { ($0.user, $0.password) = ("laptop", [0xff].withUnsafeBytes { SecretBytes(copying: $0) }) }),
+            ("a password that is not UTF-8", { ($0.user, $0.password) = ("laptop", notUTF8) }),
             ("a prefix without a slash", { $0.prefix = "/team" }),
         ]
 

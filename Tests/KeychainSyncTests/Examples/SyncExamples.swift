@@ -31,6 +31,13 @@ struct SyncExamples {
         #expect(report.received == 1 && report.sent == 0)
     }
 
+    @Test func ring_inTheComments_isFounded() async throws {
+        let sync = Sync(try world.machine("laptop").member)
+        let path = world.shared
+        try await sync.found(name: "laptop", at: .folder(path))
+        #expect(try await sync.isInRing)
+    }
+
     @Test func location_inTheComments_isThatOfTheVault() async throws {
         let root = try TemporaryFolder("keychain-example")
         let (folder, deviceKeyFile) = (root.path + "/vault", root.path + "/config/device.key")
