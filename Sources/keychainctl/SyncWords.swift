@@ -49,6 +49,12 @@ enum Waiting {
 enum SyncWords {
     static func show(_ report: ExchangeReport, evenIfNothing: Bool = true) {
         for name in report.admitted { Output.note("Let in: \(name)") }
+        for machine in report.waiting {
+            let id = WaitingMachine.text(machine.id)
+            Output.note(
+                "Waits for approval: \(machine.name.escapingControls()) (\(id)). To let it in: keychainctl sync approve"
+            )
+        }
         if evenIfNothing || report.applied + report.taken > 0 {
             Output.note("Received: \(report.applied); sent: \(report.taken)")
         }

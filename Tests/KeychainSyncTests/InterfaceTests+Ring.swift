@@ -98,6 +98,38 @@ extension InterfaceTests {
         #expect(try await sync.status().openInvitations == 0)
     }
 
+    @Test func machine_thatNeedsApproval_waitsUntilItsIDIsApproved() async throws {
+        let sync = KeychainSync(try await world.founder().member)
+        let code = try await sync.invite(name: "desktop", needsApproval: true)
+        let (asked, asks) = AsyncStream.makeStream(of: String.self)
+        let machine = KeychainSync(try world.machine("desktop").member)
+        let place = place
+        let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
+        let id = try #require(await asked.first { _ in true })
+        #expect(id.count == 39)
+        for _ in 0..<2 { #expect(try await sync.now().waiting == [SyncRequest(id: id, name: "desktop")]) }
+        #expect(try await !machine.isInRing)
+        let approved = try await sync.approve([id.uppercased()])
+        #expect(approved.admitted == ["desktop"] && approved.waiting.isEmpty)
+        _ = try await joining.value
+        #expect(try await machine.isInRing)
+    }
+
+    @Test func approval_ofAnotherMachine_admitsNobody() async throws {
+        let sync = KeychainSync(try await world.founder().member)
+        let code = try await sync.invite(name: "desktop", needsApproval: true)
+        let machine = KeychainSync(try world.machine("desktop").member)
+        let (asked, asks) = AsyncStream.makeStream(of: String.self)
+        let place = place
+        let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
+        defer { joining.cancel() }
+        _ = await asked.first { _ in true }
+        let other = String(repeating: "0", count: 32)
+        #expect(try await sync.approve([other]).admitted.isEmpty)
+        #expect(try await sync.now().waiting.count == 1)
+        #expect(await Self.reason { try await sync.approve(["desktop"]) } == .itemNotFound)
+    }
+
     @Test func code_thatIsMistypedOrUnknown_admitsNobody() async throws {
         _ = try await world.founder()
         let sync = KeychainSync(try world.machine("desktop").member)

@@ -17,12 +17,14 @@ struct JoiningTests {
         var entries: [Data] = []
         var invitation: Invitation
 
-        init(uses: Int = 1, role: Role = .device) throws {
+        init(uses: Int = 1, role: Role = .device, needsApproval: Bool = false) throws {
             let (log, ringKeys, change) = try RingLog.found(name: "laptop", keys: keys)
             (self.log, keyring, member) = (log, Keyring(ring: ringKeys), try keys.publicKeys().member)
             keyring.add(change.keys, root: change.root)
             entries = try change.entries.map { try $0.sealed(with: ringKeys) }
-            invitation = Invitation(code: InvitationCode.make(), name: "desktop", role: role, expires: 1000, uses: uses)
+            invitation = Invitation(
+                code: InvitationCode.make(), name: "desktop", role: role, expires: 1000, uses: uses,
+                needsApproval: needsApproval)
         }
 
         mutating func answer(_ requests: [Data], at now: UInt64 = 1) throws -> (wraps: [Data], outcome: [String]) {
@@ -33,6 +35,7 @@ struct JoiningTests {
                     if let entry { entries.append(try entry.sealed(with: keyring.ring)) }
                     wraps.append(wrap.bytes)
                     outcome.append(entry == nil ? "again" : "admitted")
+                case .waiting: outcome.append("waiting")
                 case .expired: outcome.append("expired")
                 case .usedUp: outcome.append("used up")
                 case .refused(let refusal): outcome.append("\(refusal)")
@@ -120,6 +123,40 @@ struct JoiningTests {
         #expect(try inviter.answer(requests).outcome == ["admitted", "admitted", "admitted", "used up"])
         #expect(Set(inviter.log.ring.active.map(\.name)).count == 4)
         #expect(inviter.log.ring.active.filter { $0.role == .reader }.count == 3)
+    }
+
+    @Test func invitationThatNeedsApproval_admitsOnlyTheApprovedMachine() throws {
+        var inviter = try Inviter(needsApproval: true)
+        let (own, other) = (try joiner(inviter), try joiner(inviter).request)
+        #expect(try inviter.answer([own.request, other]).outcome == ["waiting", "waiting"])
+        #expect(inviter.log.ring.active.count == 1)
+        inviter.invitation.approve(try own.0.keys.publicKeys().member)
+        #expect(try inviter.answer([other, own.request, other]).outcome == ["waiting", "admitted", "used up"])
+        #expect(try inviter.answer([own.request]).outcome == ["again"])
+    }
+
+    @Test func approval_isStoredWithTheInvitation() throws {
+        var inviter = try Inviter(uses: 2, needsApproval: true)
+        let (own, other) = (try joiner(inviter), try joiner(inviter))
+        inviter.invitation.approve(try own.0.keys.publicKeys().member)
+        _ = try inviter.answer([own.request])
+        inviter.invitation.approve(try other.0.keys.publicKeys().member)
+        let stored = inviter.invitation.bytes().data
+        inviter.invitation = try Invitation(stored: stored)
+        #expect(try inviter.answer([own.request, other.request]).outcome == ["again", "admitted"])
+        // An older version must not admit anybody by it.
+        #expect(stored.first == 2)
+        for count in 0..<stored.count - 32 {
+            #expect(throws: Refusal.self) { _ = try Invitation(stored: stored.prefix(count)) }
+        }
+    }
+
+    @Test func waitingMachine_whoseInvitationExpires_isNotAdmitted() throws {
+        var inviter = try Inviter(needsApproval: true)
+        let own = try joiner(inviter)
+        #expect(try inviter.answer([own.request], at: 999).outcome == ["waiting"])
+        inviter.invitation.approve(try own.0.keys.publicKeys().member)
+        #expect(try inviter.answer([own.request], at: 1000).outcome == ["expired"])
     }
 
     @Test func requestsAboveTheBound_areNotLookedAt() throws {

@@ -57,6 +57,25 @@ struct SyncVerbTests {
         #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
     }
 
+    @Test func machineInvitedWithConfirm_isLetInByApproveAlone() throws {
+        try found()
+        #expect(try tool.run("sync", "approve", "--yes").status == 3)
+        let run = try tool.shell(
+            """
+            "$CTL" sync invite --name desktop --confirm > code || exit
+            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 60s --code-fd 3 3< code 2> joined & other=$!
+            id=
+            while [ -z "$id" ] && kill -0 $other; do id=$(sed -nE "s/^This machine's ID: ([0-9a-f-]+)\\..*/\\1/p" joined); done
+            "$CTL" sync now || exit
+            "$CTL" sync status | grep desktop && exit 99
+            "$CTL" sync approve 0000-0000 --yes && exit 98
+            "$CTL" sync approve "$id" < /dev/null && exit 97
+            "$CTL" sync approve "$id" --yes && wait $other
+            """)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("Waits for approval: desktop (") && run.errors.contains("Let in: desktop"))
+    }
+
     @Test func itemThatIsNotMarked_staysOnItsMachine() throws {
         try found()
         try join()

@@ -3,7 +3,7 @@
 
 import Foundation
 package import KeychainEngine
-import KeychainSyncCore
+package import KeychainSyncCore
 import KeychainVault
 import SecretMemory
 
@@ -21,6 +21,41 @@ package struct ExchangeReport: Sendable {
     package var findings: Set<SyncFinding> = []
     /// The names of machines that were admitted.
     package var admitted: [String] = []
+    /// Machines that ask to be admitted, and wait for ``RingMember/approve(_:)``.
+    package var waiting: [WaitingMachine] = []
+}
+
+extension ExchangeReport {
+    fileprivate mutating func note(_ answers: [Invitation.Answer]) {
+        for answer in answers {
+            switch answer {
+            case .admitted(let card, _, _): admitted.append(card.name)
+            case .waiting(let card): waiting.append(WaitingMachine(id: card.keys.member, name: card.name))
+            case .expired, .usedUp, .refused: break
+            }
+        }
+    }
+}
+
+/// A machine that has the code of an invitation and waits for a person's approval.
+package struct WaitingMachine: Hashable, Sendable {
+    package let id: MemberID
+    package let name: String
+
+    /// The whole ID in groups, for people who compare it on both machines: `1a2b-3c4d-…`.
+    package static func text(_ id: MemberID) -> String {
+        let digits = Array(id.hex)
+        return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<min($0 + 4, digits.count)]) }
+            .joined(separator: "-")
+    }
+
+    /// - Parameter text: As ``text(_:)`` makes it; hyphens and case do not matter.
+    package static func id(_ text: String) -> MemberID? {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }.map { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == 32, !digits.contains(nil) else { return nil }
+        let values = digits.compactMap { $0 }
+        return MemberID(stride(from: 0, to: 32, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
+    }
 }
 
 extension RingMember {
@@ -160,20 +195,20 @@ extension RingMember {
             let read = try await carrier.reading(requests)
             let asked = read.map(\.bytes)
             guard !asked.isEmpty || invitation.isOver(at: now) else { continue }
-            let names = Guarded<[String]>([])
+            let given = Guarded<[Invitation.Answer]>([])
             let answered = try await take(&report) { state, now in
                 guard var invitation = state.invitations[id] else { return [] }
                 let (answers, effects) = try state.replica.answer(asked, to: &invitation, at: now)
                 state.invitations[id] = invitation.isOver(at: now) ? nil : invitation
-                names.withLock { names in
-                    names = answers.compactMap { if case .admitted(let card, _, _) = $0 { card.name } else { nil } }
-                }
+                given.withLock { $0 = answers }
                 return effects
             }
             _ = try await carryOut(answered.effects, carrier, &report)
-            report.admitted += names.withLock { $0 }
-            // One that has not arrived whole is answered by the next exchange.
-            try await carrier.removing(read.map(\.name))
+            let answers = given.withLock { $0 }
+            report.note(answers)
+            // One that waits stays, and one that has not arrived whole is answered by the next exchange.
+            let waiting = zip(read, answers).filter { if case .waiting = $1 { true } else { false } }.map(\.0.name)
+            try await carrier.removing(read.map(\.name).filter { !waiting.contains($0) })
             if answered.state.invitations[id] == nil { try await carrier.removing([invitation.objectName]) }
         }
     }

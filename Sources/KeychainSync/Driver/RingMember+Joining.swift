@@ -35,14 +35,17 @@ extension RingMember {
     /// - Parameters:
     ///   - name: The name of the machine.
     ///   - duration: How long the code is valid.
+    ///   - needsApproval: Whether each machine waits for ``approve(_:)``.
     /// - Returns: The code. It is shown once. Anyone who has it in time can join the ring.
-    package func invite(name: String, for duration: Duration, uses: Int = 1) async throws(KeychainError) -> SecretBytes
-    {
+    package func invite(
+        name: String, for duration: Duration, uses: Int = 1, needsApproval: Bool = false
+    ) async throws(KeychainError) -> SecretBytes {
         let code = InvitationCode.make()
         let expires = now + UInt64(duration.bounded / .milliseconds(1))
         var report = ExchangeReport()
         let step = try await take(&report) { state, _ in
-            let invitation = Invitation(code: code, name: name, expires: expires, uses: uses)
+            let invitation = Invitation(
+                code: code, name: name, expires: expires, uses: uses, needsApproval: needsApproval)
             guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)
             else {
                 throw Refusal.notAMember
@@ -55,16 +58,30 @@ extension RingMember {
         return code
     }
 
+    /// Lets machines in that wait for it, and exchanges. A machine that no longer waits is not in the report.
+    package func approve(_ machines: [MemberID]) async throws(KeychainError) -> ExchangeReport {
+        var report = ExchangeReport()
+        _ = try await take(&report) { state, _ in
+            for id in state.invitations.keys {
+                for machine in machines { state.invitations[id]?.approve(machine) }
+            }
+            return []
+        }
+        return try await exchange()
+    }
+
     /// Enters the ring of an invitation. This machine uploads nothing before it has verified that the creator of the
     /// code made the invitation.
     ///
     /// - Parameters:
     ///   - wait: How long to wait until the other machine admits this one.
     ///   - interval: How often to check.
+    ///   - asked: Is given the ID of this machine when it has asked, for a person who compares it.
     /// - Throws: `itemNotFound` if there is no such invitation; `timedOut` if no machine has answered in time: joining
     ///   can be tried again.
     package func join(
-        _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1)
+        _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1),
+        asked: (MemberID) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         try await checkMayEnter()
         var joiner = Joiner(code: code, keys: .make())
@@ -77,7 +94,7 @@ extension RingMember {
             }
         }
         guard let carrier = found else { throw .notInvited }
-        let opened = try await ask(joiner, carrier, until: .now + wait.bounded, interval)
+        let opened = try await ask(joiner, carrier, until: .now + wait.bounded, interval, asked)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in
             let replica: Replica
@@ -100,12 +117,14 @@ extension RingMember {
     }
 
     private func ask(
-        _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration
+        _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
+        _ asked: (MemberID) -> Void
     ) async throws(KeychainError) -> OpenedRing {
         do {
             guard let (name, request) = try joiner.request() else { throw KeychainError.notInvited }
             _ = try await carrier.publishing(name, request)
             let member = try joiner.keys.publicKeys().member
+            asked(member)
             var refusal = Refusal.noKey
             while true {
                 let names = try await carrier.listing().names
@@ -164,6 +183,7 @@ extension KeychainError {
     )
     fileprivate static let notLetIn = KeychainError(
         .timedOut,
-        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now. Then join again here."
+        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now, or keychainctl sync approve if it "
+            + "asks for approval. Then join again here."
     )
 }

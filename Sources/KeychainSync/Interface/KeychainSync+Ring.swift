@@ -22,7 +22,7 @@ extension KeychainSync {
 
     /// Invites a machine.
     ///
-    /// A machine that enters the code in time with ``join(code:at:timeout:)`` becomes a member when this one exchanges next.
+    /// A machine that enters the code in time with ``join(code:at:timeout:asked:)`` becomes a member when this one exchanges next.
     ///
     /// Does not protect against people who see the code: anyone with it and access to the place can join in time, and read everything.
     ///
@@ -30,11 +30,13 @@ extension KeychainSync {
     ///   - name: The name of the new machine, as in ``found(name:at:)``. With several uses, a part of its ID is appended.
     ///   - duration: How long the code is valid, by the clock of this machine; more than zero.
     ///   - uses: How many machines can join with it: 1 to 10,000.
+    ///   - needsApproval: Whether each machine waits until ``approve(_:)`` lets it in. Both machines show its ID, so that a person can
+    ///     tell whether it is theirs, even if somebody else has seen the code.
     /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
     /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, `locked`, and
     ///   errors of the carrier.
     public func invite(
-        name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1
+        name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1, needsApproval: Bool = false
     ) async throws(KeychainError) -> SecretBytes {
         try Self.check(name: name)
         guard duration > .zero, (1...10_000).contains(uses) else {
@@ -42,7 +44,26 @@ extension KeychainSync {
                 .invalidParameter,
                 "An invitation is valid for more than no time, and for 1 to 10,000 machines. Give other numbers.")
         }
-        return RingMember.text(of: try await member.invite(name: name, for: duration, uses: uses))
+        return RingMember.text(
+            of: try await member.invite(name: name, for: duration, uses: uses, needsApproval: needsApproval))
+    }
+
+    /// Lets machines in that wait for it, and exchanges.
+    ///
+    /// - Parameter requests: The ``SyncRequest/id`` of those in ``SyncReport/waiting`` that a person has compared.
+    /// - Returns: The exchange. ``SyncReport/admitted`` has the machines that are let in now; one whose invitation has expired is not
+    ///   among them.
+    /// - Throws: `itemNotFound` if one of them is no ID; `unavailable`, `locked`, and errors of ``now(timeout:)``.
+    @discardableResult
+    public func approve(_ requests: [SyncRequest.ID]) async throws(KeychainError) -> SyncReport {
+        let machines = try requests.map { (request) throws(KeychainError) in
+            guard let id = WaitingMachine.id(request) else {
+                throw KeychainError(
+                    .itemNotFound, "'\(request)' is not the ID of a machine. Take one of those that a report has.")
+            }
+            return id
+        }
+        return SyncReport(try await member.approve(machines))
     }
 
     /// Enters a ring with the code of an invitation, and merges the items of this machine with those of the ring.
@@ -53,18 +74,22 @@ extension KeychainSync {
     ///   - code: As ``invite(name:validFor:uses:)`` returned it. Case, spaces and hyphens do not matter.
     ///   - place: The same place as in ``found(name:at:)``, as this machine reaches it.
     ///   - timeout: How long to wait until the machine that made the invitation exchanges.
+    ///   - asked: Is given the ``SyncRequest/id`` of this machine when it has asked, for a person who compares it. Only an invitation that
+    ///     needs approval needs that.
     /// - Throws: `invalidParameter` if the code is mistyped, or the vault is in a ring already; `itemNotFound` if the place has no
     ///   invitation with this code; `timedOut` if no machine has answered in time; `unavailable`, `unsafeLocation`, `unsupported` as in
     ///   ``found(name:at:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
     @discardableResult
     public func join(
-        code: SecretBytes, at place: SyncPlace, timeout: Duration = .seconds(600)
+        code: SecretBytes, at place: SyncPlace, timeout: Duration = .seconds(600),
+        asked: (SyncRequest.ID) -> Void = { _ in }
     ) async throws(KeychainError) -> SyncReport {
         guard let code = RingMember.code(from: code) else {
             throw KeychainError(
                 .invalidParameter, "The code is mistyped. It has 24 letters and digits. Enter it again.")
         }
-        return SyncReport(try await member.join(code, at: place.place, wait: timeout))
+        return SyncReport(
+            try await member.join(code, at: place.place, wait: timeout) { asked(WaitingMachine.text($0)) })
     }
 
     /// Removes a machine from the ring, and makes new keys, which it does not get.

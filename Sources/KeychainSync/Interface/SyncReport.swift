@@ -11,6 +11,8 @@ public struct SyncReport: Hashable, Sendable {
     public let sent: Int
     /// The names of machines that became members.
     public let admitted: [String]
+    /// Machines that wait for ``KeychainSync/KeychainSync/approve(_:)``.
+    public let waiting: [SyncRequest]
     /// What the user should know. None of it has stopped the exchange.
     public let notices: [SyncNotice]
     /// Whether the exchange came to its end; `false` if its time was up before.
@@ -18,9 +20,18 @@ public struct SyncReport: Hashable, Sendable {
 
     init(_ report: ExchangeReport, isComplete: Bool = true) {
         (received, sent, admitted) = (report.applied, report.sent, report.admitted)
+        waiting = report.waiting.map { SyncRequest(id: WaitingMachine.text($0.id), name: $0.name) }
         notices = report.findings.map(SyncNotice.init).sorted { $0.message < $1.message }
         self.isComplete = isComplete
     }
+}
+
+/// A machine that wants to join with an invitation that needs approval.
+public struct SyncRequest: Hashable, Sendable, Identifiable {
+    /// What both machines show: 32 hexadecimal digits in groups of four. It follows from the machine's keys.
+    public let id: String
+    /// The name that the invitation gives it.
+    public let name: String
 }
 
 /// Something about the carrier, a machine or an item that the user should know.

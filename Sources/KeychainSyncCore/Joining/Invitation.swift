@@ -28,6 +28,8 @@ package struct Invitation: Sendable {
     package enum Answer: Sendable {
         /// The entry is `nil` if the member was added before, and an interrupted admission is completed.
         case admitted(MemberCard, entry: RingEntry?, wrap: KeyWrap)
+        /// A person has to approve the machine first.
+        case waiting(MemberCard)
         case expired
         case usedUp
         case refused(Refusal)
@@ -40,18 +42,25 @@ package struct Invitation: Sendable {
     /// In milliseconds, by the clock of this machine alone.
     package let expires: UInt64
     package private(set) var usesLeft: Int
+    /// Whether each machine waits until a person has compared its ID and approved it.
+    package let needsApproval: Bool
     private let isShared: Bool
     private let keys: InvitationKeys
     private let nonce: RequestID
     private var admitted: Set<MemberID> = []
+    private var approved: Set<MemberID> = []
 
-    package init(code: SecretBytes, name: String, role: Role = .device, expires: UInt64, uses: Int = 1) {
+    package init(
+        code: SecretBytes, name: String, role: Role = .device, expires: UInt64, uses: Int = 1,
+        needsApproval: Bool = false
+    ) {
         self.code = code
         self.name = name
         self.role = role
         self.expires = expires
         usesLeft = uses
         isShared = uses > 1
+        self.needsApproval = needsApproval
         keys = InvitationKeys(code: code)
         nonce = .random()
     }
@@ -60,6 +69,9 @@ package struct Invitation: Sendable {
 
     /// Whether it admits no more machines.
     package func isOver(at now: UInt64) -> Bool { now >= expires || usesLeft == 0 }
+
+    /// Lets a machine in that waits, when it is answered next.
+    package mutating func approve(_ member: MemberID) { approved.insert(member) }
 
     /// The object on the carrier: the ring, and the entries that the joiner must find in its log.
     package func offer(_ log: RingLog) -> Data {
@@ -93,6 +105,7 @@ package struct Invitation: Sendable {
         guard now < expires else { return .expired }
         guard admitted.contains(member) || usesLeft > 0 else { return .usedUp }
         let card = MemberCard(role: role, keys: request.keys, name: name(of: member))
+        guard !needsApproval || approved.contains(member) || admitted.contains(member) else { return .waiting(card) }
         let (entry, wrap) = try log.admit(card, keyring, author: author, signer: signer)
         if admitted.insert(member).inserted { usesLeft -= 1 }
         return .admitted(card, entry: entry, wrap: wrap)
@@ -101,11 +114,13 @@ package struct Invitation: Sendable {
     // MARK: - Stored form
 
     private static let format: UInt8 = 1
+    /// The approved machines come before those that were admitted. An older version must not admit any other.
+    private static let formatWithApproval: UInt8 = 2
 
     /// - Returns: Bytes to wipe after use: they contain the code.
     package func bytes() -> ByteWriter {
         var writer = ByteWriter(capacity: 256)
-        writer.append(Self.format)
+        writer.append(needsApproval ? Self.formatWithApproval : Self.format)
         code.withUnsafeBytes { writer.append($0) }
         writer.append(UInt8(clamping: name.utf8.count))
         writer.append(name)
@@ -114,6 +129,10 @@ package struct Invitation: Sendable {
         writer.append(bigEndian: UInt32(clamping: usesLeft))
         writer.append(isShared)
         nonce.write(to: &writer)
+        if needsApproval {
+            writer.append(bigEndian: UInt32(clamping: approved.count))
+            for member in approved.sorted() { member.write(to: &writer) }
+        }
         for member in admitted.sorted() { member.write(to: &writer) }
         return writer
     }
@@ -121,7 +140,9 @@ package struct Invitation: Sendable {
     package init(stored bytes: Data) throws(Refusal) {
         var reader = ByteReader(bytes)
         defer { reader.wipe() }
-        guard try reader.byte() == Self.format else { throw .newerFormat }
+        let format = try reader.byte()
+        guard format == Self.format || format == Self.formatWithApproval else { throw .newerFormat }
+        needsApproval = format == Self.formatWithApproval
         var code = try reader.bytes(InvitationCode.byteCount)
         defer { code.wipe() }
         self.code = code.withUnsafeBytes { SecretBytes(copying: $0) }
@@ -132,6 +153,9 @@ package struct Invitation: Sendable {
         usesLeft = Int(try reader.number(UInt32.self))
         isShared = try reader.flag()
         nonce = try reader.bytes16()
+        if needsApproval {
+            for _ in 0..<(try reader.number(UInt32.self)) { approved.insert(try reader.bytes16()) }
+        }
         while reader.rest > 0 { admitted.insert(try reader.bytes16()) }
         keys = InvitationKeys(code: self.code)
     }

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainAuthenticators
 import KeychainKit
 import KeychainSync
 import KeychainSyncCore
@@ -51,6 +52,62 @@ extension Keychainctl.Sync {
             throw KeychainError(
                 .unavailable,
                 "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now")
+        }
+    }
+
+    struct Approve: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "approve",
+            abstract: "Let machines in that were invited with --confirm.",
+            usage: "keychainctl sync approve [<ID> ...] [--yes]",
+            discussion: """
+                Shows the machines that wait. Compare each ID with the one that 'sync join' shows on that \
+                machine: if it differs, somebody else has the code. Without an ID, all of them are meant.
+
+                EXAMPLES
+                  keychainctl sync approve
+                """)
+
+        @Argument(help: ArgumentHelp("The IDs of machines, as 'sync join' shows them.", valueName: "ID"))
+        var ids: [String] = []
+        @OptionGroup var confirmation: Confirmation
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try unlock.unlocking(vault) { () throws(KeychainError) in
+                let waiting = try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember.ofTool(vault).exchange().waiting
+                }
+                let chosen = try chosen(of: waiting)
+                let list = chosen.map { "\($0.name.escapingControls()) (\(WaitingMachine.text($0.id)))" }
+                try confirmation.ask(
+                    "These machines will read and change all shared items: \(list.joined(separator: ", ")).")
+                let report = try Waiting.forResult { () async throws(KeychainError) in
+                    try await RingMember.ofTool(vault).approve(chosen.map(\.id))
+                }
+                SyncWords.show(report)
+                guard report.admitted.count >= chosen.count else { throw .notAllAdmitted }
+            }
+        }
+
+        private func chosen(of waiting: [WaitingMachine]) throws(KeychainError) -> [WaitingMachine] {
+            guard !waiting.isEmpty else {
+                throw KeychainError(
+                    .itemNotFound,
+                    "No machine waits for approval. The code may not have been entered, or the request has not arrived yet."
+                )
+            }
+            guard !ids.isEmpty else { return waiting }
+            return try ids.map { (text) throws(KeychainError) in
+                guard let machine = waiting.first(where: { $0.id == WaitingMachine.id(text) }) else {
+                    throw KeychainError(
+                        .itemNotFound,
+                        "No machine with the ID '\(text)' waits for approval. To list those that do: keychainctl sync approve"
+                    )
+                }
+                return machine
+            }
         }
     }
 
@@ -158,4 +215,11 @@ extension Keychainctl.Sync {
             try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).pause(false) }
         }
     }
+}
+
+extension KeychainError {
+    fileprivate static let notAllAdmitted = KeychainError(
+        .itemNotFound,
+        "Not all of these machines were admitted: their invitation has expired or is used up. Make another one: keychainctl sync invite"
+    )
 }

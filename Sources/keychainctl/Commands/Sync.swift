@@ -27,7 +27,8 @@ extension Keychainctl {
                   laptop$  keychainctl set --synchronizable -s example.com -a alice
                 """,
             subcommands: [
-                Init.self, Invite.self, Join.self, Now.self, Watch.self, Status.self, Conflicts.self, History.self,
+                Init.self, Invite.self, Approve.self, Join.self, Now.self, Watch.self, Status.self, Conflicts.self,
+                History.self,
                 Restore.self, Remove.self, Leave.self, RecoveryKey.self, Pause.self, Resume.self, Repair.self,
                 InstallUnit.self,
             ])
@@ -74,14 +75,16 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "invite",
             abstract: "Make a code that admits another machine.",
-            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>]",
+            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>] [--confirm]",
             discussion: """
                 The code is printed once. Any machine with the folder where it is entered in time becomes \
                 a member and can read everything. This machine has to sync once more to admit it, with \
-                'keychainctl sync now' or 'keychainctl sync watch'.
+                'keychainctl sync now' or 'keychainctl sync watch'. With --confirm, a machine also waits \
+                until you have compared its ID: see 'keychainctl sync approve --help'.
 
                 EXAMPLES
                   keychainctl sync invite --name desktop
+                  keychainctl sync invite --name desktop --confirm
                   keychainctl sync invite --name web --uses 20 --valid 30m
                 """)
 
@@ -91,6 +94,7 @@ extension Keychainctl.Sync {
             transform: IdleTimeout.init)
         var valid: IdleTimeout?
         @Option(help: ArgumentHelp("How many machines may use it.", valueName: "number")) var uses = 1
+        @Flag(help: "Let no machine in before 'keychainctl sync approve'.") var confirm = false
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
@@ -101,9 +105,11 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let (name, duration, uses) = (try MachineName.checked(name), valid?.duration ?? .seconds(3600), uses)
+            let confirm = confirm
             let code = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember.ofTool(vault).invite(name: name, for: duration, uses: uses)
+                    try await RingMember.ofTool(vault).invite(
+                        name: name, for: duration, uses: uses, needsApproval: confirm)
                 }
             }
             try Output.write(RingMember.text(of: code))
@@ -165,7 +171,11 @@ extension Keychainctl.Sync {
             let wait = wait?.duration ?? .seconds(600)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember.ofTool(vault).join(code, at: place, wait: wait)
+                    try await RingMember.ofTool(vault).join(code, at: place, wait: wait) { id in
+                        Output.note(
+                            "This machine's ID: \(WaitingMachine.text(id)). Compare it if the other machine asks for approval."
+                        )
+                    }
                 }
             }
             SyncWords.show(report)
