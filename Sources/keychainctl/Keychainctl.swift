@@ -4,6 +4,7 @@
 // Folders, from top to bottom:
 //
 // - Commands: one file for each command
+// - Security: macOS's command `security`
 // - .: shared code of the commands
 
 import ArgumentParser
@@ -57,13 +58,14 @@ struct Keychainctl: ParsableCommand {
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
-            WatchSession.self,
+            WatchSession.self, Security.self,
         ])
 
     static func main() {
         Startup.prepare()
         do {
             try Startup.checkArguments()
+            if Startup.isForSecurity { throw Security.run() }
             var command = try parseAsRoot()
             try command.run()
             try Vault.closeAll()

@@ -63,6 +63,11 @@ enum Output {
         write("\r" + text, to: STDERR_FILENO)
     }
 
+    /// Bytes on standard error, unchanged. If writing them fails, only the exit code remains.
+    static func writeToErrors(_ bytes: Data) {
+        _ = bytes.withUnsafeBytes { writeAll($0, to: STDERR_FILENO) }
+    }
+
     private static func write(_ text: String, to descriptor: Int32) {
         _ = Data(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
     }

@@ -30,7 +30,15 @@ enum Startup {
                 .unavailable, "The arguments could not be read, so nothing was done. Mount /proc and try again.")
         }
         try checkEncoding()
-        try checkShortOptions()
+        if !isForSecurity { try checkShortOptions() }
+    }
+
+    /// Whether the words are those of macOS's command, which combines options: the tool has its name, or a command has it.
+    static var isForSecurity: Bool { isNamedSecurity || CommandLine.arguments.dropFirst().first == "security" }
+
+    /// Whether the tool was started under the name of macOS's command.
+    static var isNamedSecurity: Bool {
+        CommandLine.arguments.first?.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual("security".utf8) ?? false
     }
 
     /// The parser gets its words as Swift strings, in which invalid bytes are already replaced: an item would be stored

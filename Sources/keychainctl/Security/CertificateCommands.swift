@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// security find-certificate and find-identity.
+
+import Crypto
+import Foundation
+import KeychainKeys
+import KeychainKit
+
+enum CertificateCommands {
+    static func find(_ call: SecurityCall) throws(SecurityFailure) {
+        let options = try call.options("ac:e:mpZ")
+        let all = try call.certificates(in: call.searched(options.words)).filter { matches($0, options) }
+        guard !all.isEmpty else { throw SecurityFailure("SecKeychainSearchCopyNext", SecurityStatus.itemNotFound) }
+        for certificate in options.has("a") ? all : Array(all.prefix(1)) { try write(certificate, options) }
+    }
+
+    /// Like macOS, a name matches if it is a part of the common name.
+    private static func matches(_ stored: StoredCertificate, _ options: SecurityOptions) -> Bool {
+        let certificate = stored.certificate
+        if let name = options["c"] {
+            let own = [certificate.commonName, certificate.subjectSummary, stored.found.item.label].compactMap(\.self)
+            guard own.contains(where: { $0.hasPart(name) }) else { return false }
+        }
+        guard let email = options["e"] else { return true }
+        return certificate.emailAddresses.contains { $0.lowercased() == email.lowercased() }
+    }
+
+    private static func write(_ stored: StoredCertificate, _ options: SecurityOptions) throws(SecurityFailure) {
+        var text = ""
+        if options.has("Z") {
+            text += "SHA-256 hash: \(ValueForm.hexadecimal(stored.certificate.fingerprint))\n"
+            text += "SHA-1 hash: \(stored.certificate.shortFingerprint)\n"
+        }
+        if options.has("m") {
+            let addresses = stored.certificate.emailAddresses.map(\.escaped)
+            text += "email addresses: \(addresses.isEmpty ? "" : addresses.joined(separator: ", "))\n"
+        }
+        text += options.has("p") ? stored.certificate.pem : stored.found.block.text
+        try naming("write") { [text] () throws(KeychainError) in try Output.write(text) }
+    }
+
+    // MARK: - Identities
+
+    static func findIdentity(_ call: SecurityCall) throws(SecurityFailure) {
+        let options = try call.options("p:s:v")
+        let identities = try call.identities(in: call.searched(options.words))
+            .filter { identity in options["s"].map { identity.certificate.commonName?.hasPart($0) ?? false } ?? true }
+        let valid = identities.filter { $0.certificate.isValidToday }
+        var text = ""
+        if !options.has("v") {
+            text += "Policy: X.509 Basic\n  Matching identities\n" + lines(identities)
+            text += "     \(identities.count) identities found\n\n  Valid identities only\n"
+        }
+        text += lines(valid) + "     \(valid.count) valid identities found\n"
+        try naming("write") { [text] () throws(KeychainError) in try Output.write(text) }
+    }
+
+    private static func lines(_ identities: [StoredIdentity]) -> String {
+        identities.enumerated().map { index, identity in
+            let name = identity.certificate.subjectSummary ?? ""
+            let place = String(repeating: " ", count: max(0, 3 - String(index + 1).count)) + String(index + 1)
+            return "\(place)) \(identity.certificate.shortFingerprint) \"\(name.escaped)\"\n"
+        }.joined()
+    }
+}
+
+/// A private key and its certificate.
+struct StoredIdentity {
+    let key: StoredKey
+    let certificate: Certificate
+}
+
+extension SecurityCall {
+    func identities(in keychains: [NamedKeychain]) throws(SecurityFailure) -> [StoredIdentity] {
+        let certificates = try certificates(in: keychains)
+        var identities: [StoredIdentity] = []
+        for key in try keys(in: keychains) {
+            guard case .private = key.content else { continue }
+            for stored in certificates where stored.certificate.publicKeyHash == key.label {
+                identities.append(StoredIdentity(key: key, certificate: stored.certificate))
+            }
+        }
+        return identities
+    }
+}
+
+extension Certificate {
+    /// By its dates alone: no chain is evaluated.
+    fileprivate var isValidToday: Bool {
+        let now = Date()
+        return notBefore <= now && now <= notAfter
+    }
+
+    /// SHA-1 in hexadecimal digits, by which scripts name certificates.
+    fileprivate var shortFingerprint: String { ValueForm.hexadecimal(Data(Insecure.SHA1.hash(data: der))) }
+}
+
+extension String {
+    /// Whether the text contains this one, byte by byte.
+    fileprivate func hasPart(_ part: String) -> Bool {
+        let (whole, part) = (Array(utf8), Array(part.utf8))
+        guard part.count <= whole.count else { return false }
+        return (0...(whole.count - part.count)).contains { whole[$0...].starts(with: part) }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// security export: keys and certificates of the vault as a file for other programs. Passwords are never exported.
+
+import Foundation
+import KeychainKeys
+import KeychainKit
+import SecretMemory
+
+enum ExportCommand {
+    private static let function = "SecKeychainItemExport"
+    private static let kinds = ["certs", "allKeys", "pubKeys", "privKeys", "identities", "all"]
+    private static let formats = ["openssl", "x509", "pkcs8", "pkcs12", "pemseq"]
+
+    static func export(_ call: SecurityCall) throws(SecurityFailure) {
+        let options = try call.options("k:t:f:wpP:o:")
+        guard options.words.isEmpty else { throw .usage() }
+        let kind = options["t"] ?? "all"
+        guard kinds.contains(kind) else { throw .usage("security: unknown type of items") }
+        try endingWithOne { () throws(SecurityFailure) in
+            let keychains = try call.searched(options["k"].map { [$0] } ?? [])
+            let format = options["f"] ?? (kind == "identities" ? "pkcs12" : "pemseq")
+            guard formats.contains(format) else {
+                throw unsupported("The format is not supported. These are: \(formats.joined(separator: ", ")).")
+            }
+            if options["P"] != nil { call.session.warnOfArgument("the passphrase") }
+            let content =
+                format == "pkcs12"
+                ? try identity(call, keychains, options) : try pem(call, keychains, options, kind, format)
+            try write(call, content, options["o"])
+        }
+    }
+
+    // MARK: - PEM
+
+    private static func pem(
+        _ call: SecurityCall, _ keychains: [NamedKeychain], _ options: SecurityOptions, _ kind: String, _ format: String
+    ) throws(SecurityFailure) -> SecretBytes {
+        let passphrase = options.has("w") ? try passphrase(call, options) : nil
+        var parts: [SecretBytes] = []
+        if kind != "certs", format != "x509" {
+            for key in try call.keys(in: keychains) where isWanted(key, kind) {
+                parts.append(try text(of: key, passphrase))
+            }
+        }
+        if ["certs", "identities", "all"].contains(kind), format != "pkcs8" {
+            parts += try call.certificates(in: keychains).map { SecretBytes.text($0.certificate.pem) }
+        }
+        guard !parts.isEmpty else { throw SecurityFailure(function, SecurityStatus.itemNotFound) }
+        return parts.dropFirst().reduce(parts[0]) { SecretBytes.concatenating($0, $1) }
+    }
+
+    private static func isWanted(_ key: StoredKey, _ kind: String) -> Bool {
+        switch key.content {
+        case .private: kind != "pubKeys"
+        case .public: ["pubKeys", "allKeys", "all"].contains(kind)
+        }
+    }
+
+    private static func text(of key: StoredKey, _ passphrase: SecretBytes?) throws(SecurityFailure) -> SecretBytes {
+        switch key.content {
+        case .public(let key): return .text(key.pem)
+        case .private(let secret):
+            try checkMayLeave(key)
+            return try writingKeys { () throws(KeyFailure) in try secret.pem(passphrase: passphrase) }
+        }
+    }
+
+    private static func checkMayLeave(_ key: StoredKey) throws(SecurityFailure) {
+        guard key.isExtractable else {
+            throw SecurityFailure(function, -25309, "A private key was imported with -x, so it cannot be exported.")
+        }
+    }
+
+    // MARK: - PKCS#12
+
+    private static func identity(
+        _ call: SecurityCall, _ keychains: [NamedKeychain], _ options: SecurityOptions
+    ) throws(SecurityFailure) -> SecretBytes {
+        let identities = try call.identities(in: keychains)
+        guard let identity = identities.first, case .private(let key) = identity.key.content else {
+            throw SecurityFailure(function, SecurityStatus.itemNotFound)
+        }
+        guard identities.count == 1 else {
+            throw unsupported("A PKCS#12 file has one identity here, and the keychain has \(identities.count).")
+        }
+        try checkMayLeave(identity.key)
+        let others = try call.certificates(in: keychains).map(\.certificate)
+        let whole = PKCS12.Identity(
+            key: key, chain: identity.certificate.chain(from: others), name: identity.certificate.subjectSummary)
+        let passphrase = try passphrase(call, options)
+        let file = try writingKeys { () throws(KeyFailure) in try whole.file(passphrase: passphrase) }
+        return file.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+
+    private static func passphrase(
+        _ call: SecurityCall, _ options: SecurityOptions
+    ) throws(SecurityFailure) -> SecretBytes {
+        var bytes = Data((options["P"] ?? "").utf8)
+        if options["P"] == nil {
+            bytes = try call.session.newSecret(
+                "passphrase for exported items: ", again: "retype passphrase for exported items: ")
+        }
+        defer { bytes.wipe() }
+        guard !bytes.isEmpty else { throw SecurityFailure(function, SecurityStatus.parameter, "The passphrase is empty.") }
+        return bytes.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+
+    // MARK: - Output
+
+    private static func write(
+        _ call: SecurityCall, _ content: SecretBytes, _ path: String?
+    ) throws(SecurityFailure) {
+        try naming("write") { () throws(KeychainError) in
+            guard let path else { return try Output.write(content) }
+            try write(content, to: path)
+        }
+        if let path { call.session.say("security: \(content.count) bytes written to \(path.escaped)") }
+    }
+
+    /// For the user alone, since it may contain a private key. Nothing is replaced unless everything is written.
+    private static func write(_ content: SecretBytes, to path: String) throws(KeychainError) {
+        let temporary = path + ".\(getpid()).new"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw cannotWrite(path) }
+        defer { close(file) }
+        let isWritten = content.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = Foundation.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                if count > 0 { done += count } else if count == 0 || errno != EINTR { return false }
+            }
+            return true
+        }
+        guard isWritten, fsync(file) == 0, rename(temporary, path) == 0 else {
+            let failure = cannotWrite(path)
+            unlink(temporary)
+            throw failure
+        }
+    }
+
+    private static func cannotWrite(_ path: String) -> KeychainError {
+        KeychainError(.inputOutput, "Could not write '\(path.escaped)': \(String(cString: strerror(errno))).")
+    }
+
+    private static func unsupported(_ message: String) -> SecurityFailure {
+        SecurityFailure(function, SecurityStatus.unsupported, message)
+    }
+
+    private static func writingKeys<Result>(
+        _ body: () throws(KeyFailure) -> Result
+    ) throws(SecurityFailure) -> Result {
+        do throws(KeyFailure) {
+            return try body()
+        } catch {
+            throw SecurityFailure(function, SecurityStatus.parameter, "A key cannot be written in this format.")
+        }
+    }
+}
+
+extension SecretBytes {
+    fileprivate static func text(_ text: String) -> SecretBytes {
+        Array(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// security import: keys and certificates from a file into the vault.
+
+import Foundation
+import KeychainEngine
+import KeychainKeys
+import KeychainKit
+import SecretMemory
+
+/// What a file contains.
+private struct ImportedItems {
+    var keys: [(key: PrivateKey, name: String?)] = []
+    var publicKeys: [PublicKey] = []
+    var certificates: [(certificate: Certificate, name: String?)] = []
+
+    var isEmpty: Bool { keys.isEmpty && publicKeys.isEmpty && certificates.isEmpty }
+}
+
+enum ImportCommand {
+    private static let limit = 16 << 20
+    private static let function = "SecKeychainItemImport"
+
+    static func importFile(_ call: SecurityCall) throws(SecurityFailure) {
+        guard let file = call.words.first, file.utf8.first != UInt8(ascii: "-") else { throw .usage() }
+        let options = try SecurityOptions(Array(call.words.dropFirst()), "k:t:f:wP:xa:AT:")
+        // -a takes a name and a value, which getopt leaves as a word.
+        guard options.words.count <= (options.has("a") ? 1 : 0) else { throw .usage() }
+        try endingWithOne { () throws(SecurityFailure) in
+            let keychain = try call.keychain(options["k"], function)
+            if options["P"] != nil { call.session.warnOfArgument("the passphrase") }
+            let items = try read(call, file, options)
+            try store(call, items, keychain, isExtractable: !options.has("x"))
+            try report(items)
+        }
+    }
+
+    // MARK: - The file
+
+    private static func read(
+        _ call: SecurityCall, _ file: String, _ options: SecurityOptions
+    ) throws(SecurityFailure) -> ImportedItems {
+        let bytes = try naming(function) { () throws(KeychainError) in try content(of: file) }
+        var passphrase = options["P"].map { text in Data(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) } }
+        do throws(KeyFailure) {
+            return try parse(bytes, options["f"], passphrase)
+        } catch {
+            guard error == .passphraseRequired, passphrase == nil else { throw failure(error, file) }
+        }
+        passphrase = try naming(function) { () throws(KeychainError) in
+            var entered = try call.session.secret("password for \(file): ")
+            defer { entered.wipe() }
+            return entered.withUnsafeBytes { SecretBytes(copying: $0) }
+        }
+        do throws(KeyFailure) {
+            return try parse(bytes, options["f"], passphrase)
+        } catch {
+            throw failure(error, file)
+        }
+    }
+
+    /// The format is detected, because labels and file names are often wrong; `-f pkcs12` decides between two errors.
+    private static func parse(
+        _ bytes: SecretBytes, _ format: String?, _ passphrase: SecretBytes?
+    ) throws(KeyFailure) -> ImportedItems {
+        let pem = try PEMItem.all(in: bytes, passphrase: passphrase)
+        if !pem.isEmpty { return collected(pem) }
+        if let certificate = try? Certificate(der: bytes.data) {
+            return ImportedItems(certificates: [(certificate, nil)])
+        }
+        if bytes.isPKCS12 || format == "pkcs12" {
+            guard let passphrase else { throw .passphraseRequired }
+            return collected(try PKCS12(bytes.data, passphrase: passphrase))
+        }
+        if let key = try? PublicKey(subjectPublicKeyInfo: bytes.data) { return ImportedItems(publicKeys: [key]) }
+        return ImportedItems(keys: [(try PrivateKey(der: bytes, passphrase: passphrase), nil)])
+    }
+
+    private static func collected(_ pem: [PEMItem]) -> ImportedItems {
+        pem.reduce(into: ImportedItems()) { items, item in
+            switch item {
+            case .privateKey(let key): items.keys.append((key, nil))
+            case .publicKey(let key): items.publicKeys.append(key)
+            case .certificate(let certificate): items.certificates.append((certificate, nil))
+            }
+        }
+    }
+
+    private static func collected(_ file: PKCS12) -> ImportedItems {
+        ImportedItems(
+            keys: file.keys.map { ($0.content, $0.friendlyName) },
+            certificates: file.certificates.map { ($0.content, $0.friendlyName) })
+    }
+
+    /// - Throws: Errors that name the file, never its content.
+    private static func content(of file: String) throws(KeychainError) -> SecretBytes {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw cannotRead(file) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw cannotRead(file) }
+        guard status.st_mode & S_IFMT == S_IFREG, (1...limit).contains(Int(status.st_size)) else {
+            throw KeychainError(
+                .invalidParameter, "'\(file.escaped)' is not a file of 1 byte to \(limit >> 20) MiB.")
+        }
+        var count = 0
+        let bytes = SecretBytes(count: Int(status.st_size)) { buffer in
+            while count < buffer.count {
+                let got = Foundation.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+                if got > 0 { count += got } else if got == 0 || errno != EINTR { break }
+            }
+        }
+        guard count == bytes.count else { throw KeychainError(.inputOutput, "'\(file.escaped)' could not be read.") }
+        return bytes
+    }
+
+    private static func cannotRead(_ file: String) -> KeychainError {
+        KeychainError(.inputOutput, "Could not read '\(file.escaped)': \(String(cString: strerror(errno))).")
+    }
+
+    private static func failure(_ error: KeyFailure, _ file: String) -> SecurityFailure {
+        let (status, text): (Int32, String) =
+            switch error {
+            case .wrongPassphrase: (-25293, "MAC verification failed during PKCS12 import (wrong password?)")
+            case .passphraseRequired: (-25293, "'\(file.escaped)' needs a passphrase. Give it at the prompt.")
+            case .malformed(let format): (-26275, "Unknown format in import: '\(file.escaped)' is no valid \(format).")
+            case .unsupportedAlgorithm(let name), .unsupportedAuthentication(let name):
+                (SecurityStatus.unsupported, "'\(file.escaped)' uses \(name.escaped), which is not supported.")
+            case .unsupportedSize(let bits): (SecurityStatus.unsupported, "Keys of \(bits) bits are not supported.")
+            case .limitExceeded(let what): (-25302, "'\(file.escaped)': too much of \(what).")
+            case .algorithmNotSupported, .invalidLength, .decryptionFailed, .invalidPeer:
+                (-26275, "'\(file.escaped)' cannot be read.")
+            }
+        return SecurityFailure(function, status, text)
+    }
+
+    // MARK: - The vault
+
+    /// All items or none.
+    private static func store(
+        _ call: SecurityCall, _ items: ImportedItems, _ keychain: NamedKeychain, isExtractable: Bool
+    ) throws(SecurityFailure) {
+        guard !items.isEmpty else { throw SecurityFailure(function, -26275, "The file contains no key or certificate.") }
+        let group = keychain.group
+        let queries =
+            items.keys.map { $0.key.newItem(in: group, name: $0.name, isExtractable: isExtractable) }
+            + items.publicKeys.map { $0.newItem(in: group) }
+            + items.certificates.map { $0.certificate.newItem(in: group, name: $0.name) }
+        try naming(function) { () throws(KeychainError) in
+            let engine = try call.session.engine
+            try call.session.unlocking { () throws(KeychainError) in
+                try engine.transaction(as: queries[0]) { (requests) throws(KeychainError) in
+                    for query in queries { try requests.add(query, accessGroups: .unrestricted) }
+                }
+            }
+        }
+    }
+
+    private static func report(_ items: ImportedItems) throws(SecurityFailure) {
+        let labels = items.certificates.map(\.certificate.publicKeyHash)
+        let identities = items.keys.filter { labels.contains($0.key.publicKey.applicationLabel) }.count
+        let keys = items.keys.count - identities + items.publicKeys.count
+        let certificates = items.certificates.count - identities
+        let lines = [
+            (identities, "identity", "identities"), (keys, "key", "keys"),
+            (certificates, "certificate", "certificates"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2) imported.\n" }
+        try naming("write") { () throws(KeychainError) in
+            try Output.write(lines.joined(), after: "The items were imported.")
+        }
+    }
+}
+
+extension SecretBytes {
+    fileprivate var data: Data { withUnsafeBytes { Data($0) } }
+
+    /// A PKCS#12 file begins with a sequence whose first element is the number 3.
+    fileprivate var isPKCS12: Bool {
+        withUnsafeBytes { bytes in
+            guard bytes.count > 8, bytes[0] == 0x30 else { return false }
+            // The length may have one byte, or say how many bytes follow.
+            let start = bytes[1] < 0x80 ? 2 : 2 + Int(bytes[1] & 0x7F)
+            return start + 3 <= bytes.count && bytes[start...].starts(with: [0x02, 0x01, 0x03])
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One command of `security` with its words.
+
+import KeychainKit
+
+struct SecurityCall {
+    let session: SecuritySession
+    /// The words after the name of the command.
+    let words: [String]
+
+    func options(
+        _ letters: String, mayLackValue: [Unicode.Scalar] = []
+    ) throws(SecurityFailure) -> SecurityOptions {
+        try SecurityOptions(words, letters, mayLackValue: mayLackValue)
+    }
+
+    /// The keychain of a name, or the default keychain.
+    ///
+    /// - Throws: Status -25294 if it is unknown.
+    func keychain(_ name: String?, _ function: String) throws(SecurityFailure) -> NamedKeychain {
+        let list = try naming(function) { () throws(KeychainError) in try KeychainListFile.read() }
+        guard let name else { return list.defaultOne }
+        guard let keychain = NamedKeychain(name) else {
+            throw SecurityFailure(function, SecurityStatus.invalidKeychain)
+        }
+        guard list.knows(keychain) else { throw SecurityFailure(function, SecurityStatus.noSuchKeychain) }
+        return keychain
+    }
+
+    /// The named keychains, or the search list.
+    func searched(_ names: [String]) throws(SecurityFailure) -> [NamedKeychain] {
+        guard names.isEmpty else {
+            var keychains: [NamedKeychain] = []
+            for name in names { keychains.append(try keychain(name, Self.searchFunction)) }
+            return keychains
+        }
+        return try naming(Self.searchFunction) { () throws(KeychainError) in try KeychainListFile.read() }.searchList
+    }
+}
