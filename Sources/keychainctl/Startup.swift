@@ -38,7 +38,8 @@ enum Startup {
 
     /// Whether the tool was started under the name of macOS's command.
     static var isNamedSecurity: Bool {
-        CommandLine.arguments.first?.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual("security".utf8) ?? false
+        CommandLine.arguments.first?.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual("security".utf8)
+            ?? false
     }
 
     /// The parser gets its words as Swift strings, in which invalid bytes are already replaced: an item would be stored

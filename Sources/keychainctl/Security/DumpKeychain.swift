@@ -26,7 +26,8 @@ enum DumpKeychain {
     private static func confirm(_ count: Int) throws(SecurityFailure) {
         try naming("SecKeychainItemCopyContent") { () throws(KeychainError) in
             let answer = try Terminal.ask { (terminal) throws(KeychainError) in
-                try terminal.line("Show the values of \(count == 1 ? "1 item" : "\(count) items") in plain text? [y/N] ")
+                try terminal.line(
+                    "Show the values of \(count == 1 ? "1 item" : "\(count) items") in plain text? [y/N] ")
             }
             let text = answer.map { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } } ?? ""
             guard ["y", "yes"].contains(text.lowercased()) else {

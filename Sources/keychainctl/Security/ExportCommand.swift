@@ -101,7 +101,9 @@ enum ExportCommand {
                 "passphrase for exported items: ", again: "retype passphrase for exported items: ")
         }
         defer { bytes.wipe() }
-        guard !bytes.isEmpty else { throw SecurityFailure(function, SecurityStatus.parameter, "The passphrase is empty.") }
+        guard !bytes.isEmpty else {
+            throw SecurityFailure(function, SecurityStatus.parameter, "The passphrase is empty.")
+        }
         return bytes.withUnsafeBytes { SecretBytes(copying: $0) }
     }
 

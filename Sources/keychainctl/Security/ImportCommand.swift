@@ -139,7 +139,9 @@ enum ImportCommand {
     private static func store(
         _ call: SecurityCall, _ items: ImportedItems, _ keychain: NamedKeychain, isExtractable: Bool
     ) throws(SecurityFailure) {
-        guard !items.isEmpty else { throw SecurityFailure(function, -26275, "The file contains no key or certificate.") }
+        guard !items.isEmpty else {
+            throw SecurityFailure(function, -26275, "The file contains no key or certificate.")
+        }
         let group = keychain.group
         let queries =
             items.keys.map { $0.key.newItem(in: group, name: $0.name, isExtractable: isExtractable) }

@@ -25,9 +25,13 @@ struct InteractiveSecurity {
         while true {
             if isTerminal { Output.prompt(prompt) }
             do throws(SecurityFailure) {
-                guard var line = try naming("stdin", { () throws(KeychainError) in
-                    try session.input.line(limit: Self.longestLine)
-                }) else { return status }
+                guard
+                    var line = try naming(
+                        "stdin",
+                        { () throws(KeychainError) in
+                            try session.input.line(limit: Self.longestLine)
+                        })
+                else { return status }
                 defer { line.wipe() }
                 let words = try Self.words(line)
                 guard let name = words.first else { continue }
@@ -76,7 +80,8 @@ struct InteractiveSecurity {
         }
         if let word { words.append(String(decoding: word, as: UTF8.self)) }
         guard words.count <= mostWords else {
-            throw SecurityFailure(text: "security: a line on standard input has more than \(mostWords) words", status: 1)
+            throw SecurityFailure(
+                text: "security: a line on standard input has more than \(mostWords) words", status: 1)
         }
         return words
     }

@@ -71,7 +71,8 @@ enum KeychainCommands {
         if options["p"] != nil { call.session.warnOfArgument("the password") }
         for keychain in try named(names, "SecKeychainCreate") { try create(keychain, call) }
         call.session.say(
-            "security: A keychain has no password of its own here: the vault's secrets open it. See: keychainctl protect list")
+            "security: A keychain has no password of its own here: the vault's secrets open it. See: keychainctl protect list"
+        )
     }
 
     /// A group that has items already is a keychain that exists.

@@ -45,7 +45,8 @@ enum KeychainListFile {
             throw error
         } catch {
             throw KeychainError(
-                .corrupt, "The list of keychains in '\(path)' is damaged. Remove the file; the items stay in the vault.")
+                .corrupt, "The list of keychains in '\(path)' is damaged. Remove the file; the items stay in the vault."
+            )
         }
     }
 
@@ -67,7 +68,11 @@ enum KeychainListFile {
         while true {
             let count = Foundation.read(file, &chunk, chunk.count)
             if count == 0 { return content }
-            if count > 0 { content.append(contentsOf: chunk[..<count]) } else if errno != EINTR { throw failure("read", path) }
+            if count > 0 {
+                content.append(contentsOf: chunk[..<count])
+            } else if errno != EINTR {
+                throw failure("read", path)
+            }
             guard content.count <= limit else {
                 throw KeychainError(.corrupt, "The list of keychains in '\(path)' is too long. Remove the file.")
             }

@@ -88,7 +88,8 @@ enum LockCommands {
         }
         if options.has("l") {
             call.session.say(
-                "security: -l has no effect here. To lock the vault before the system sleeps: keychainctl watch-session")
+                "security: -l has no effect here. To lock the vault before the system sleeps: keychainctl watch-session"
+            )
         }
     }
 

@@ -25,7 +25,8 @@ struct NamedKeychain: Hashable {
         guard name.utf8.count <= 1024 else { return nil }
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let file = parts.last.map({ String(Substring($0)) }) else { return nil }
-        let group = [".keychain-db", ".keychain"].first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
+        let group =
+            [".keychain-db", ".keychain"].first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
         guard !group.isEmpty, group != ".", group != ".." else { return nil }
         let whole = name.utf8.first == UInt8(ascii: "/") ? name : Self.folder + "/" + (parts.count == 1 ? name : file)
         path = file.hasSuffix(".keychain") ? whole + "-db" : whole

@@ -79,7 +79,8 @@ struct SecurityCommand {
         + "-C  Match \"type\" (four-character code)\n-D  Match \"kind\" string\n-j  Match \"comment\" string\n"
         + "-l  Match \"label\" string\n"
 
-    private static let matchingGeneric = matching + "-G  Match \"generic attribute\" value\n-s  Match \"service\" string"
+    private static let matchingGeneric =
+        matching + "-G  Match \"generic attribute\" value\n-s  Match \"service\" string"
 
     private static let matchingInternet =
         matching + "-d  Match \"securityDomain\" string\n-p  Match \"path\" string\n-P  Match port number\n"
@@ -95,7 +96,8 @@ struct SecurityCommand {
         + "-X  Specify password data to be added as a hexadecimal string\n"
         + "-w  Specify password to be added. Put at end of command to be prompted (recommended)"
 
-    private static let ofGeneric = "[-a account] [-s service] [-c creator] [-C type] [-D kind] [-G value] [-j comment] [-l label]"
+    private static let ofGeneric =
+        "[-a account] [-s service] [-c creator] [-C type] [-D kind] [-G value] [-j comment] [-l label]"
     private static let ofInternet =
         "[-a account] [-s server] [-c creator] [-C type] [-d securityDomain] [-D kind] [-j comment] [-l label] [-p path] "
         + "[-P port] [-r protocol] [-t authenticationType]"
@@ -115,7 +117,8 @@ struct SecurityCommand {
                 "delete-generic-password", ofGeneric + " [--json] [keychain...]",
                 "Delete a generic password item.\n" + matchingGeneric, FindPassword.deleteGeneric),
             SecurityCommand(
-                "set-generic-password-partition-list", "-S partition-list [-k password] " + ofGeneric + " [keychain...]",
+                "set-generic-password-partition-list",
+                "-S partition-list [-k password] " + ofGeneric + " [keychain...]",
                 "Accepted without effect; fails if nothing matches.\n" + matchingGeneric, FindPassword.partitionGeneric),
             SecurityCommand(
                 "find-internet-password", ofInternet + " [-gw0] [--json] [keychain...]",

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// security: keychain files as access groups, locking, dumps, help and errors.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("security: keychains")
+struct SecurityKeychainTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func path(_ name: String) -> String { "    \"\(tool.home.path)/Library/Keychains/\(name)\"\n" }
+
+    private var listFile: URL { tool.home.appendingPathComponent(".config/swift-keychain/security.json") }
+
+    // MARK: - The list
+
+    @Test(arguments: ["list-keychains", "list", "default-keychain", "login-keychain", "list-keychains -d u"])
+    func keychain_atFirst_isTheLoginKeychain(line: String) throws {
+        #expect(try tool.security(line).text == path("login.keychain-db"))
+    }
+
+    @Test(arguments: ["system", "common", "d"])
+    func otherDomains_haveNoKeychains(domain: String) throws {
+        let run = try tool.security("list-keychains -d \(domain)")
+        #expect(run.status == 0)
+        #expect(run.text.isEmpty)
+    }
+
+    @Test func keychain_created_joinsTheSearchList() throws {
+        try tool.prepare("create-keychain -p pw build.keychain")
+        #expect(try tool.security("list-keychains").text == path("login.keychain-db") + path("build.keychain-db"))
+    }
+
+    @Test func keychain_createdTwice_isADuplicate() throws {
+        try tool.prepare("create-keychain -p pw build.keychain")
+        #expect(try tool.security("create-keychain -p pw /elsewhere/build.keychain-db").status == 48)
+    }
+
+    @Test func keychain_ofAGroupWithItems_isADuplicate() throws {
+        try tool.store(secret, account: "alice", "--access-group", "team")
+        #expect(try tool.security("create-keychain team.keychain").status == 48)
+    }
+
+    @Test func keychain_isAnAccessGroup() throws {
+        try tool.prepare("create-keychain build.keychain", "add-generic-password -a a -s s -w x build.keychain")
+        #expect(try tool.listed().map { $0["accessGroup"] as? String } == ["build"])
+    }
+
+    @Test func search_withoutAKeychain_followsTheSearchList() throws {
+        try tool.prepare(
+            "create-keychain one.keychain two.keychain", "add-generic-password -a a -s s -w 1 one.keychain",
+            "add-generic-password -a a -s s -w 2 two.keychain", "list-keychains -s two.keychain one.keychain")
+        #expect(try tool.security("find-generic-password -s s -w").text == "2\n")
+    }
+
+    @Test func search_inOtherGroups_findsNothing() throws {
+        try tool.store(secret, account: "alice", "--access-group", "team")
+        #expect(try tool.security("find-generic-password -s example.com").status == 44)
+    }
+
+    @Test func defaultKeychain_whenSet_getsNewItems() throws {
+        try tool.prepare(
+            "create-keychain build.keychain", "default-keychain -s build.keychain",
+            "add-generic-password -a a -s s -w x")
+        #expect(try tool.security("default-keychain").text == path("build.keychain-db"))
+        #expect(try tool.security("find-generic-password -s s -w build.keychain").text == "x\n")
+    }
+
+    @Test func keychain_deleted_takesItsItemsWithIt() throws {
+        try tool.store()
+        try tool.prepare(
+            "create-keychain build.keychain", "add-generic-password -a a -s s -w x build.keychain",
+            "default-keychain -s build.keychain", "delete-keychain build.keychain")
+        #expect(try tool.listed().count == 1)
+        #expect(try tool.security("default-keychain").text == path("login.keychain-db"))
+    }
+
+    @Test func loginKeychain_isNeverDeleted() throws {
+        try tool.store()
+        #expect(try tool.security("delete-keychain login.keychain").status == 252)
+        #expect(try tool.listed().count == 1)
+    }
+
+    @Test(arguments: ["delete-keychain x.keychain", "lock-keychain x.keychain", "show-keychain-info x.keychain"])
+    func keychain_thatIsUnknown_isNotFound(line: String) throws {
+        #expect(try tool.security(line).status == 50)
+    }
+
+    @Test(arguments: ["''", ".keychain", "..", "/"])
+    func keychain_whoseNameIsNoGroup_isInvalid(name: String) throws {
+        #expect(try tool.security("create-keychain \(name)").status == 49)
+    }
+
+    @Test func list_ofKeychains_isPrivate() throws {
+        try tool.prepare("create-keychain build.keychain")
+        let attributes = try FileManager.default.attributesOfItem(atPath: listFile.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func list_thatIsDamaged_isAnErrorAndStays() throws {
+        try tool.prepare("create-keychain build.keychain")
+        try Data("{".utf8).write(to: listFile)
+        #expect(try tool.security("create-keychain other.keychain").status == 93)
+        #expect(try Data(contentsOf: listFile) == Data("{".utf8))
+    }
+
+    @Test func list_changedByManyAtOnce_losesNothing() throws {
+        let run = try tool.shell(
+            "for n in 1 2 3 4 5 6; do \"$CTL\" security list-keychains -s login.keychain k$n & done 2>&1; wait; "
+                + "for n in 1 2 3 4 5 6; do \"$CTL\" security default-keychain -s k$n & done 2>&1; wait")
+        #expect(run.text.isEmpty)
+        let object = try JSONSerialization.jsonObject(with: try Data(contentsOf: listFile)) as? [String: Any]
+        #expect((object?["known"] as? [String])?.count == 6)
+    }
+
+    // MARK: - Locking
+
+    @Test func vaultThatOpensByItself_unlocks() throws {
+        try tool.store()
+        #expect(try tool.security("unlock-keychain -p anything").status == 0)
+    }
+
+    @Test func vaultThatOpensByItself_cannotBeLocked() throws {
+        try tool.store()
+        #expect(try tool.security("lock-keychain").status == 252)
+    }
+
+    @Test func settings_ofAKeychain_areShownOnStandardError() throws {
+        try tool.prepare("set-keychain-settings -lut 300 login.keychain")
+        let run = try tool.security("show-keychain-info login.keychain")
+        #expect(run.errors == "Keychain \"login.keychain\" use-lock-interval timeout=300s\n")
+        #expect(run.text.isEmpty)
+    }
+
+    @Test func settings_withoutATimeout_haveNone() throws {
+        try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings")
+        #expect(try tool.security("show-keychain-info").errors == "Keychain \"<NULL>\" no-timeout\n")
+    }
+
+    @Test(arguments: ["show-keychain-info", "find-generic-password -s example.com -w"])
+    func lockedVault_withoutATerminal_allowsNoInteraction(line: String) throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let run = try vault.tool.security(line)
+        #expect(run.status == 36)
+        #expect(run.errors.contains(": User interaction is not allowed. "))
+    }
+
+    @Test func lockedVault_inOneRunOfCommands_unlocksWithItsPassphrase() throws {
+        let made = try tool.shell("echo 'correct horse' | \"$CTL\" init --no-device-key --passphrase-fd 0")
+        try #require(made.status == 0, "\(made.errors)")
+        let run = try tool.security(
+            "-i",
+            input: "unlock-keychain -p wrong\nunlock-keychain\ncorrect horse\nadd-generic-password -a a -s s -w x\n"
+                + "find-generic-password -s s -w\nlock-keychain\nfind-generic-password -s s -w\n")
+        #expect(run.text == "x\n")
+        #expect(run.status == 36)
+        #expect(run.errors.contains("unlock-keychain: returned -25293\n"))
+        #expect(run.errors.contains("password to unlock default: "))
+        try tool.run("lock", "--all")
+    }
+
+    // MARK: - Dumps
+
+    @Test func dump_writesEveryItemOfTheSearchList() throws {
+        try tool.prepare(
+            "add-generic-password -a a -s s -w hunter2", "create-keychain k",
+            "add-internet-password -a a -s s -w hunter2 k")
+        let run = try tool.security("dump-keychain -a")
+        #expect(run.text.components(separatedBy: "attributes:").count == 3)
+        #expect(run.text.contains("        don't-require-password\n"))
+        #expect(!run.text.contains("hunter2"))
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: [("y\n", 0), ("\n", 1)])
+    func dump_withValues_asksFirst(answer: String, status: Int32) throws {
+        try tool.prepare("add-generic-password -a a -s s -w hunter2")
+        let dialogue = try tool.dialogue(
+            "security", "dump-keychain", "-d", steps: [("[y/N]", .type(answer))])
+        #expect(dialogue.status == status)
+        #expect(dialogue.screen.contains("data:\r\n\"hunter2\"") == (status == 0))
+    }
+
+    @Test(arguments: ["dump-keychain -r", "dump-keychain -i"])
+    func dump_ofWhatDoesNotExistHere_fails(line: String) throws {
+        #expect(try tool.security(line).status == 1)
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func value_onATerminal_isAskedForTwiceAndNotShown() throws {
+        let dialogue = try tool.dialogue(
+            "security", "add-generic-password", "-a", "a", "-s", "s", "-w",
+            steps: [
+                ("password data for new item: ", .type("hidden\n")),
+                ("retype password for new item: ", .type("hidden\n")),
+            ])
+        #expect(dialogue.status == 0)
+        #expect(!dialogue.screen.contains("hidden"))
+        #expect(try tool.get(service: "s", account: "a") == Data("hidden".utf8))
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func prompt_withControlC_endsTheToolByTheSignalItself() throws {
+        let dialogue = try tool.dialogue(
+            "security", "add-generic-password", "-a", "a", "-s", "s", "-w",
+            steps: [("password data for new item: ", .type("\u{3}"))])
+        #expect(dialogue.status == -SIGINT)
+    }
+}
