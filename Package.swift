@@ -42,8 +42,9 @@ let targets: [Target] = [
         name: "keychainctl",
         dependencies: [
             "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
-            "KeychainVault", "SecretMemory", "CKeychainShims",
+            "KeychainVault", "KeychainKeys", "SecretMemory", "CKeychainShims",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Crypto", package: "swift-crypto"),
         ],
         linkerSettings: [bindNow]),
 
