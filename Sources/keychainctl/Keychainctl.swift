@@ -5,6 +5,7 @@
 //
 // - Commands: one file for each command
 // - Security: macOS's command `security`
+// - Credentials: the protocols of git, docker, ssh and sudo
 // - .: shared code of the commands
 
 import ArgumentParser
@@ -58,15 +59,16 @@ struct Keychainctl: ParsableCommand {
         subcommands: [
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
-            WatchSession.self, Security.self,
+            WatchSession.self, Security.self, GitCredential.self, DockerCredential.self, Askpass.self, Helper.self,
         ])
 
     static func main() {
         Startup.prepare()
         do {
-            try Startup.checkArguments()
-            if Startup.isForSecurity { throw Security.run() }
-            var command = try parseAsRoot()
+            let words = CalledName.words(CommandLine.arguments)
+            try Startup.checkArguments(words)
+            if words.first == "security" { throw ExitCode(SecurityTool.run(Array(words.dropFirst()))) }
+            var command = try parseAsRoot(words)
             try command.run()
             try Vault.closeAll()
         } catch let failure as KeychainError {

@@ -23,23 +23,16 @@ enum Startup {
         for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGSYS] { signal(number, SIG_DFL) }
     }
 
-    static func checkArguments() throws(KeychainError) {
+    /// - Parameter words: The arguments of the command line, without the name of the program.
+    static func checkArguments(_ words: [String]) throws(KeychainError) {
         // Swift reads them there. Without any arguments the parser would show the help and succeed.
         guard !CommandLine.arguments.isEmpty else {
             throw KeychainError(
                 .unavailable, "The arguments could not be read, so nothing was done. Mount /proc and try again.")
         }
         try checkEncoding()
-        if !isForSecurity { try checkShortOptions() }
-    }
-
-    /// Whether the words are those of macOS's command, which combines options: the tool has its name, or a command has it.
-    static var isForSecurity: Bool { isNamedSecurity || CommandLine.arguments.dropFirst().first == "security" }
-
-    /// Whether the tool was started under the name of macOS's command.
-    static var isNamedSecurity: Bool {
-        CommandLine.arguments.first?.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual("security".utf8)
-            ?? false
+        // macOS's command combines them.
+        if words.first != "security" { try checkShortOptions(words) }
     }
 
     /// The parser gets its words as Swift strings, in which invalid bytes are already replaced: an item would be stored
@@ -53,9 +46,8 @@ enum Startup {
     }
 
     /// The parser reads `-ssh` as -s, -s and -h, and shows the help. So short options must be separate.
-    private static func checkShortOptions() throws(KeychainError) {
-        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        guard words.contains(where: isSeveralShortOptions) else { return }
+    private static func checkShortOptions(_ words: [String]) throws(KeychainError) {
+        guard words.prefix(while: { $0 != "--" }).contains(where: isSeveralShortOptions) else { return }
         throw KeychainError(
             .invalidParameter,
             "One-letter options cannot be combined. Write them separately: -s NAME -a NAME. For a name that begins with "

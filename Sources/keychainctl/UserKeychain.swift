@@ -12,7 +12,7 @@ struct UserKeychain {
     let vault: Vault
     private let catalog: KeychainCatalog
     /// The user requested the item, so a prompt for a proof is allowed.
-    private let context = AuthenticationContext { () throws(KeychainError) in
+    let context = AuthenticationContext { () throws(KeychainError) in
         try Authenticators.forExplicitRequest()
     }
 

@@ -26,12 +26,7 @@ extension Keychainctl {
         @Argument(parsing: .captureForPassthrough, help: "The command with its options.")
         var words: [String] = []
 
-        func run() throws { throw Self.run() }
-
-        /// Runs before the parser, which would take `-h` and `--version` for its own.
-        static func run() -> ExitCode {
-            let isNamed = Startup.isNamedSecurity
-            return ExitCode(SecurityTool.run(Array(CommandLine.arguments.dropFirst(isNamed ? 1 : 2))))
-        }
+        /// `Keychainctl` runs it before the parser, which would take `-h` and `--version` for its own.
+        func run() throws { throw ExitCode(SecurityTool.run(words)) }
     }
 }

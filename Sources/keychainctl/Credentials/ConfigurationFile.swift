@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A configuration file of another program: read whole, and replaced in one step.
+
+import Foundation
+import KeychainKit
+
+struct ConfigurationFile {
+    private static let limit = 4 << 20
+
+    /// Behind all symbolic links: the link itself stays.
+    let path: String
+
+    init(_ path: String) {
+        guard let resolved = realpath(path, nil) else {
+            self.path = path
+            return
+        }
+        defer { free(resolved) }
+        self.path = String(cString: resolved)
+    }
+
+    /// - Returns: `nil` if there is no file.
+    func read() throws(KeychainError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("cannot be read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(.unsafeLocation, "'\(path)' is not a file; nothing was changed.")
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= Self.limit {
+            let count = Foundation.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            guard count > 0 else { throw failure("cannot be read") }
+            bytes += chunk[..<count]
+        }
+        throw KeychainError(.tooLarge, "'\(path)' is longer than \(Self.limit >> 20) MiB; nothing was changed.")
+    }
+
+    /// Writes a new file beside the old one, and then gives it the name.
+    ///
+    /// - Parameters:
+    ///   - old: What was read before. If another program has changed the file since, it stays.
+    ///   - mode: The permissions of a file that does not exist yet.
+    func replace(_ old: [UInt8]?, by new: [UInt8], mode: mode_t) throws(KeychainError) {
+        try makeFolder()
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let temporary = path + ".keychainctl-\(getpid())"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot be written") }
+        var isDone = false
+        defer { if !isDone { unlink(temporary) } }
+        do {
+            defer { close(descriptor) }
+            try write(new, descriptor)
+            guard fchmod(descriptor, isThere ? status.st_mode & 0o777 : mode) == 0, fsync(descriptor) == 0 else {
+                throw failure("cannot be written")
+            }
+        }
+        guard try read() == old else {
+            throw KeychainError(.busy, "'\(path)' was changed by another program meanwhile. Try again.")
+        }
+        guard rename(temporary, path) == 0 else { throw failure("cannot be written") }
+        isDone = true
+    }
+
+    private func write(_ bytes: [UInt8], _ descriptor: Int32) throws(KeychainError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("cannot be written") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func makeFolder() throws(KeychainError) {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder.isEmpty ? "/" : folder, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw KeychainError(.unavailable, "The folder '\(folder)' cannot be created. Check its permissions.")
+        }
+    }
+
+    func remove() throws(KeychainError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw failure("cannot be removed") }
+    }
+
+    private func failure(_ what: String) -> KeychainError {
+        let code = errno
+        let reason: KeychainError.Reason = code == ENOSPC || code == EDQUOT ? .diskFull : .unavailable
+        return KeychainError(reason, "'\(path)' \(what): \(String(cString: strerror(code))). It was not changed.")
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry `credsStore` in docker's config.json.
+
+import Foundation
+import KeychainKit
+import SecretMemory
+
+struct DockerConfiguration {
+    /// Docker puts "docker-credential-" before it.
+    private static let store = "keychain"
+    private static let key = "credsStore"
+
+    let file: ConfigurationFile
+    private let old: [UInt8]?
+    private let members: JSONMembers
+    /// The helper that docker uses now.
+    let current: String?
+
+    /// - Throws: `corrupt` if the file is not a JSON object, or has the entry twice.
+    init() throws(KeychainError) {
+        let environment = ProcessEnvironment.current
+        let folder = environment.value("DOCKER_CONFIG") ?? environment.value("HOME").map { $0 + "/.docker" }
+        guard let folder else {
+            throw KeychainError(.unavailable, "There is no home folder for docker's configuration. Set HOME.")
+        }
+        file = ConfigurationFile(folder + "/config.json")
+        old = try file.read()
+        // docker also starts with an empty file.
+        let bytes = old.flatMap { $0.isEmpty ? nil : $0 } ?? Array("{}\n".utf8)
+        guard let members = Self.members(bytes) else { throw Self.broken(file.path) }
+        self.members = members
+        guard members.members.contains(where: { $0.key == Self.key }) else {
+            current = nil
+            return
+        }
+        guard let member = members.only(Self.key),
+            let name = try? JSONDecoder().decode(String.self, from: Data(bytes[member.value]))
+        else { throw Self.broken(file.path) }
+        current = name
+    }
+
+    /// First the system's own decoder checks the whole file.
+    private static func members(_ bytes: [UInt8]) -> JSONMembers? {
+        guard String(validating: bytes, as: UTF8.self) != nil, bytes.first != 0xEF, !bytes.contains(0),
+            (try? JSONDecoder().decode([String: AnyJSON].self, from: Data(bytes))) != nil
+        else { return nil }
+        return JSONMembers(bytes)
+    }
+
+    private static func broken(_ path: String) -> KeychainError {
+        KeychainError(
+            .corrupt,
+            "'\(path)' is not a JSON object with at most one \(key), which is a name. It was not changed. Correct it, and try again."
+        )
+    }
+
+    var isInstalled: Bool { current == Self.store }
+
+    /// The text of the entry.
+    static var member: String { "\"\(key)\": \"\(store)\"" }
+
+    /// Addresses whose passwords are in the file itself, in plain text.
+    var plainServers: [String] {
+        struct Login: Decodable { let auth: String? }
+        guard let member = members.only("auths"),
+            let logins = try? JSONDecoder().decode([String: Login].self, from: Data(members.bytes[member.value]))
+        else { return [] }
+        return logins.filter { !($0.value.auth ?? "").isEmpty }.keys.sorted()
+    }
+
+    func add() throws(KeychainError) {
+        try file.replace(old, by: members.adding(Self.member), mode: 0o600)
+    }
+
+    func remove() throws(KeychainError) {
+        guard let member = members.only(Self.key) else { return }
+        try file.replace(old, by: members.removing(member), mode: 0o600)
+    }
+}
+
+/// Any JSON; only whether it is some matters.
+private struct AnyJSON: Decodable {
+    init(from decoder: any Decoder) throws {
+        if let object = try? decoder.container(keyedBy: AnyKey.self) {
+            for key in object.allKeys { _ = try object.decode(AnyJSON.self, forKey: key) }
+        } else if var array = try? decoder.unkeyedContainer() {
+            while !array.isAtEnd { _ = try array.decode(AnyJSON.self) }
+        }
+    }
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

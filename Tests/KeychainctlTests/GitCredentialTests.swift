@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The credential helper of git: its protocol, and which items it reads and writes.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("git-credential")
+struct GitCredentialTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func git(_ operation: String, _ lines: String...) throws -> Tool.Run {
+        try tool.run("git-credential", operation, input: Data((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    /// What `get` prints, which has to work.
+    private func get(_ lines: String...) throws -> [String] {
+        let input = Data((["protocol=https"] + lines + ["", ""]).joined(separator: "\n").utf8)
+        let run = try tool.run("git-credential", "get", input: input)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.text.split(separator: "\n").map(String.init)
+    }
+
+    private func store(_ lines: String...) throws {
+        let input = Data((["protocol=https"] + lines).joined(separator: "\n").utf8)
+        let run = try tool.run("git-credential", "store", input: input)
+        try #require(run.status == 0 && run.everything.isEmpty, "\(run.everything)")
+    }
+
+    private func erase(_ lines: String...) throws {
+        let input = Data((["protocol=https"] + lines).joined(separator: "\n").utf8)
+        let run = try tool.run("git-credential", "erase", input: input)
+        try #require(run.status == 0 && run.everything.isEmpty, "\(run.everything)")
+    }
+
+    private func storeAlice() throws { try store("host=h", "username=alice", "password=secret") }
+
+    // MARK: - Which item
+
+    private static let requests: [([String], Bool)] = [
+        (["host=h"], true), (["host=h", "username=alice"], true), (["host=h", "username=bob"], false),
+        (["host=h:443"], false), (["host=other"], false), (["host=h", "protocol=http"], false),
+        (["host=h", "path=team/a.git"], false), (["host=h", "protocol=htps"], false),
+    ]
+
+    @Test(arguments: requests)
+    func get_ofAStoredCredential_isFoundByWhatGitGives(_ request: [String], isFound: Bool) throws {
+        try storeAlice()
+        let input = Data((["protocol=https"] + request).joined(separator: "\n").utf8)
+        let found = try tool.run("git-credential", "get", input: input).text
+        #expect(found == (isFound ? "username=alice\npassword=secret\n" : ""))
+    }
+
+    private static let paths: [([String], Bool)] = [
+        (["path=a.git"], true), (["path=/a.git"], true), (["path=b.git"], false), ([], true),
+    ]
+
+    @Test(arguments: paths)
+    func get_ofACredentialWithAPath_needsThePathOnlyIfGitGivesOne(_ request: [String], isFound: Bool) throws {
+        try store("host=h", "path=a.git", "username=alice", "password=secret")
+        let input = Data((["protocol=https", "host=h"] + request).joined(separator: "\n").utf8)
+        #expect(try tool.run("git-credential", "get", input: input).text.isEmpty != isFound)
+    }
+
+    @Test(arguments: ["h:8443", "[::1]", "[::1]:8443"])
+    func store_ofAHostWithAPortOrAnAddress_comesBack(_ host: String) throws {
+        try store("host=\(host)", "username=alice", "password=secret")
+        #expect(try get("host=\(host)") == ["username=alice", "password=secret"])
+    }
+
+    @Test func get_ofSeveralAccounts_isTheNewest() throws {
+        try storeAlice()
+        try store("host=h", "username=bob", "password=other")
+        #expect(try get("host=h") == ["username=bob", "password=other"])
+    }
+
+    @Test func get_ofAnItemOfSet_isFound() throws {
+        try tool.run("set", "--server", "https://h:8443/team", "-a", "alice", input: secret)
+        #expect(try get("host=h:8443", "path=team") == ["username=alice", "password=correct horse"])
+    }
+
+    @Test func store_isReadByGet() throws {
+        try store("host=h:8443", "path=team", "username=alice", "password=secret")
+        #expect(try tool.run("get", "--server", "https://h:8443/team").text == "secret")
+    }
+
+    @Test(arguments: ["two\nlines", "zero\0byte"])
+    func get_ofAValueThatGitCannotTake_isNothing(_ value: String) throws {
+        try tool.run("set", "--server", "https://h", "-a", "alice", input: Data(value.utf8))
+        #expect(try get("host=h").isEmpty)
+    }
+
+    @Test func get_ofAnAccountWithALineBreak_addsNoLine() throws {
+        try tool.run("set", "--server", "https://h", "-a", "alice\nquit=1", input: secret)
+        #expect(try get("host=h").isEmpty)
+    }
+
+    @Test func get_ofAnItemOfDocker_isNothing() throws {
+        let json = #"{"ServerURL":"https://h","Username":"alice","Secret":"x"}"#
+        try #require(try tool.run("docker-credential", "store", input: Data(json.utf8)).status == 0)
+        #expect(try get("host=h").isEmpty)
+    }
+
+    // MARK: - What comes with a password
+
+    private let rest = ["password_expiry_utc=99999999999", "oauth_refresh_token=refresh"]
+
+    @Test func store_withExpiryAndRefreshToken_comesBack() throws {
+        try store("host=h", "username=alice", "password=secret", rest[0], rest[1])
+        #expect(try get("host=h") == ["username=alice", "password=secret"] + rest)
+    }
+
+    /// Git before 2.41 does not know these keys, and stores a password after each use.
+    @Test func store_ofTheSamePasswordAlone_keepsTheRest() throws {
+        try store("host=h", "username=alice", "password=secret", rest[0], rest[1])
+        try storeAlice()
+        #expect(try get("host=h") == ["username=alice", "password=secret"] + rest)
+    }
+
+    @Test func store_ofAnotherPassword_dropsTheRest() throws {
+        try store("host=h", "username=alice", "password=old", rest[0], rest[1])
+        try storeAlice()
+        #expect(try get("host=h") == ["username=alice", "password=secret"])
+    }
+
+    @Test func get_ofAnExpiredPassword_isNothing() throws {
+        try store("host=h", "username=alice", "password=secret", "password_expiry_utc=1")
+        #expect(try get("host=h").isEmpty)
+    }
+
+    @Test func get_ofAnExpiredPasswordWithARefreshToken_isTheToken() throws {
+        try store("host=h", "username=alice", "password=secret", "password_expiry_utc=1", rest[1])
+        #expect(try get("host=h") == ["username=alice", rest[1]])
+    }
+
+    @Test func authtype_forAGitThatKnowsIt_comesBack() throws {
+        try store("host=h", "authtype=Bearer", "credential=token")
+        #expect(
+            try get("capability[]=authtype", "host=h") == [
+                "capability[]=authtype", "authtype=Bearer", "credential=token",
+            ])
+    }
+
+    @Test func authtype_forAGitThatDoesNotKnowIt_isNothing() throws {
+        try store("host=h", "authtype=Bearer", "credential=token")
+        #expect(try get("host=h").isEmpty)
+    }
+
+    @Test func store_ofAnEphemeralCredential_storesNothing() throws {
+        try store("host=h", "authtype=Bearer", "credential=token", "ephemeral=1")
+        #expect(try tool.listed().isEmpty)
+    }
+
+    @Test func store_ofAnUnchangedPassword_doesNotWrite() throws {
+        try storeAlice()
+        let before = try tool.listed().first?["modified"] as? String
+        try storeAlice()
+        #expect(try tool.listed().first?["modified"] as? String == before)
+    }
+
+    @Test func store_ofASynchronizableItem_changesIt() throws {
+        try tool.run("set", "--server", "https://h", "-a", "alice", "--synchronizable", input: otherSecret)
+        try storeAlice()
+        #expect(try tool.listed().count == 1)
+    }
+
+    // MARK: - Erase
+
+    private static let patterns: [([String], Bool)] = [
+        (["host=h"], true), (["host=h", "username=alice", "password=secret"], true),
+        (["host=h", "password=other"], false), (["host=h", "username=bob"], false), (["host=other"], false),
+        (["host=h", "authtype=Bearer", "credential=secret"], false),
+    ]
+
+    @Test(arguments: patterns)
+    func erase_removesOnlyWhatMatchesEverything(_ pattern: [String], isRemoved: Bool) throws {
+        try storeAlice()
+        let input = Data((["protocol=https"] + pattern).joined(separator: "\n").utf8)
+        #expect(try tool.run("git-credential", "erase", input: input).status == 0)
+        #expect(try get("host=h").isEmpty == isRemoved)
+    }
+
+    @Test func erase_withoutAUser_removesAllOfTheServer() throws {
+        try storeAlice()
+        try store("host=h", "username=bob", "password=secret")
+        try store("host=other", "username=bob", "password=secret")
+        try erase("host=h")
+        #expect(try tool.listed().map { $0["server"] as? String } == ["other"])
+    }
+
+    @Test(arguments: ["", "\n", "username=alice\n", "protocol=https\n", "host=h\n", "protocol=https\nhost=\n"])
+    func erase_withoutAServer_isUsageAndRemovesNothing(_ pattern: String) throws {
+        try storeAlice()
+        #expect(try tool.run("git-credential", "erase", input: Data(pattern.utf8)).status == 64)
+        #expect(try tool.listed().count == 1)
+    }
+
+    // MARK: - The protocol
+
+    private static let wrongInputs: [(String, Int32)] = [
+        ("protocol=https\nhost=h\ngarbage\n", 64), ("protocol=https\nhost=h\nx=\0\n", 64),
+        ("protocol=https\nhost=h:99999\n", 64), ("protocol=https\nhost=h:80x\n", 64), ("host=h\n", 64),
+        ("protocol=gopher+x\nhost=h\n", 14), ("protocol=https\nhost=h\npassword_expiry_utc=soon\n", 64),
+        ("protocol=https\nhost=h\nx=" + String(repeating: "a", count: 70_000) + "\n", 18),
+        (String(repeating: "a=\n", count: 400_000), 18),
+    ]
+
+    @Test(arguments: wrongInputs)
+    func input_thatIsWrong_isAnErrorWithoutOutput(_ input: String, status: Int32) throws {
+        try storeAlice()
+        let run = try tool.run("git-credential", "get", input: Data(input.utf8))
+        #expect(run.status == status && run.output.isEmpty, "\(run.everything)")
+    }
+
+    @Test func input_thatIsNotUTF8_isAnErrorWithoutItsContent() throws {
+        let run = try tool.run("git-credential", "store", input: Data("password=hunter2\n".utf8) + [0xFF])
+        #expect(run.status == 64 && !run.everything.contains("hunter2"))
+    }
+
+    @Test func input_afterAnEmptyLine_isNotWaitedFor() throws {
+        try storeAlice()
+        let run = try tool.shell(
+            """
+            mkfifo pipe held; (exec 3> pipe; printf 'protocol=https\\nhost=h\\n\\n' >&3; read -r line < held) &
+            "$CTL" git-credential get < pipe; echo > held
+            """)
+        #expect(run.text == "username=alice\npassword=secret\n")
+    }
+
+    @Test func unknownKeys_areIgnored() throws {
+        try storeAlice()
+        #expect(try get("wwwauth[]=Basic realm=x", "state[]=a", "new=thing", "host=h").count == 2)
+    }
+
+    @Test func unknownOperation_isIgnored() throws {
+        let run = try git("frobnicate", "protocol=https")
+        #expect(run.status == 0 && run.everything.isEmpty)
+    }
+
+    @Test func capability_isAuthtype() throws {
+        #expect(try git("capability").text == "version 0\ncapability authtype\n")
+    }
+
+    @Test func linkOfTheHelpersName_isTheHelper() throws {
+        let run = try tool.shell("ln -s \"$CTL\" git-credential-keychain; ./git-credential-keychain capability")
+        #expect(run.text == "version 0\ncapability authtype\n")
+    }
+
+    @Test func lockedVault_withoutATerminal_isAnErrorWithoutOutput() throws {
+        let vault = try LockableTool()
+        try vault.withKey("set --server https://h -a alice", input: secret)
+        let run = try vault.tool.run("git-credential", "get", input: Data("protocol=https\nhost=h\n".utf8))
+        #expect(run.status == 5 && run.output.isEmpty)
+    }
+
+    @Test func lockedVault_withTheKeyInTheConfiguration_opens() throws {
+        let vault = try LockableTool()
+        let request = Data("protocol=https\nhost=h\nusername=alice\npassword=secret\n".utf8)
+        try #require(try vault.withKey("git-credential store", input: request).status == 0)
+        #expect(try vault.withKey("git-credential get", input: request).text == "username=alice\npassword=secret\n")
+    }
+
+    @Test func fullDisk_behindTheOutput_isAnError() throws {
+        try storeAlice()
+        let run = try tool.shell("printf 'protocol=https\\nhost=h\\n' | \"$CTL\" git-credential get > /dev/full")
+        #expect(run.status == 17)
+    }
+
+    @Test func requests_fromSeveralProcesses_allSucceed() throws {
+        let run = try tool.shell(
+            """
+            for i in 1 2 3 4; do (
+              for operation in store get erase; do
+                printf 'protocol=https\\nhost=h\\nusername=u\\npassword=p%s\\n' $i | \
+                  "$CTL" git-credential $operation > /dev/null || echo failed
+              done
+            ) & done | cat
+            """)
+        #expect(run.everything.isEmpty)
+    }
+}

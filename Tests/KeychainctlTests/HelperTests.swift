@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// helper install and remove: what they change in the configuration of git, docker and ssh.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("helper")
+struct HelperTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func file(_ name: String) -> URL { tool.home.appendingPathComponent(name) }
+
+    private func text(_ name: String) throws -> String {
+        String(decoding: try Data(contentsOf: file(name)), as: UTF8.self)
+    }
+
+    @discardableResult
+    private func install(_ program: String) throws -> Tool.Run { try tool.run("helper", "install", program, "--yes") }
+
+    @discardableResult
+    private func remove(_ program: String) throws -> Tool.Run { try tool.run("helper", "remove", program, "--yes") }
+
+    @Test(arguments: ["git", "docker", "ssh"])
+    func install_withoutConsent_showsTheChangeAndMakesNone(_ program: String) throws {
+        let run = try tool.run("helper", "install", program)
+        #expect(run.status == 64 && run.errors.contains("To be") && run.errors.contains("--yes"), "\(run.everything)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: [("y\n", true), ("n\n", false)])
+    func install_onATerminal_asks(_ answer: String, isMade: Bool) throws {
+        let dialogue = try tool.dialogue("helper", "install", "ssh", steps: [("[y/N]", .type(answer))])
+        #expect(dialogue.status == (isMade ? 0 : 6))
+        #expect(FileManager.default.fileExists(atPath: file(".local/bin").path) == isMade)
+    }
+
+    @Test(arguments: ["git", "docker", "ssh"])
+    func install_twice_changesNothingTheSecondTime(_ program: String) throws {
+        try #require(try install(program).status == 0)
+        let run = try install(program)
+        #expect(run.status == 0 && run.errors.contains("nothing was changed"))
+    }
+
+    @Test(arguments: ["git", "docker", "ssh"])
+    func remove_withoutAnInstallation_changesNothing(_ program: String) throws {
+        let run = try remove(program)
+        #expect(run.status == 0 && run.errors.contains("nothing was changed"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+    }
+
+    @Test func program_thatIsUnknown_isUsage() throws { #expect(try install("svn").status == 64) }
+
+    // MARK: - git
+
+    private static let hasGit = Programs.installed("git") != nil
+
+    @Test(.enabled(if: hasGit, "git is not installed"))
+    func git_installAndRemove_leaveOtherHelpers() throws {
+        let before = "[credential]\n\thelper = cache\n\thelper = store --file x\n"
+        try Data(before.utf8).write(to: file(".gitconfig"))
+        let run = try install("git")
+        #expect(run.errors.contains("git also gives each password to: cache, store --file x"))
+        #expect(try text(".gitconfig") == before + "\thelper = \(Tool.executable) git-credential\n")
+        try remove("git")
+        #expect(try text(".gitconfig") == before)
+    }
+
+    @Test(.enabled(if: hasGit, "git is not installed"))
+    func git_afterTheProgramMoved_hasOneHelper() throws {
+        try Data("[credential]\n\thelper = /old/bin/keychainctl git-credential\n".utf8).write(to: file(".gitconfig"))
+        try install("git")
+        #expect(try text(".gitconfig") == "[credential]\n\thelper = \(Tool.executable) git-credential\n")
+    }
+
+    @Test(.enabled(if: hasGit, "git is not installed"))
+    func git_withABrokenConfiguration_isAnErrorAndLeft() throws {
+        try Data("[credential\n".utf8).write(to: file(".gitconfig"))
+        #expect(try install("git").status == 17)
+        #expect(try text(".gitconfig") == "[credential\n")
+    }
+
+    @Test(.enabled(if: hasGit, "git is not installed"))
+    func git_withAProgramInAFolderWithSpaces_runsIt() throws {
+        let run = try tool.shell(
+            """
+            mkdir "it's here"; cp "$CTL" "it's here/keychainctl"; "it's here/keychainctl" helper install git --yes 2> log
+            printf secret | "$CTL" set --server https://h -a alice
+            printf 'protocol=https\\nhost=h\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill | tail -n 1
+            """)
+        #expect(run.text == "password=secret\n", "\(run.everything)")
+    }
+
+    @Test func git_thatIsMissing_isUnavailable() throws {
+        var environment = tool.environment
+        environment["PATH"] = "/nonexistent"
+        #expect(try tool.run("helper", "install", "git", "--yes", environment: environment).status == 13)
+    }
+
+    // MARK: - docker
+
+    private func setConfiguration(_ text: String) throws {
+        try FileManager.default.createDirectory(at: file(".docker"), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file(".docker/config.json"))
+    }
+
+    @Test(arguments: [
+        "{}", "{\"a\": [1, \"}\", {\"credsStore\": \"x\"}]}", "{\n\t\"b\": {\"c\": \"d,{\"},\n  \"a\": \"\\\"\"\n}\n",
+        " { \"a\" : 1.0 } ",
+    ])
+    func docker_installAndRemove_leaveEveryOtherByte(_ before: String) throws {
+        try setConfiguration(before)
+        try #require(try install("docker").status == 0)
+        let object =
+            try JSONSerialization.jsonObject(with: Data(contentsOf: file(".docker/config.json"))) as? [String: Any]
+        #expect(object?["credsStore"] as? String == "keychain")
+        try #require(try remove("docker").status == 0)
+        #expect(try text(".docker/config.json") == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: file(".local/bin").path).isEmpty)
+    }
+
+    private static let brokenFiles: [(String, Int32)] = [
+        ("{\"a\":1", 8), ("[]", 8), ("{\"a\":1,}", 8), ("{\"a\":1} x", 8), ("{\"credsStore\":1}", 8), ("\u{FEFF}{}", 8),
+        ("{\"credsStore\":\"keychain\",\"credsStore\":\"x\"}", 8),
+        ("{\"a\":" + String(repeating: "[", count: 50_000), 8),
+        ("{\"credsStore\":\"desktop\"}", 4),
+    ]
+
+    @Test(arguments: brokenFiles)
+    func docker_withAFileThatIsBrokenOrTaken_leavesIt(_ before: String, status: Int32) throws {
+        try setConfiguration(before)
+        #expect(try install("docker").status == status)
+        #expect(try text(".docker/config.json") == before)
+        #expect(!FileManager.default.fileExists(atPath: file(".local/bin").path))
+    }
+
+    @Test func docker_withPasswordsInTheFile_namesTheirServers() throws {
+        try setConfiguration(#"{"auths": {"h": {"auth": "YTpi"}, "empty": {}}}"#)
+        let run = try install("docker")
+        #expect(run.errors.contains("plain text") && run.errors.contains(": h") && !run.errors.contains("YTpi"))
+    }
+
+    @Test func docker_withALinkAsConfiguration_keepsTheLinkAndTheMode() throws {
+        try setConfiguration("{}")
+        let run = try tool.shell(
+            """
+            mv .docker/config.json real; chmod 640 real; ln -s ../real .docker/config.json
+            "$CTL" helper install docker --yes 2> log; test -L .docker/config.json && stat -c %a real && grep -c keychain real
+            """)
+        #expect(run.text == "640\n1\n", "\(run.everything)")
+    }
+
+    @Test func docker_withAnotherFileInPlaceOfTheLink_leavesIt() throws {
+        try FileManager.default.createDirectory(at: file(".local/bin"), withIntermediateDirectories: true)
+        try Data("mine".utf8).write(to: file(".local/bin/docker-credential-keychain"))
+        #expect(try install("docker").status == 4)
+        #expect(try text(".local/bin/docker-credential-keychain") == "mine")
+        #expect(!FileManager.default.fileExists(atPath: file(".docker").path))
+    }
+
+    // MARK: - ssh
+
+    @Test func ssh_remove_removesWhatInstallMade() throws {
+        try install("ssh")
+        #expect(try text(".config/environment.d/60-keychain-askpass.conf").contains("SSH_ASKPASS=\(tool.home.path)/"))
+        try remove("ssh")
+        for folder in [".config/environment.d", ".local/bin"] {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: file(folder).path).isEmpty)
+        }
+    }
+
+    @Test func ssh_withAFileOfTheUser_leavesIt() throws {
+        try FileManager.default.createDirectory(at: file(".config/environment.d"), withIntermediateDirectories: true)
+        try Data("A=b\n".utf8).write(to: file(".config/environment.d/60-keychain-askpass.conf"))
+        #expect(try install("ssh").status == 4)
+        #expect(try remove("ssh").status == 4)
+        #expect(try text(".config/environment.d/60-keychain-askpass.conf") == "A=b\n")
+    }
+}
