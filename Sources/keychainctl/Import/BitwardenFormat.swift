@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unencrypted JSON export of Bitwarden.
+
+import Foundation
+import KeychainKit
+
+private struct BitwardenExport: Decodable {
+    struct Item: Decodable {
+        struct Login: Decodable {
+            struct Address: Decodable { var uri: String? }
+
+            var uris: [Address]?
+            var username: String?
+            var password: String?
+            var totp: String?
+        }
+
+        struct Field: Decodable {
+            var name: String?
+            var value: String?
+            var type: Int?
+        }
+
+        struct Key: Decodable { var privateKey: String? }
+
+        var type: Int
+        var name: String?
+        var notes: String?
+        var login: Login?
+        var fields: [Field]?
+        var sshKey: Key?
+    }
+
+    var encrypted: Bool?
+    var items: [Item]?
+}
+
+enum BitwardenFormat {
+    private static let name = "an unencrypted JSON export of Bitwarden"
+
+    static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
+        let export = try JSONDocument.decode(BitwardenExport.self, bytes, name)
+        guard export.encrypted != true else {
+            throw .notA(name, "it is encrypted. Export again in the format '.json'.")
+        }
+        guard let items = export.items else { throw .notA(name, "it has no 'items'.") }
+        guard items.count <= ImportLimits.entries else { throw .tooManyEntries }
+        return items.enumerated().flatMap { records($1, origin: "entry \($0 + 1)") }
+    }
+
+    private static func records(_ item: BitwardenExport.Item, origin: String) -> [ImportRecord] {
+        var login = ImportedLogin(origin: origin)
+        login.title = item.name ?? ""
+        login.addresses = item.login?.uris?.compactMap(\.uri) ?? []
+        login.account = item.login?.username ?? ""
+        login.password = Data((item.login?.password ?? "").utf8)
+        login.add("one-time password", item.login?.totp)
+        login.add("private key", item.sshKey?.privateKey)
+        login.add("notes", item.notes)
+        for field in item.fields ?? [] where field.type == 0 || field.type == 1 {
+            login.add("field \(field.name ?? "")", field.value)
+        }
+        if let kind = kindWithoutImport(item.type) { login.unsupported.append("\(kind) is not imported") }
+        return login.records
+    }
+
+    /// - Returns: `nil` for a login, a note and an SSH key.
+    private static func kindWithoutImport(_ type: Int) -> String? {
+        switch type {
+        case 1, 2, 5: nil
+        case 3: "a payment card"
+        case 4: "an identity"
+        default: "an entry of this kind"
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores imported entries one by one, reads each one back, and reports each one at once.
+
+import Foundation
+import KeychainKit
+import KeychainVault
+
+/// What happens to an item that exists with another value.
+enum ImportConflicts {
+    /// The item is kept, and the exit code says so.
+    case report
+    case keep
+    case replace
+}
+
+enum ImportResult: String {
+    case added, unchanged, replaced, kept, skipped, failed
+}
+
+/// A run that can be continued: after the user has unlocked the vault, it goes on with the entry that failed.
+final class ImportRun {
+    private let vault: Vault
+    private let accessGroup: String?
+    private let conflicts: ImportConflicts
+    private let report: ImportReport
+    private var records: [ImportRecord]
+    private(set) var position = 0
+    /// The names so far and their entries, so that one entry of the source does not replace another one.
+    private var done: [ItemName: Int] = [:]
+    private(set) var counts: [ImportResult: Int] = [:]
+
+    private static let tries = 3
+
+    init(
+        _ records: [ImportRecord], in vault: Vault, accessGroup: String?, _ conflicts: ImportConflicts,
+        _ report: ImportReport
+    ) {
+        (self.records, self.vault, self.accessGroup) = (records, vault, accessGroup)
+        (self.conflicts, self.report) = (conflicts, report)
+    }
+
+    func run() throws(KeychainError) {
+        while position < records.count {
+            let record = records[position]
+            let (result, reason) = try outcome(of: record)
+            counts[result, default: 0] += 1
+            position += 1
+            try report.write(record, result, reason)
+        }
+    }
+
+    /// Overwrites the values.
+    func wipe() {
+        done = [:]
+        for index in records.indices {
+            guard case .item(var item) = records[index].content else { continue }
+            // The value has one owner after this.
+            records[index].content = .skipped(name: nil, reason: "")
+            item.value.wipe()
+        }
+    }
+
+    func count(_ result: ImportResult) -> Int { counts[result] ?? 0 }
+
+    /// The number of entries that are stored now and were not before.
+    var stored: Int { count(.added) + count(.replaced) }
+
+    /// Whether the keychain has every entry with the value of the source.
+    var hasEverything: Bool {
+        position == records.count && count(.kept) + count(.skipped) + count(.failed) == 0
+    }
+
+    private func outcome(of record: ImportRecord) throws(KeychainError) -> (ImportResult, String?) {
+        switch record.content {
+        case .skipped(_, let reason): return (.skipped, reason)
+        case .item(let item):
+            let name = ItemName(item)
+            if let earlier = done[name] { return same(item, asIn: records[earlier]) }
+            let result = try storedOrFailed(item)
+            done[name] = position
+            return result
+        }
+    }
+
+    private func same(_ item: ImportedItem, asIn earlier: ImportRecord) -> (ImportResult, String?) {
+        if case .item(let other) = earlier.content, other.value == item.value { return (.unchanged, nil) }
+        return (.skipped, "the source has another value for this name before it (\(earlier.origin))")
+    }
+
+    /// Problems of one item do not stop the others.
+    private func storedOrFailed(_ item: ImportedItem) throws(KeychainError) -> (ImportResult, String?) {
+        do throws(KeychainError) {
+            return (try store(item), nil)
+        } catch {
+            switch error.reason {
+            case .interactionNotAllowed:
+                return (.failed, "an item of this name requires authentication, so it was not compared")
+            case .tooLarge, .invalidParameter, .corrupt, .ofAnotherDevice, .typeMismatch:
+                return (.failed, error.message)
+            default: throw error
+            }
+        }
+    }
+
+    // MARK: - One item
+
+    private func store(_ item: ImportedItem) throws(KeychainError) -> ImportResult {
+        let store = item.store(in: vault, accessGroup: accessGroup)
+        // Another program may add or remove the item meanwhile.
+        for _ in 1...Self.tries {
+            if let existing = try store.read(Data.self, for: item.account) {
+                return try resolve(item, existing, store)
+            }
+            if report.isDryRun { return .added }
+            do throws(KeychainError) {
+                try store.create(item.value, for: item.account, attributes: item.attributes)
+                try checkStored(item, store)
+                return .added
+            } catch {
+                guard error.reason == .duplicateItem else { throw error }
+            }
+        }
+        throw KeychainError(.busy, "Another program keeps changing an item that is imported.")
+    }
+
+    private func resolve(
+        _ item: ImportedItem, _ existing: Data, _ store: SecretStore
+    ) throws(KeychainError) -> ImportResult {
+        if existing == item.value { return .unchanged }
+        guard case .replace = conflicts else { return .kept }
+        if report.isDryRun { return .replaced }
+        try store.save(item.value, for: item.account, attributes: item.attributes)
+        try checkStored(item, store)
+        return .replaced
+    }
+
+    private func checkStored(_ item: ImportedItem, _ store: SecretStore) throws(KeychainError) {
+        guard try store.read(Data.self, for: item.account) == item.value else {
+            throw KeychainError(
+                .typeMismatch, "the stored value differs from the source; perhaps another program has changed it")
+        }
+    }
+}
+
+/// The complete name of an item, compared byte by byte as the vault does.
+private struct ItemName: Hashable {
+    private let parts: [[UInt8]]
+
+    init(_ item: ImportedItem) {
+        let names: [String?] =
+            switch item.place {
+            case .service(let name): ["service", name]
+            case .server(let server):
+                [
+                    "server", server.host, server.protocol?.rawValue, server.port.map { String($0) }, server.path,
+                    server.securityDomain, server.authenticationType?.rawValue,
+                ]
+            }
+        parts = (names + [item.account]).map { Array(($0 ?? "").utf8) }
+    }
+}
+
+extension ImportedItem {
+    fileprivate func store(in vault: Vault, accessGroup: String?) -> SecretStore {
+        let group = accessGroup ?? AccessGroups.unrestricted.defaultGroup
+        var store =
+            switch place {
+            case .service(let name):
+                SecretStore(service: name, accessGroup: group, store: vault, accessGroups: .unrestricted)
+            case .server(let server):
+                SecretStore(server: server, accessGroup: group, store: vault, accessGroups: .unrestricted)
+            }
+        store.allowsInteraction = false
+        return store
+    }
+
+    fileprivate var attributes: ItemAttributes {
+        ItemAttributes(label: label, comment: comment, itemDescription: kind)
+    }
+}

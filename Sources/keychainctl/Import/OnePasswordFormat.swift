@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exports of 1Password: CSV, and the file export.data of a .1pux archive.
+
+import Foundation
+import KeychainKit
+
+private struct OnePasswordExport: Decodable {
+    struct Account: Decodable { var vaults: [Vault]? }
+    struct Vault: Decodable { var items: [Item]? }
+
+    struct Item: Decodable {
+        var overview: Overview?
+        var details: Details?
+    }
+
+    struct Overview: Decodable {
+        struct Address: Decodable { var url: String? }
+
+        var title: String?
+        var url: String?
+        var urls: [Address]?
+    }
+
+    struct Details: Decodable {
+        struct LoginField: Decodable {
+            var value: String?
+            var designation: String?
+        }
+
+        struct Document: Decodable {}
+
+        var loginFields: [LoginField]?
+        var notesPlain: String?
+        var password: String?
+        var sections: [Section]?
+        var documentAttributes: Document?
+    }
+
+    struct Section: Decodable { var fields: [Field]? }
+
+    struct Field: Decodable {
+        var title: String?
+        var value: [String: FieldValue]?
+    }
+
+    enum FieldValue: Decodable {
+        case text(String)
+        case none
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if value.decodeNil() {
+                self = .none
+            } else {
+                do { self = .text(try value.decode(String.self)) } catch { self = .other }
+            }
+        }
+    }
+
+    var accounts: [Account]?
+}
+
+enum OnePasswordFormat {
+    private static let name = "export.data of a .1pux archive"
+
+    static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
+        guard !bytes.starts(with: "PK\u{3}\u{4}".utf8) else { throw .isArchive }
+        let first = bytes.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+        guard first == UInt8(ascii: "{") else { return try CSVFormat.onePassword.records(bytes) }
+        let export = try JSONDocument.decode(OnePasswordExport.self, bytes, name)
+        guard let accounts = export.accounts else { throw .notA(name, "it has no 'accounts'.") }
+        let items = accounts.flatMap { $0.vaults ?? [] }.flatMap { $0.items ?? [] }
+        guard items.count <= ImportLimits.entries else { throw .tooManyEntries }
+        return items.enumerated().flatMap { records($1, origin: "entry \($0 + 1)") }
+    }
+
+    private static func records(_ item: OnePasswordExport.Item, origin: String) -> [ImportRecord] {
+        var login = ImportedLogin(origin: origin)
+        login.title = item.overview?.title ?? ""
+        login.addresses = addresses(item.overview)
+        let fields = item.details?.loginFields ?? []
+        login.account = fields.first { $0.designation == "username" }?.value ?? ""
+        let password = fields.first { $0.designation == "password" }?.value ?? item.details?.password ?? ""
+        login.password = Data(password.utf8)
+        login.add("notes", item.details?.notesPlain)
+        for field in item.details?.sections?.flatMap({ $0.fields ?? [] }) ?? [] { add(field, to: &login) }
+        if item.details?.documentAttributes != nil { login.unsupported.append("its file is not imported") }
+        return login.records
+    }
+
+    private static func addresses(_ overview: OnePasswordExport.Overview?) -> [String] {
+        let first = overview?.url ?? ""
+        let others = overview?.urls?.compactMap(\.url).filter { $0 != first } ?? []
+        return first.isEmpty ? others : [first] + others
+    }
+
+    private static func add(_ field: OnePasswordExport.Field, to login: inout ImportedLogin) {
+        for (kind, value) in field.value ?? [:] {
+            switch value {
+            case .text(let text):
+                login.add(kind == "totp" ? "one-time password" : "field \(field.title ?? "")", text)
+            case .none: break
+            case .other: login.unsupported.append("a field that is not text is not imported")
+            }
+        }
+    }
+}
+
+extension KeychainError {
+    fileprivate static let isArchive = KeychainError(
+        .unsupported,
+        "This is a .1pux archive, which is not read. Nothing was imported. Give the file in it: "
+            + "unzip -p FILE export.data | keychainctl import 1password -")
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of pass, and of gopass with gpg: one encrypted file for each entry.
+
+import Foundation
+import KeychainKit
+
+/// Entries are found without following symbolic links, and each opened file is decrypted by gpg from standard input: no
+/// name in the store reaches a command line, and nothing outside of the store is read.
+struct PasswordStore {
+    let path: String
+    /// Whether the whole text of an entry is one value. Otherwise the first line is the password, and the rest is an
+    /// item of its own.
+    let keepsWhole: Bool
+    private var records: [ImportRecord] = []
+
+    private static let deepest = 32
+
+    init(path: String, keepsWhole: Bool) { (self.path, self.keepsWhole) = (path, keepsWhole) }
+
+    static func records(at path: String, keepsWhole: Bool) throws(KeychainError) -> [ImportRecord] {
+        var store = PasswordStore(path: path, keepsWhole: keepsWhole)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw store.failure(errno) }
+        try store.readFolder(descriptor, [])
+        return store.records
+    }
+
+    // MARK: - Folders
+
+    /// Closes the descriptor.
+    private mutating func readFolder(_ descriptor: Int32, _ folders: [String]) throws(KeychainError) {
+        guard let folder = fdopendir(descriptor) else {
+            close(descriptor)
+            throw failure(errno)
+        }
+        defer { closedir(folder) }
+        for name in try names(folder) {
+            guard let name = String(validating: name, as: UTF8.self) else {
+                skip(folders.joined(separator: "/"), "the name of a file in it is not text")
+                continue
+            }
+            try readEntry(name, in: dirfd(folder), folders)
+        }
+    }
+
+    /// Sorted, so that two runs do the same. Hidden files belong to pass and git.
+    private func names(_ folder: OpaquePointer) throws(KeychainError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                Array(
+                    UnsafeRawBufferPointer(
+                        start: $0, count: strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))))
+            }
+            if name.first != UInt8(ascii: ".") { names.append(name) }
+            guard names.count <= ImportLimits.entries else { throw .tooManyEntries }
+        }
+        guard errno == 0 else { throw failure(errno) }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private mutating func readEntry(_ name: String, in folder: Int32, _ folders: [String]) throws(KeychainError) {
+        let shown = (folders + [name]).joined(separator: "/")
+        let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let isLink = errno == ELOOP
+            return skip(shown, isLink ? "it is a symbolic link" : String(cString: strerror(errno)))
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            close(descriptor)
+            throw failure(errno)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR where folders.count < Self.deepest: try readFolder(descriptor, folders + [name])
+        case S_IFREG:
+            defer { close(descriptor) }
+            try readFile(descriptor, name, folders, size: Int(status.st_size))
+        default:
+            close(descriptor)
+            skip(shown, "it is neither a file nor a folder, or is nested more than \(Self.deepest) levels deep")
+        }
+        guard records.count <= ImportLimits.entries else { throw .tooManyEntries }
+    }
+
+    private mutating func skip(_ name: String, _ reason: String) {
+        records.append(ImportRecord(skipping: nil, reason, origin: name))
+    }
+
+    // MARK: - Entries
+
+    private mutating func readFile(
+        _ descriptor: Int32, _ file: String, _ folders: [String], size: Int
+    ) throws(KeychainError) {
+        let shown = (folders + [file]).joined(separator: "/")
+        guard file.hasSuffix(".gpg") else {
+            let isAge = file.hasSuffix(".age")
+            return skip(shown, isAge ? "it is encrypted with age, which is not read" : "it is not a .gpg file")
+        }
+        guard size <= 2 * ImportLimits.field else { return skip(shown, "it is larger than 2 MiB") }
+        let name = (folders + [String(file.dropLast(4))]).joined(separator: "/")
+        do throws(KeychainError) {
+            var output = try ProgramOutput(
+                "gpg", ["--quiet", "--batch", "--yes", "--decrypt"], input: descriptor, limit: ImportLimits.field)
+            defer { output.bytes.wipe() }
+            guard output.status == 0 else { return skip(name, "gpg could not decrypt it") }
+            add(name, output.bytes, folders, String(file.dropLast(4)))
+        } catch {
+            guard error.reason == .tooLarge else { throw error }
+            skip(name, "it is longer than 1 MiB")
+        }
+    }
+
+    /// The last folder names are the service, the file is the account. An entry outside of all folders is a service
+    /// without account.
+    private mutating func add(_ name: String, _ text: Data, _ folders: [String], _ file: String) {
+        let service = folders.isEmpty ? file : folders.joined(separator: "/")
+        var login = ImportedLogin(origin: name)
+        login.title = service
+        login.account = folders.isEmpty ? "" : file
+        let end = text.firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+        if keepsWhole {
+            login.password = Data(Array(text))
+        } else {
+            login.password = Data(Array(text[..<end]))
+            let rest = text[end...].dropFirst()
+            if rest.contains(where: { $0 > 0x20 }) { login.add("notes", Data(Array(rest))) }
+        }
+        records += login.records
+    }
+
+    private func failure(_ code: Int32) -> KeychainError {
+        KeychainError(
+            code == ENOENT || code == EACCES ? .unavailable : .inputOutput,
+            "The password store '\(path)' could not be read: \(String(cString: strerror(code))). Nothing was imported.")
+    }
+}
