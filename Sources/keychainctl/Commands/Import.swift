@@ -131,7 +131,7 @@ extension Keychainctl {
             do throws(KeychainError) {
                 try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try run.run() }
             } catch {
-                guard run.position > 0 else { throw error }
+                guard run.position > 0, !dryRun else { throw error }
                 throw KeychainError(
                     error.reason,
                     "\(error.message) The import stopped after \(run.position) of \(count) entries; "
@@ -146,13 +146,12 @@ extension Keychainctl {
             guard run.count(.skipped) + run.count(.failed) == 0 else {
                 throw KeychainError(.undecodableInput, "Some entries were not imported; the report says why." + kept)
             }
-            guard run.count(.kept) == 0 || keep else {
+            guard run.count(.kept) == 0 || keep && !isRemoving else {
                 throw KeychainError(
                     .duplicateItem,
                     "Some items exist with another value and were kept. Decide with --replace or --keep." + kept)
             }
-            guard isRemoving else { return }
-            guard run.hasEverything else { return Output.note("Some items were kept." + kept) }
+            guard isRemoving, run.hasEverything else { return }
             try source?.remove()
         }
 

@@ -25,9 +25,10 @@ enum GitCredentialsFormat {
         guard let user = String(validating: parts.user, as: UTF8.self) else {
             return ImportRecord(skipping: nil, "the user name is not text", origin: origin)
         }
-        guard let server = WebAddress.server(parts.address) else {
+        guard var server = WebAddress.server(parts.address) else {
             return ImportRecord(skipping: nil, "the protocol or the port is not supported", origin: origin)
         }
+        server.path = parts.path
         guard !parts.password.isEmpty else {
             return ImportRecord(skipping: server.text, "it has no password", origin: origin)
         }
@@ -36,18 +37,18 @@ enum GitCredentialsFormat {
     }
 
     /// `PROTOCOL://USER:PASSWORD@HOST…`; user name, password and path are percent-encoded.
-    private static func parts(_ url: [UInt8]) -> (user: Data, password: Data, address: String)? {
+    private static func parts(_ url: [UInt8]) -> (user: Data, password: Data, address: String, path: String?)? {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             url[(colon + 1)...].starts(with: Array("//".utf8))
         else { return nil }
-        let rest = url[(colon + 3)...]
-        let authority = rest.prefix { $0 != UInt8(ascii: "/") }
+        let authority = url[(colon + 3)...].prefix { $0 != UInt8(ascii: "/") }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")),
             let separator = authority[..<at].firstIndex(of: UInt8(ascii: ":")),
             let user = authority[..<separator].percentDecoded,
             let password = authority[(separator + 1)..<at].percentDecoded,
-            let place = rest[(at + 1)...].percentDecoded, let text = String(validating: place, as: UTF8.self)
+            let path = url[authority.endIndex...].percentDecoded, let text = String(validating: path, as: UTF8.self)
         else { return nil }
-        return (user, password, String(decoding: url[..<(colon + 3)], as: UTF8.self) + text)
+        let host = url[..<(colon + 3)] + authority[(at + 1)...]
+        return (user, password, String(decoding: host, as: UTF8.self), path.count > 1 ? text : nil)
     }
 }

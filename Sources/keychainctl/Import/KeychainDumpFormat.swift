@@ -81,6 +81,9 @@ struct KeychainDumpFormat {
 
     private static func record(_ item: DumpItem) -> ImportRecord {
         let origin = "line \(item.line)"
+        guard !item.itemClass.isEmpty else {
+            return ImportRecord(skipping: nil, "it has no class; the file may be cut", origin: origin)
+        }
         guard item.isPassword else {
             let reason = "it is not a password; export keys and certificates with: security export"
             return ImportRecord(skipping: item.text("0x00000007"), reason, origin: origin)

@@ -106,6 +106,9 @@ struct PasswordStore {
                 "gpg", ["--quiet", "--batch", "--yes", "--decrypt"], input: descriptor, limit: ImportLimits.field)
             defer { output.bytes.wipe() }
             guard output.status == 0 else { return skip(name, "gpg could not decrypt it") }
+            guard !output.bytes.starts(with: "GOPASS-SECRET-1.0".utf8) else {
+                return skip(name, "it has an old format of gopass; convert it with: gopass fsck --decrypt")
+            }
             add(name, output.bytes, folders, String(file.dropLast(4)))
         } catch {
             guard error.reason == .tooLarge else { throw error }
