@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Importing what exists already, trial imports, and removing the source.
+
+import Foundation
+import Testing
+
+@Suite("import of what exists")
+struct ImportConflictTests {
+    private let tool: Tool
+    private static let machine = "machine a login b password new\n"
+
+    init() throws { tool = try Tool() }
+
+    private var source: URL { tool.home.appendingPathComponent("source") }
+    private var sourceExists: Bool { FileManager.default.fileExists(atPath: source.path) }
+
+    private func storeOld() throws {
+        try #require(try tool.run("set", "--server", "a", "-a", "b", input: Data("old".utf8)).status == 0)
+    }
+
+    private func importSource(_ text: String = machine, _ options: String = "") throws -> Tool.Run {
+        try Data(text.utf8).write(to: source)
+        return try tool.shell("\"$CTL\" import netrc source \(options)")
+    }
+
+    private var value: String { get throws { try tool.run("get", "--server", "a", "-a", "b").text } }
+
+    @Test func dryRun_ofANewEntry_storesNothingAndMakesNoVault() throws {
+        let run = try importSource(Self.machine, "--dry-run")
+        #expect(run.status == 0 && run.text.hasPrefix("would add"), "\(run.everything)")
+        #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+    }
+
+    @Test func dryRun_ofAReplacement_changesNothing() throws {
+        try storeOld()
+        #expect(try importSource(Self.machine, "--dry-run --replace").text.hasPrefix("would replace"))
+        #expect(try value == "old")
+    }
+
+    @Test func import_again_changesNothing() throws {
+        _ = try importSource()
+        let run = try importSource()
+        #expect(run.status == 0 && run.text.hasPrefix("unchanged"), "\(run.everything)")
+    }
+
+    @Test(arguments: [("", 4, "old"), ("--keep", 0, "old"), ("--replace", 0, "new")])
+    func item_withAnotherValue_isReplacedOnlyOnRequest(options: String, status: Int, expected: String) throws {
+        try storeOld()
+        #expect(try importSource(Self.machine, options).status == Int32(status))
+        #expect(try value == expected)
+    }
+
+    @Test func source_withTwoValuesForOneName_importsTheFirstAndSaysSo() throws {
+        let run = try importSource(Self.machine + "machine a login b password other\n", "--replace")
+        #expect(run.status == 1 && run.text.contains("another value for this name before it (line 1)"))
+        #expect(try value == "new")
+    }
+
+    @Test func twoImports_atOnce_storeEachEntryOnce() throws {
+        let many = (0..<40).map { "machine h\($0) login a password p\($0)\n" }.joined()
+        try Data(many.utf8).write(to: source)
+        let run = try tool.shell(
+            "\"$CTL\" import netrc source > one & \"$CTL\" import netrc source > two; r=$?; wait $! && [ $r = 0 ] || exit 1; "
+                + "cat one two | grep -c ^added")
+        #expect(run.status == 0 && run.text == "40\n", "\(run.everything)")
+    }
+
+    @Test func import_afterAnInterruptedOne_addsTheRest() throws {
+        let many = (0..<30).map { "machine h\($0) login a password p\($0)\n" }.joined()
+        _ = try importSource(String(many.prefix(200)).split(separator: "\n").dropLast().joined(separator: "\n"))
+        let run = try importSource(many)
+        #expect(run.status == 0 && run.text.contains("unchanged") && run.text.contains("added"), "\(run.everything)")
+        #expect(try tool.listed().count == 30)
+    }
+
+    // MARK: - Removing the source
+
+    @Test func source_ofWhichEverythingIsStored_isRemoved() throws {
+        #expect(try importSource(Self.machine, "--remove-source").status == 0)
+        #expect(!sourceExists)
+        #expect(try value == "new")
+    }
+
+    @Test(arguments: ["machine c login d\n", "machine a login b password x\n"])
+    func source_ofWhichSomethingIsMissing_stays(text: String) throws {
+        try storeOld()
+        let run = try importSource(text, "--remove-source --keep")
+        #expect(run.status != 0 && run.errors.contains("The source was not removed"), "\(run.everything)")
+        #expect(sourceExists)
+    }
+
+    @Test(arguments: ["--dry-run --remove-source", "--keep --replace", "--whole", "--service x"])
+    func options_thatContradict_areRefused(options: String) throws {
+        #expect(try importSource(Self.machine, options).status == 64)
+        #expect(sourceExists)
+    }
+
+    @Test func source_thatIsASymbolicLink_isNotImportedForRemoval() throws {
+        try Data(Self.machine.utf8).write(to: tool.home.appendingPathComponent("file"))
+        let run = try tool.shell("ln -s file source; \"$CTL\" import netrc source --remove-source")
+        #expect(run.status == 64 && run.errors.contains("regular file"))
+        #expect(try tool.listed().isEmpty)
+    }
+
+    /// The report fills a small pipe, so that the tool waits in the middle.
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func source_thatChangesMeanwhile_stays() throws {
+        let many = (0..<60).map { "machine h\($0) login a password p\($0)\n" }.joined()
+        try Data(many.utf8).write(to: source)
+        let run = try tool.python(
+            """
+            import fcntl, os, subprocess, sys
+            ours, theirs = os.pipe()
+            fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 4096)
+            tool = subprocess.Popen([sys.argv[2], "import", "netrc", sys.argv[3], "--json", "--remove-source"],
+                stdout=theirs, stderr=subprocess.PIPE)
+            os.close(theirs)
+            os.read(ours, 1)
+            with open(sys.argv[3], "a") as file:
+                file.write("# more\\n")
+            while os.read(ours, 4096):
+                pass
+            words = tool.communicate()[1].decode()
+            print(tool.returncode, "has changed" in words, os.path.exists(sys.argv[3]))
+            """, Tool.executable, source.path)
+        #expect(run.text == "17 True True\n", "\(run.everything)")
+    }
+}

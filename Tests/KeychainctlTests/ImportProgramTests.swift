@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Importing what the other programs themselves have written. Each test is skipped if its program is not installed.
+
+import Foundation
+import Testing
+
+@Suite("import from programs")
+struct ImportProgramTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    // MARK: - pass, gopass
+
+    /// Makes a key without a passphrase. The agent ends with the folder.
+    private static let makeKey = """
+        set -e; export GNUPGHOME="$HOME/g"; mkdir -m 700 g; trap 'gpgconf --kill gpg-agent' EXIT
+        gpg --batch --quiet --passphrase '' --quick-gen-key test@example.com rsa2048 default never 2>/dev/null
+        export PASSWORD_STORE_DIR="$HOME/store"
+
+        """
+
+    @Test(.enabled(if: Tool.has("pass") && Tool.has("gpg"), "pass or gpg is not installed"))
+    func store_ofPass_isImportedWithNotesApart() throws {
+        let run = try tool.shell(
+            Self.makeKey
+                + """
+                pass init test@example.com > made
+                printf 'pw-one\\nuser: x\\n' | pass insert -m web/github.com/alice > made
+                ln -s /etc/passwd store/evil.gpg; ln -s /etc store/etc
+                "$CTL" import pass && exit 9
+                "$CTL" get -s web/github.com -a alice
+                "$CTL" get -s web/github.com -a 'alice (notes)'
+                """)
+        #expect(run.status == 0, "\(run.everything)")
+        #expect(run.text.hasSuffix("pw-oneuser: x\n") && run.text.contains("evil.gpg: it is a symbolic link"))
+    }
+
+    @Test(.enabled(if: Tool.has("pass") && Tool.has("gpg"), "pass or gpg is not installed"))
+    func store_importedWhole_keepsTheTextOfAnEntry() throws {
+        let run = try tool.shell(
+            Self.makeKey
+                + """
+                pass init test@example.com > made; printf 'pw\\nmore\\n' | pass insert -m solo > made
+                "$CTL" import pass --whole > report; "$CTL" get -s solo
+                """)
+        #expect(run.status == 0 && run.text == "pw\nmore\n", "\(run.everything)")
+    }
+
+    @Test(.enabled(if: Tool.has("gopass") && Tool.has("gpg"), "gopass or gpg is not installed"))
+    func store_ofGopass_isImported() throws {
+        let run = try tool.shell(
+            Self.makeKey
+                + """
+                gopass init test@example.com > made
+                printf 'pw-two\\n' | gopass insert --multiline site/bob > made
+                "$CTL" import gopass > report; "$CTL" get -s site -a bob
+                """)
+        #expect(run.status == 0 && run.text == "pw-two", "\(run.everything)")
+    }
+
+    @Test(.enabled(if: Tool.has("gpg"), "gpg is not installed"))
+    func file_thatGpgCannotDecrypt_isReported() throws {
+        let run = try tool.shell("mkdir store; echo junk > store/a.gpg; GNUPGHOME=$HOME \"$CTL\" import pass store")
+        #expect(run.status == 1 && run.text.contains("gpg could not decrypt it"), "\(run.everything)")
+    }
+
+    @Test func store_thatIsMissing_isAnError() throws {
+        #expect(try tool.run("import", "pass").status == 13)
+    }
+
+    // MARK: - KeePassXC
+
+    @Test(.enabled(if: Tool.has("keepassxc-cli"), "keepassxc-cli is not installed"))
+    func database_exportedByKeePassXC_isImported() throws {
+        let run = try tool.shell(
+            """
+            set -e; printf 'pw\\npw\\n' | keepassxc-cli db-create -q -p d.kdbx
+            printf 'pw\\ns"e,c\\n' | keepassxc-cli add -q -p -u alice --url https://git.example.com:8443/team \
+                --notes 'line "1"' d.kdbx git
+            printf 'pw\\n' | keepassxc-cli export -q -f csv d.kdbx | "$CTL" import keepassxc - > report
+            "$CTL" get --server git.example.com -a alice
+            "$CTL" get -s https://git.example.com:8443/team -a 'alice (notes)'
+            """)
+        #expect(run.status == 0 && run.text == "s\"e,cline \"1\"", "\(run.everything)")
+    }
+
+    // MARK: - Secret Service
+
+    private static let hasSecretService =
+        Tool.has("gnome-keyring-daemon") && Tool.has("secret-tool") && Tool.has("dbus-run-session")
+
+    private func withKeyring(_ script: String) throws -> Tool.Run {
+        try Data(
+            """
+            set -e; export XDG_RUNTIME_DIR="$HOME/run"; mkdir -m 700 run
+            printf pw | gnome-keyring-daemon --unlock --components=secrets > started 2>&1
+            \(script)
+            """.utf8
+        ).write(to: tool.home.appendingPathComponent("script"))
+        return try tool.shell("dbus-run-session -- sh script")
+    }
+
+    @Test(.enabled(if: hasSecretService, "gnome-keyring, libsecret-tools or dbus is not installed"))
+    func secretService_ofGNOMEKeyring_isImported() throws {
+        let run = try withKeyring(
+            """
+            printf one | secret-tool store --label=First service svc username alice
+            printf two | secret-tool store --label=Net server git.example.com user bob protocol https port 8443
+            "$CTL" import secret-service > report
+            "$CTL" get -s svc -a alice; "$CTL" get --server https://git.example.com:8443 -a bob
+            """)
+        #expect(run.status == 0 && run.text == "onetwo", "\(run.everything)")
+    }
+
+    @Test func secretService_withoutASessionBus_isUnavailable() throws {
+        let run = try tool.run("import", "secret-service")
+        #expect(run.status == 13 && run.errors.contains("no session bus"), "\(run.errors)")
+    }
+
+    @Test(.enabled(if: Tool.has("dbus-run-session"), "dbus is not installed"))
+    func secretService_thatDoesNotRun_isUnavailable() throws {
+        let run = try tool.shell("XDG_DATA_DIRS=/nonexistent dbus-run-session -- \"$CTL\" import secret-service")
+        #expect(run.status == 13, "\(run.errors)")
+    }
+}
+
+extension Tool {
+    /// Whether a program is installed.
+    static func has(_ program: String) -> Bool {
+        do {
+            return try Tool().shell("command -v \(program)").status == 0
+        } catch {
+            return false
+        }
+    }
+}
