@@ -64,6 +64,12 @@ missing() {
     # A system bus with a mock logind. The module belongs to Debian's own Python.
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
+    # Programs whose entries are imported. KeePassXC is large, and its test is skipped without it.
+    have gpg || echo gnupg
+    have pass || echo pass
+    have gopass || echo gopass
+    have gnome-keyring-daemon || echo gnome-keyring
+    have secret-tool || echo libsecret-tools
     /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
 }
 
