@@ -15,7 +15,7 @@ struct ImportProgramTests {
     /// Makes a key without a passphrase. The agent ends with the folder.
     private static let makeKey = """
         set -e; export GNUPGHOME="$HOME/g"; mkdir -m 700 g; trap 'gpgconf --kill gpg-agent' EXIT
-        gpg --batch --quiet --passphrase '' --quick-gen-key test@example.com rsa2048 default never 2>/dev/null
+        gpg --batch --quiet --passphrase '' --quick-gen-key test@example.com future-default default never 2>/dev/null
         export PASSWORD_STORE_DIR="$HOME/store"
 
         """
@@ -52,11 +52,13 @@ struct ImportProgramTests {
         let run = try tool.shell(
             Self.makeKey
                 + """
-                gopass init test@example.com > made
-                printf 'pw-two\\n' | gopass insert --multiline site/bob > made
-                "$CTL" import gopass > report; "$CTL" get -s site -a bob
+                git config --global user.email test@example.com; git config --global user.name test
+                gopass init test@example.com > made 2>&1; mkdir store/site
+                timeout 30 gopass generate site/bob 12 < /dev/null > made 2>&1
+                timeout 30 gopass show site/bob < /dev/null > shown
+                "$CTL" import gopass > report; [ "$(cat shown)" = "$("$CTL" get -s site -a bob)" ]
                 """)
-        #expect(run.status == 0 && run.text == "pw-two", "\(run.everything)")
+        #expect(run.status == 0, "\(run.everything)")
     }
 
     @Test(.enabled(if: Tool.has("gpg"), "gpg is not installed"))
@@ -120,8 +122,14 @@ struct ImportProgramTests {
 
     @Test(.enabled(if: Tool.has("dbus-run-session"), "dbus is not installed"))
     func secretService_thatDoesNotRun_isUnavailable() throws {
-        let run = try tool.shell("XDG_DATA_DIRS=/nonexistent dbus-run-session -- \"$CTL\" import secret-service")
-        #expect(run.status == 13, "\(run.errors)")
+        // A bus that starts no services.
+        let policy = "<allow send_destination='*'/><allow receive_sender='*'/><allow own='*'/>"
+        let config =
+            "<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen>"
+            + "<policy context='default'>\(policy)</policy></busconfig>"
+        try Data(config.utf8).write(to: tool.home.appendingPathComponent("bus.conf"))
+        let run = try tool.shell("dbus-run-session --config-file bus.conf -- \"$CTL\" import secret-service")
+        #expect(run.status == 13 && run.errors.contains("No Secret Service runs"), "\(run.errors)")
     }
 }
 

@@ -10,6 +10,8 @@ struct NetrcFormat {
     private var words: NetrcWords
     private var records: [ImportRecord] = []
     private var machine: Machine?
+    /// They are inside of a machine, and are reported after it.
+    private var macros: [ImportRecord] = []
 
     private struct Machine {
         let line: Int
@@ -37,7 +39,7 @@ struct NetrcFormat {
             case "macdef":
                 _ = try value(key, line)
                 words.skipMacro()
-                records.append(ImportRecord(skipping: nil, "a macro (macdef) is not a secret", origin: "line \(line)"))
+                macros.append(ImportRecord(skipping: nil, "a macro (macdef) is not a secret", origin: "line \(line)"))
             case "login", "user", "password", "passwd", "account", "port": try readPart(key, line)
             default:
                 throw .unreadable(
@@ -76,6 +78,10 @@ struct NetrcFormat {
     // MARK: - A machine
 
     private mutating func finish() {
+        defer {
+            records += macros
+            macros = []
+        }
         guard let machine else { return }
         let origin = "line \(machine.line)"
         self.machine = nil
