@@ -42,9 +42,10 @@ let targets: [Target] = [
         name: "keychainctl",
         dependencies: [
             "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
-            "KeychainVault", "KeychainKeys", "SecretMemory", "CKeychainShims",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
             .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         linkerSettings: [bindNow]),
 

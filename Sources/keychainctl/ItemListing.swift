@@ -27,7 +27,8 @@ struct ItemListing {
 }
 
 extension ListedItem {
-    fileprivate var cells: [String] {
+    /// Its part of a row, without the last column.
+    var cells: [String] {
         let modified = modified?.timestamp(withFraction: false)
         return [itemClass.name, place, account, label, accessGroup, modified].map { cell in
             // An empty cell would shift the others for programs that parse columns.

@@ -7,6 +7,7 @@
 // - Security: macOS's command `security`
 // - Credentials: the protocols of git, docker, ssh and sudo
 // - Import: entries of other programs' files and services
+// - Archive: exports, their files, and importing them
 // - .: shared code of the commands
 
 import ArgumentParser
@@ -61,7 +62,7 @@ struct Keychainctl: ParsableCommand {
             Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
             WatchSession.self, Security.self, GitCredential.self, DockerCredential.self, Askpass.self, Helper.self,
-            Import.self,
+            Import.self, Export.self, ImportArchive.self,
         ])
 
     static func main() {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that gets its name when it is complete.
+
+import Foundation
+import KeychainKit
+import KeychainVault
+
+/// Where a new file goes, and whether it may go there.
+struct NewFilePlace {
+    let folder: String
+    let name: String
+    let isReplacing: Bool
+
+    var path: String { (folder == "/" ? "" : folder) + "/" + name }
+
+    /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
+    ///   regular file, a folder in which every user may rename, or the vault's folder.
+    init(_ path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
+        let bytes = path.utf8
+        let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? bytes.startIndex
+        name = String(path[start...])
+        guard !["", ".", ".."].contains(name), !bytes.contains(0) else {
+            throw KeychainError(.unsafeLocation, "'\(path)' is not the name of a file. Give the path of a file.")
+        }
+        let above = start == bytes.startIndex ? "." : String(path[..<start])
+        guard let resolved = Self.resolved(above) else { throw .archiveFile("open", above) }
+        (folder, isReplacing) = (resolved, replacing)
+        try checkFolder(vault)
+        try checkFree()
+    }
+
+    /// Checks again that the name is free, or may be replaced.
+    func checkFree() throws(KeychainError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw .archiveFile("look at", path) }
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(
+                .unsafeLocation, "'\(path)' is not a regular file. Nothing was written. Name another file.")
+        }
+        guard isReplacing else { throw taken }
+    }
+
+    var taken: KeychainError {
+        KeychainError(
+            .duplicateItem,
+            "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
+    }
+
+    private func checkFolder(_ vault: VaultLocation) throws(KeychainError) {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw .archiveFile("open", folder) }
+        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw KeychainError(
+                .unsafeLocation, "The folder '\(folder)' can be changed by every user. Run: chmod o-w '\(folder)'")
+        }
+        guard let own = Self.resolved(vault.folder), (folder + "/").utf8.starts(with: (own + "/").utf8) else { return }
+        throw KeychainError(
+            .unsafeLocation, "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
+    }
+
+    /// The path without links; `nil` if there is no such folder.
+    private static func resolved(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(validatingCString: found)
+    }
+}
+
+/// The file while it is written. Until it is complete it has no name, so that nothing remains of it if the program is
+/// killed; on file systems that cannot do that it has a name that ends with `.unfinished-export`.
+final class NewFile {
+    private let place: NewFilePlace
+    let descriptor: Int32
+    /// The name that it has in the meantime.
+    private var unfinished: String?
+
+    init(_ place: NewFilePlace) throws(KeychainError) {
+        self.place = place
+        let nameless = open(place.folder, Self.withoutName | O_RDWR | O_CLOEXEC, 0o600)
+        if nameless >= 0 {
+            descriptor = nameless
+        } else {
+            let path = Self.unfinishedPath(place)
+            descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .archiveFile("create", place.path) }
+            unfinished = path
+        }
+        guard fchmod(descriptor, 0o600) == 0 else { throw .archiveFile("protect", place.path) }
+    }
+
+    deinit {
+        if let unfinished { unlink(unfinished) }
+        close(descriptor)
+    }
+
+    /// `O_TMPFILE`, whose definition Swift does not import.
+    private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
+
+    private static func unfinishedPath(_ place: NewFilePlace) -> String {
+        let random = String(UInt64.random(in: .min ... .max), radix: 36)
+        return (place.folder == "/" ? "" : place.folder) + "/." + random + ".unfinished-export"
+    }
+
+    /// Adds bytes at the end.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            guard count > 0 || count < 0 && errno == EINTR else {
+                throw .archiveFile("write", place.path, code: count == 0 ? ENOSPC : errno)
+            }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    /// Begins from the start, without what was written so far.
+    func clear() throws(KeychainError) {
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw .archiveFile("write", place.path)
+        }
+    }
+
+    /// Makes the content durable, and the next reads come from the medium where the system allows that.
+    func sync() throws(KeychainError) {
+        guard fsync(descriptor) == 0 else { throw .archiveFile("write", place.path) }
+        posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_DONTNEED))
+    }
+
+    /// Gives the file its name: durable when this returns.
+    func putInPlace() throws(KeychainError) {
+        try place.checkFree()
+        if !place.isReplacing {
+            try name(place.path)
+            if let unfinished { unlink(unfinished) }
+        } else {
+            if unfinished == nil {
+                let path = Self.unfinishedPath(place)
+                try name(path)
+                unfinished = path
+            }
+            guard rename(unfinished ?? "", place.path) == 0 else { throw .archiveFile("rename", place.path) }
+        }
+        unfinished = nil
+        try syncFolder()
+    }
+
+    /// Adds a name, which nothing may have.
+    private func name(_ path: String) throws(KeychainError) {
+        let done =
+            unfinished.map { link($0, path) }
+            ?? linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+        if done == 0 { return }
+        if errno == EEXIST { throw place.taken }
+        // File systems without hard links. The gap after the check is short, and only the user's own programs write there.
+        guard let unfinished, [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
+            throw .archiveFile("name", place.path)
+        }
+        guard rename(unfinished, path) == 0 else { throw .archiveFile("rename", place.path) }
+    }
+
+    private func syncFolder() throws(KeychainError) {
+        let folder = open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .archiveFile("open", place.folder) }
+        defer { close(folder) }
+        // Some file systems cannot sync a folder.
+        guard fsync(folder) == 0 || errno == EINVAL else {
+            throw KeychainError(
+                .inputOutput,
+                "The export is complete in '\(place.path)', but it may be lost in a power cut: "
+                    + "\(String(cString: strerror(errno))).")
+        }
+    }
+}
