@@ -111,12 +111,19 @@ extension AccessControl.Flags {
 }
 
 extension Attribute {
-    private static let plain = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8
+    /// Letters and digits only: other names would have to be escaped.
+    private var isPlain: Bool {
+        [24, 16, 8, 0].allSatisfy { shift in
+            switch UInt8(truncatingIfNeeded: code >> shift) {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: false
+            }
+        }
+    }
 
     /// Its four letters, or for another name `0x` and eight digits.
     fileprivate var exported: String {
-        let name = description
-        if name.utf8.allSatisfy(Self.plain.contains), Attribute(name) == self { return name }
+        if isPlain { return description }
         let digits = String(code, radix: 16)
         return "0x" + String(repeating: "0", count: 8 - digits.count) + digits
     }
@@ -150,6 +157,10 @@ extension AttributeValue {
 extension String {
     /// In quotation marks. Invisible characters are escaped, so that the file can be shown on a terminal.
     fileprivate var quotedForJSON: String {
+        let isPlain = utf8.allSatisfy {
+            (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        if isPlain { return "\"\(self)\"" }
         var result = "\""
         for scalar in unicodeScalars {
             switch scalar {

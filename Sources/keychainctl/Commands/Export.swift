@@ -97,9 +97,7 @@ extension Keychainctl {
             let source = ExportSource(vault: vault, group: onlyGroup)
             try checkReadable(source)
             let form = try form(recipients)
-            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable).run()
-            }
+            let report = try Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable).run()
             try tell(report, place, vault)
         }
 
@@ -117,7 +115,7 @@ extension Keychainctl {
             }
         }
 
-        /// Before the user enters a passphrase.
+        /// Before the user enters a passphrase. It also unlocks the vault: a secret on a descriptor can be read only once.
         private func checkReadable(_ source: ExportSource) throws(KeychainError) {
             let keychain = try UserKeychain()
             let listed = try unlock.unlocking(source.vault) { () throws(KeychainError) in
