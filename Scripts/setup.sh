@@ -58,6 +58,8 @@ missing() {
     have openssl || echo openssl
     have ssh-keygen || echo openssh-client
     have certutil && have pk12util || echo libnss3-tools
+    # Another program that reads and writes exports.
+    have age && have age-keygen || echo age
     # What several machines can share items over. Debian also starts a server of its own, which no test uses.
     have etcd || echo etcd-server
     have etcdctl || echo etcd-client

@@ -13,7 +13,7 @@ struct UsageTests {
     private static let verbs = [
         "", "set", "get", "list", "delete", "init", "unlock", "lock", "protect", "protect list", "protect add",
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
-        "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore",
+        "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export", "import-archive",
     ]
 
     @Test(arguments: [
@@ -25,7 +25,8 @@ struct UsageTests {
         "protect add fingerprint", "protect add key-file", "protect remove", "protect remove x", "protect frobnicate",
         "protect add passphrase --new-passphrase-fd x", "protect add passphrase --new-key-fd 3",
         "backup", "restore", "quarantine restore", "quarantine purge", "quarantine purge 1 --all",
-        "quarantine restore one", "quarantine frobnicate",
+        "quarantine restore one", "quarantine frobnicate", "export", "import-archive", "export f --clear-text xml",
+        "import-archive f --merge --replace",
     ])
     func commandLine_thatIsWrong_isUsage(line: String) throws {
         let run = try tool.shell("\"$CTL\" \(line)")
@@ -47,7 +48,8 @@ struct UsageTests {
         "get -s s --recovery-key hunter2", "sett hunter2", "--frob hunter2", "get --server h --port hunter2",
         "get -s s --protocol hunter2", "set --server https://u:hunter2@h/ -a a",
         "set --server https://h/?token=hunter2 -a a", "set --server hunter2://h -a a", "quarantine purge hunter2",
-        "quarantine list hunter2", "backup f hunter2",
+        "quarantine list hunter2", "backup f hunter2", "export f hunter2", "import-archive f hunter2",
+        "export f --recipient hunter2", "export f --clear-text hunter2", "export f --file-passphrase-fd hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")
