@@ -13,7 +13,8 @@ struct UsageTests {
     private static let verbs = [
         "", "set", "get", "list", "delete", "init", "unlock", "lock", "protect", "protect list", "protect add",
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
-        "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export", "import-archive",
+        "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export",
+        "import-archive",
     ]
 
     @Test(arguments: [
