@@ -19,9 +19,9 @@ struct SecurityRow: CustomTestStringConvertible, Sendable {
 
     func check(_ tool: Tool) throws {
         let run = try tool.security(line)
-        #expect(run.text == output)
-        #expect(run.errorsOfMacOS == errors)
-        #expect(run.status == status)
+        #expect(run.text == output, "\(line)")
+        #expect(run.errorsOfMacOS == errors, "\(line)")
+        #expect(run.status == status, "\(line)")
     }
 }
 
