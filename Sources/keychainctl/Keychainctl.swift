@@ -70,7 +70,7 @@ struct Keychainctl: ParsableCommand {
         do {
             let words = CalledName.words(CommandLine.arguments)
             try Startup.checkArguments(words)
-            if words.first == "security" { throw ExitCode(SecurityTool.run(Array(words.dropFirst()))) }
+            if words.first == "security" { throw Security.outcome(of: Array(words.dropFirst())) }
             var command = try parseAsRoot(words)
             try command.run()
             try Vault.closeAll()

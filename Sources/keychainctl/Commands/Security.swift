@@ -26,7 +26,9 @@ extension Keychainctl {
         @Argument(parsing: .captureForPassthrough, help: "The command with its options.")
         var words: [String] = []
 
-        /// `Keychainctl` runs it before the parser, which would take `-h` and `--version` for its own.
-        func run() throws { throw ExitCode(SecurityTool.run(words)) }
+        func run() throws { throw Self.outcome(of: words) }
+
+        /// `Keychainctl` calls it before the parser, which would take `-h` and `--version` for its own.
+        static func outcome(of words: [String]) -> ExitCode { ExitCode(SecurityTool.run(words)) }
     }
 }
