@@ -42,11 +42,12 @@ struct AskpassTests {
         ("Password for 'https://al%40ice@h:8443/team': ", "hunter2"),
     ]
 
-    @Test(arguments: answered)
-    func question_ofAProgram_isAnsweredFromTheVault(_ prompt: String, answer: String) throws {
+    @Test func question_ofAProgram_isAnsweredFromTheVault() throws {
         try storeAll()
-        let run = try ask(prompt)
-        #expect(run.status == 0 && run.text == answer + "\n", "\(run.errors)")
+        for (prompt, answer) in Self.answered {
+            let run = try ask(prompt)
+            #expect(run.status == 0 && run.text == answer + "\n", "\(prompt): \(run.errors)")
+        }
     }
 
     private static let unanswered: [(String, Int32)] = [
@@ -63,11 +64,12 @@ struct AskpassTests {
     ]
 
     /// Another server, user or file; a question that a server made up; and what is no question for a secret.
-    @Test(arguments: unanswered)
-    func question_withoutAnItem_failsWithoutATerminal(_ prompt: String, status: Int32) throws {
+    @Test func question_withoutAnItem_failsWithoutATerminal() throws {
         try storeAll()
-        let run = try ask(prompt)
-        #expect(run.status == status && run.output.isEmpty, "\(run.everything)")
+        for (prompt, status) in Self.unanswered {
+            let run = try ask(prompt)
+            #expect(run.status == status && run.output.isEmpty, "\(prompt): \(run.everything)")
+        }
     }
 
     @Test func username_ofSeveralAccounts_isNotGuessed() throws {
