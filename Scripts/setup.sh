@@ -51,6 +51,9 @@ missing() {
     have python3 || echo python3
     [[ -n $(python_for_venv) ]] || echo python3-venv
     have strace || echo strace
+    # A clipboard, and a display for it.
+    have xclip || echo xclip
+    have Xvfb || echo xvfb
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
     have unshare && have setsid && have flock || echo util-linux

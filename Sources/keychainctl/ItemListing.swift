@@ -10,13 +10,23 @@ struct ItemListing {
 
     private static let names = ["SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP"]
 
-    let items: [ListedItem]
+    private let items: [ListedItem]
+
+    init(items: [ListedItem]) {
+        self.items = items.sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
+    }
+
+    /// - Parameter wide: Whether names are shown whole on a terminal too.
+    func print(asJSON: Bool, wide: Bool) throws(KeychainError) {
+        try Output.write(
+            asJSON ? JSONOutput.line(items.map(ItemJSON.init)) : text(within: wide ? nil : Output.columns))
+    }
 
     /// A line of titles, and one line for each item; empty if there are no items. Items that require authentication are
     /// marked, in a column that exists only if it is needed.
     ///
     /// - Parameter limit: The columns of the terminal, to which names are shortened; `nil` for no limit.
-    func text(within limit: Int?) -> String {
+    private func text(within limit: Int?) -> String {
         guard !items.isEmpty else { return "" }
         guard items.contains(where: \.requiresAuthentication) else {
             return TextTable(header: Self.header, rows: items.map(\.cells), cut: Self.names).text(within: limit)
@@ -44,5 +54,12 @@ extension ListedItem {
         // The colons of an IPv6 address would run into the port.
         let host = server.map { $0.utf8.contains(UInt8(ascii: ":")) ? "[\($0)]" : $0 } ?? ""
         return scheme + host + port + (path ?? "")
+    }
+}
+
+extension ListedItem {
+    fileprivate var sortingKey: [String] {
+        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolName ?? ""]
+            + [String(port ?? 0), path ?? ""]
     }
 }

@@ -24,7 +24,7 @@ struct ItemJSON: Encodable {
     let item: ListedItem
 
     private enum Key: String, CodingKey {
-        case `class`, service, server, account, label, accessGroup, `protocol`, port, path
+        case `class`, service, server, account, label, comment, kind, accessGroup, `protocol`, port, path
         case created, modified, synchronizable, accessibility, requiresAuthentication
     }
 
@@ -35,6 +35,8 @@ struct ItemJSON: Encodable {
         try object.encode(item.server, forKey: .server)
         try object.encode(item.account, forKey: .account)
         try object.encode(item.label, forKey: .label)
+        try object.encode(item.comment, forKey: .comment)
+        try object.encode(item.kind, forKey: .kind)
         try object.encode(item.accessGroup, forKey: .accessGroup)
         try object.encode(item.protocolName, forKey: .protocol)
         try object.encode(item.port, forKey: .port)

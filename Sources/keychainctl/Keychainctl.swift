@@ -8,6 +8,8 @@
 // - Credentials: the protocols of git, docker, ssh and sudo
 // - Import: entries of other programs' files and services
 // - Archive: exports, their files, and importing them
+// - References: references to values, in variables and templates
+// - OneTimeCodes: the codes of `otp`
 // - .: shared code of the commands
 
 import ArgumentParser
@@ -59,7 +61,9 @@ struct Keychainctl: ParsableCommand {
         version: packageVersion,
         // Each command states its name: deriving the names from the type names takes longer than the rest of a run.
         subcommands: [
-            Set.self, Get.self, List.self, Delete.self, Init.self, Unlock.self, Lock.self, Protect.self, Rotate.self,
+            Set.self, Get.self, List.self, Search.self, Delete.self, Move.self, Edit.self, Copy.self, Generate.self,
+            OneTimePassword.self, Run.self, Inject.self, ClearClipboard.self, Init.self, Unlock.self, Lock.self,
+            Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
             WatchSession.self, Security.self, GitCredential.self, DockerCredential.self, Askpass.self, Helper.self,
             Import.self, Export.self, ImportArchive.self,

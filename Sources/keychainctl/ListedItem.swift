@@ -13,6 +13,8 @@ struct ListedItem {
     var server: String? { item.displayText(of: .server) }
     var account: String? { item.displayText(of: .account) }
     var label: String? { item.displayText(of: .label) }
+    var comment: String? { item.displayText(of: .comment) }
+    var kind: String? { item.displayText(of: .itemDescription) }
     var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
     var accessGroup: String { item.accessGroup }
     /// The usual name of the protocol.

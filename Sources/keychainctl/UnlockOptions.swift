@@ -71,6 +71,9 @@ struct UnlockOptions: ParsableArguments {
         return found.compactMap { kind, source in source.map { (kind, $0) } }
     }
 
+    /// The descriptor that the secret comes from.
+    var descriptor: Int32? { if case .descriptor(let number) = given?.source { number } else { nil } }
+
     /// Whether the secret comes from this descriptor.
     func uses(_ descriptor: Int32) -> Bool { given?.source == .descriptor(descriptor) }
 }

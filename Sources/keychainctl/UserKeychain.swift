@@ -10,7 +10,7 @@ import SecretMemory
 /// It is unrestricted, whatever entitlements the environment names: the items of every program belong to the user.
 struct UserKeychain {
     let vault: Vault
-    private let catalog: KeychainCatalog
+    let catalog: KeychainCatalog
     /// The user requested the item, so a prompt for a proof is allowed.
     let context = AuthenticationContext { () throws(KeychainError) in
         try Authenticators.forExplicitRequest()
@@ -38,17 +38,22 @@ struct UserKeychain {
 
     /// Adds the item, or changes the existing one in place: at every moment either the old or the new value is stored.
     func set(
-        _ options: ItemOptions, label: String?, _ accessibility: Accessibility?, value: Data
+        _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
         var store = options.store(in: vault, accessGroups: .unrestricted)
         store.accessibility = accessibility
         store.context = context
-        try store.save(value, for: options.account ?? "", attributes: ItemAttributes(label: label))
+        try store.save(value, for: options.account ?? "", attributes: attributes)
     }
 
     /// The items of all classes. It is not an error if there are none.
     func foundItems(_ filter: ItemFilter) throws(KeychainError) -> FoundItems {
         try catalog.foundItems(ItemClass.allCases, matching: filter)
+    }
+
+    /// The items of all classes that match, without those that cannot be opened.
+    func items(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
+        try catalog.items(matching: filter)
     }
 
     /// The item that the options select.

@@ -14,10 +14,16 @@ struct UsageTests {
         "", "set", "get", "list", "delete", "init", "unlock", "lock", "protect", "protect list", "protect add",
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
         "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export",
-        "import-archive",
+        "import-archive", "run", "inject", "edit", "copy", "generate", "otp", "move", "rename", "search",
     ]
 
     @Test(arguments: [
+        "run", "run --", "run true", "run --env X=y -- true", "run --env X -- true", "run --registry h -- true",
+        "run --env 'X-Y=keychain://s/a' -- true", "inject --replace", "edit", "copy", "copy -s s --clear-after 86401",
+        "generate -s s", "generate -s s -a a --length 0", "generate -s s -a a --length 4097",
+        "generate -s s -a a --characters =a", "generate -s s -a a --characters most", "otp", "otp -s s --at -1",
+        "move -s s -a a", "move -s s -a a --to-server h", "move --server h --to-service s", "search", "search ''",
+        "list --match '[a'", "set -s s -a a --keep-value", "set -s s -a a --keep-value --label x --allow-empty",
         "set -s s", "set -a a", "set", "get", "get -a a", "get -s s --server h", "get -s s --port 80",
         "get --server h --port 0", "get --server h --port 65536", "get --server h --protocol xx", "delete -a a",
         "set -s s -a a --from-fd -1", "set -s s -a a --from-fd x", "set -s s -a a --from-fd 77", "frobnicate",
@@ -51,6 +57,12 @@ struct UsageTests {
         "set --server https://h/?token=hunter2 -a a", "set --server hunter2://h -a a", "quarantine purge hunter2",
         "quarantine list hunter2", "backup f hunter2", "export f hunter2", "import-archive f hunter2",
         "export f --recipient hunter2", "export f --clear-text hunter2", "export f --file-passphrase-fd hunter2",
+        "run hunter2", "run --env hunter2 -- true",
+        "run --env X=hunter2 -- true", "run --hunter2 -- true", "inject hunter2", "edit -s s hunter2",
+        "copy -s s hunter2", "generate -s s -a a hunter2", "generate -s s -a a --characters hunter2",
+        "otp -s s hunter2",
+        "move -s s --to-account b hunter2", "search x hunter2", "copy -s s --clear-after hunter2",
+        "list --match [hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

@@ -20,13 +20,17 @@ extension Keychainctl {
                 There is no authentication prompt. For an item that requires authentication, only the \
                 name is shown, and the item is marked (requiresAuthentication with --json).
 
+                With --match, only items are shown whose service, server, account or label matches the \
+                pattern as a whole: * stands for any characters, ? for one, [a-z] for one of several.
+
                 With --json: an array of objects with the keys class, service, server, account, label, \
-                accessGroup, protocol, port, path, created, modified, synchronizable, \
+                comment, kind, accessGroup, protocol, port, path, created, modified, synchronizable, \
                 accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
 
                 EXAMPLES
                   keychainctl list
                   keychainctl list --service example.com
+                  keychainctl list --match '*.example.com'
                   keychainctl list --json | jq -r '.[].account'
                 """)
 
@@ -36,6 +40,9 @@ extension Keychainctl {
 
         @Option(help: "Only items with this label.")
         var label: String?
+
+        @Option(name: .customLong("match"), help: ArgumentHelp("Only items with such a name.", valueName: "pattern"))
+        var pattern: GlobPattern?
 
         @Flag(help: "Print JSON, for programs.")
         var json = false
@@ -49,10 +56,13 @@ extension Keychainctl {
                 try keychain.reading { () throws(KeychainError) in try search(keychain) }
             }
             let items = found.items.map { ListedItem(item: $0) }
-                .sorted { $0.sortingKey.lexicographicallyPrecedes($1.sortingKey) }
-            let table = ItemListing(items: items).text(within: wide ? nil : Output.columns)
-            try Output.write(json ? JSONOutput.line(items.map(ItemJSON.init)) : table)
+            try ItemListing(items: items.filter(isWanted)).print(asJSON: json, wide: wide)
             try warnOfClosed(found, keychain)
+        }
+
+        private func isWanted(_ item: ListedItem) -> Bool {
+            guard let pattern else { return true }
+            return [item.service, item.server, item.account, item.label].contains { $0.map(pattern.matches) ?? false }
         }
 
         /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error,
@@ -77,12 +87,5 @@ extension Keychainctl {
                     "\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
             }
         }
-    }
-}
-
-extension ListedItem {
-    fileprivate var sortingKey: [String] {
-        [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolName ?? ""]
-            + [String(port ?? 0), path ?? ""]
     }
 }

@@ -17,13 +17,15 @@ extension Keychainctl {
             discussion: """
                 On a terminal you enter the value twice; it is not shown. Otherwise standard input is \
                 read to its end and stored byte for byte: a final newline is part of the value. Values \
-                may be up to 64 MiB long.
+                may be up to 64 MiB long. With --keep-value, only the label, comment, kind or accessibility \
+                of an existing item changes.
 
                 EXAMPLES
                   keychainctl set -s example.com -a alice
                   printf %s "$token" | keychainctl set -s example.com -a alice
                   keychainctl set --server git.example.com -a alice --from-fd 3 3< token
                   pwgen 32 1 | keychainctl set -s backup -a root --label "Backup key"
+                  keychainctl set -s backup -a root --keep-value --comment "On both disks"
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -31,8 +33,10 @@ extension Keychainctl {
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
-        @Option(help: "A name for people. An existing item keeps its label unless this is given.")
-        var label: String?
+        @OptionGroup(title: "Attributes") var attributes: AttributeOptions
+
+        @Flag(help: "Change only the attributes of an existing item.")
+        var keepValue = false
 
         @Option(
             help: ArgumentHelp(
@@ -43,15 +47,30 @@ extension Keychainctl {
         func validate() throws {
             try item.requireServiceOrServer()
             guard item.account != nil else { throw ValidationError("Give --account.") }
+            guard keepValue else { return }
+            guard input.fromFd == nil, !input.allowEmpty else {
+                throw ValidationError("--keep-value cannot be used with the options of a value.")
+            }
+            guard attributes.areGiven || accessibility != nil else {
+                throw ValidationError("With --keep-value, give --label, --comment, --kind or --accessibility.")
+            }
         }
 
         func run() throws {
             let keychain = try UserKeychain()
+            if keepValue { return try keepValue(keychain) }
             try checkSources()
             var value = try input.readValue(for: name)
             defer { value.wipe() }
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.set(item, label: label, accessibility?.accessibility, value: value)
+                try keychain.set(item, attributes.given, accessibility?.accessibility, value: value)
+            }
+        }
+
+        private func keepValue(_ keychain: UserKeychain) throws(KeychainError) {
+            try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.change(
+                    keychain.onlyItem(item, label: nil), attributes.given, accessibility?.accessibility)
             }
         }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// `inject`: what a template becomes, and that nothing is written otherwise.
+
+import Foundation
+import Testing
+
+@Suite("inject")
+struct InjectTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        try tool.store()
+    }
+
+    private func inject(_ template: String) throws -> Tool.Run { try tool.run("inject", input: Data(template.utf8)) }
+
+    @Test(arguments: [
+        ("a={{ keychain://example.com/alice }}\n", "a=correct horse\n"),
+        ("{{keychain://example.com/alice}}", "correct horse"),
+        ("a=keychain://example.com/alice", "a=correct horse"), ("'keychain://example.com/alice',", "'correct horse',"),
+        ("{{ other }} {{{}}}", "{{ other }} {{{}}}"), ("", ""),
+        ("{{{ keychain://example.com/alice }}}", "{correct horse}"),
+        ("xkeychain://example.com/alice", "xkeychain://example.com/alice"),
+        ("keychain://example.com/alice keychain://example.com/alice", "correct horse correct horse"),
+    ])
+    func template_withReferences_isFilled(template: String, result: String) throws {
+        let run = try inject(template)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.text == result)
+    }
+
+    @Test func template_ofOtherBytes_staysAsItIs() throws {
+        let bytes = Data(0...255)
+        #expect(try tool.run("inject", input: bytes).output == bytes)
+    }
+
+    @Test(arguments: [
+        ("\n\n{{ keychain://s/missing }}", 3, "Line 3"), ("\n{{ keychain://example.com/alice\n}}", 64, "Line 2"),
+        ("keychain://example.com", 64, "Line 1"),
+    ])
+    func template_withAReferenceToNothing_writesNothing(template: String, status: Int32, words: String) throws {
+        let run = try inject("keychain://example.com/alice" + template)
+        #expect(run.status == status, "\(run.errors)")
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains(words) && !run.errors.contains("correct horse"))
+    }
+
+    @Test func file_thatIsWritten_isPrivate() throws {
+        let run = try tool.shell(
+            "umask 0; echo keychain://example.com/alice > in; \"$CTL\" inject --in in --out out; stat -c %a out; cat out"
+        )
+        #expect(run.text == "600\ncorrect horse\n", "\(run.errors)")
+    }
+
+    @Test func file_thatExists_isKept() throws {
+        let run = try tool.shell(
+            "echo old > out; echo keychain://example.com/alice | \"$CTL\" inject --out out; echo $?; cat out")
+        #expect(run.text == "4\nold\n")
+    }
+
+    @Test func file_thatExistsAndIsToBeReplaced_hasTheNewContentAndMode() throws {
+        let run = try tool.shell(
+            "echo old > out; echo keychain://example.com/alice | \"$CTL\" inject --out out --replace; stat -c %a out; cat out; ls -A | grep keychainctl-"
+        )
+        #expect(run.text == "600\ncorrect horse\n", "\(run.errors)")
+    }
+
+    @Test func file_withAReferenceToNothing_doesNotAppear() throws {
+        let run = try tool.shell("echo keychain://s/missing | \"$CTL\" inject --out out; echo $?; ls -A")
+        #expect(run.text.hasPrefix("3\n") && !run.text.contains("out"))
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"))
+    func output_thatIsFull_isAnError() throws {
+        #expect(try tool.shell("echo keychain://example.com/alice | \"$CTL\" inject > /dev/full").status == 17)
+    }
+
+    @Test func template_withoutEnd_isTooLarge() throws {
+        #expect(try tool.shell("\"$CTL\" inject < /dev/zero").status == 18)
+    }
+}

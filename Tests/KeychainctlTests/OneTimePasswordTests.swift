@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// `otp`: the test vectors of RFC 4226 and RFC 6238, and counters that advance.
+
+import Foundation
+import Testing
+
+@Suite("one-time codes")
+struct OneTimePasswordTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private func otp(_ url: String, _ arguments: String...) throws -> Tool.Run {
+        try tool.store(Data(url.utf8), service: "otp", account: "a")
+        return try tool.shell("\"$CTL\" otp -s otp -a a " + arguments.joined(separator: " "))
+    }
+
+    /// "12345678901234567890" in Base32, as often as the algorithm needs.
+    private static let seed20 = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    private static let seed32 = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZA===="
+    private static let seed64 =
+        "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNA="
+
+    /// RFC 4226, appendix D.
+    @Test(
+        arguments: zip(
+            0..<10,
+            ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"]))
+    func counter_ofRFC4226_hasItsCode(counter: Int, code: String) throws {
+        let run = try otp("otpauth://hotp/x?secret=\(Self.seed20)&counter=\(counter)")
+        #expect(run.text == code + "\n", "\(run.errors)")
+    }
+
+    /// RFC 6238, appendix B: the time, and the codes with SHA-1, SHA-256 and SHA-512.
+    @Test(arguments: [
+        (59, ["94287082", "46119246", "90693936"]), (1_111_111_109, ["07081804", "68084774", "25091201"]),
+        (1_111_111_111, ["14050471", "67062674", "99943326"]), (1_234_567_890, ["89005924", "91819424", "93441116"]),
+        (2_000_000_000, ["69279037", "90698825", "38618901"]), (20_000_000_000, ["65353130", "77737706", "47863826"]),
+    ])
+    func time_ofRFC6238_hasItsCodes(time: Int, codes: [String]) throws {
+        let algorithms = [("SHA1", Self.seed20), ("SHA256", Self.seed32), ("SHA512", Self.seed64)]
+        for ((algorithm, seed), code) in zip(algorithms, codes) {
+            let run = try otp("otpauth://totp/x?secret=\(seed)&digits=8&algorithm=\(algorithm)", "--at \(time)")
+            #expect(run.text == code + "\n", "\(algorithm): \(run.errors)")
+        }
+    }
+
+    @Test func counter_afterACode_hasAdvancedAndNothingElseChanged() throws {
+        _ = try otp("otpauth://hotp/A%20B?issuer=x&counter=9&secret=\(Self.seed20)#end")
+        #expect(
+            try tool.get(service: "otp", account: "a")
+                == Data("otpauth://hotp/A%20B?issuer=x&counter=10&secret=\(Self.seed20)#end".utf8))
+    }
+
+    @Test func counter_whoseCodeCannotBePrinted_hasAdvanced() throws {
+        let run = try otp("otpauth://hotp/x?secret=\(Self.seed20)&counter=0", ">&-")
+        #expect(run.status == 17)
+        #expect(try tool.run("otp", "-s", "otp").text == "287082\n")
+    }
+
+    @Test func counter_ofSeveralProcesses_givesNoCodeTwice() throws {
+        try tool.store(Data("otpauth://hotp/x?secret=\(Self.seed20)&counter=0".utf8), service: "otp", account: "a")
+        let run = try tool.shell("for i in 1 2 3 4 5 6; do \"$CTL\" otp -s otp -a a & done; wait")
+        let codes = run.text.split(separator: "\n")
+        #expect(Swift.Set(codes).count == 6, "\(run.everything)")
+    }
+
+    @Test func time_withoutAnother_isNow() throws {
+        let run = try otp("otpauth://totp/x?secret=\(Self.seed20)&period=86400")
+        #expect(run.text.wholeMatch(of: /[0-9]{6}\n/) != nil, "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        "plain", "otpauth://totp/x", "otpauth://totp/x?secret=", "otpauth://totp/x?secret=1",
+        "otpauth://totp/x?secret=AAA",
+        "otpauth://totp/x?secret=AAAA&digits=5", "otpauth://totp/x?secret=AAAA&digits=9",
+        "otpauth://totp/x?secret=AAAA&digits=99999999999999999999999", "otpauth://totp/x?secret=AAAA&period=0",
+        "otpauth://totp/x?secret=AAAA&period=-1", "otpauth://totp/x?secret=AAAA&algorithm=MD5",
+        "otpauth://hotp/x?secret=AAAA", "otpauth://hotp/x?secret=AAAA&counter=18446744073709551616",
+        "otpauth://hotp/x?secret=AAAA&counter=18446744073709551615", "otpauth://totp/x?secret=AAAA&secret=BBBB",
+        "otpauth://totp/x?secret=%4", "otpauth://other/x?secret=AAAA",
+    ])
+    func value_thatIsNoURL_isAnErrorAndStays(value: String) throws {
+        let run = try otp(value)
+        #expect(run.status == 1, "\(run.everything)")
+        #expect(!run.everything.contains("AAAA"))
+        #expect(try tool.get(service: "otp", account: "a") == Data(value.utf8))
+    }
+}
