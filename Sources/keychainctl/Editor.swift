@@ -24,6 +24,12 @@ struct Editor {
         self.command = command
     }
 
+    /// The shell is replaced by the editor, so that a signal reaches it. Only a simple command can replace a shell.
+    private var shellCommand: String {
+        let isSimple = !command.utf8.contains { Array("=;&|<>()$`\n".utf8).contains($0) }
+        return (isSimple ? "exec " : "") + command + " \"$@\""
+    }
+
     /// Lets the user edit a text. The file is in memory, and is overwritten and removed in every case except SIGKILL. A
     /// signal that would end the tool does so after that.
     ///
@@ -39,7 +45,7 @@ struct Editor {
         try folder.write(text, to: "value")
         let file = folder.path + "/value"
         let child = try ChildProgram(
-            "/bin/sh", ["-c", command + " \"$@\"", command, file],
+            "/bin/sh", ["-c", shellCommand, command, file],
             .init(input: .inherited, output: .inherited, errors: .inherited))
         let code = Self.exitCode(child, signals)
         guard code == 0, signals.received == nil else {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// `copy` with a real clipboard of X11, and with a terminal.
+
+import Foundation
+import Testing
+
+@Suite("copy")
+struct CopyTests {
+    private let tool: Tool
+
+    init() throws {
+        tool = try Tool()
+        try tool.store()
+    }
+
+    /// Runs a script on a display of its own. `shown` prints the clipboard; `cleared` waits until it has changed.
+    private func onDisplay(_ script: String) throws -> Tool.Run {
+        try tool.shell(
+            """
+            mkfifo display; Xvfb -displayfd 9 -nolisten tcp 9> display > /dev/null 2>&1 & server=$!
+            trap 'kill $server' EXIT
+            read -r number < display || exit 99
+            export DISPLAY=:$number
+            shown() { xclip -selection clipboard -out; }
+            \(script)
+            """)
+    }
+
+    @Test(.enabled(if: Tool.hasDisplay, "Xvfb or xclip is not installed"))
+    func value_onX11_isOnTheClipboardAndThenCleared() throws {
+        let run = try onDisplay(
+            "\"$CTL\" copy -s example.com --clear-after 1; echo $?; shown; while [ -n \"$(shown)\" ]; do :; done; echo cleared"
+        )
+        #expect(run.text == "0\ncorrect horsecleared\n", "\(run.everything)")
+    }
+
+    @Test(.enabled(if: Tool.hasDisplay, "Xvfb or xclip is not installed"))
+    func clipboard_withSomethingElse_isNotCleared() throws {
+        let run = try onDisplay(
+            """
+            "$CTL" copy -s example.com --clear-after 1; printf other | xclip -selection clipboard -in
+            while pgrep -u "$(id -u)" -f "clear-clipboard --after 1 --clipboard xclip" > /dev/null; do :; done; shown
+            """)
+        #expect(run.text == "other", "\(run.everything)")
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func value_onATerminal_isAnEscapeSequence() throws {
+        let dialogue = try tool.dialogue("copy", "-s", "example.com", "--clear-after", "0")
+        #expect(dialogue.status == 0, "\(dialogue.screen)")
+        #expect(dialogue.screen.contains("\u{1B}]52;c;\(secret.base64EncodedString())\u{07}"))
+    }
+
+    @Test func machine_withoutAClipboard_isUnavailable() throws {
+        let run = try tool.shell("setsid \"$CTL\" copy -s example.com")
+        #expect(run.status == 13)
+        #expect(!run.everything.contains("correct horse"))
+    }
+
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    func value_isNeitherAnArgumentNorInTheEnvironment() throws {
+        let run = try tool.shell(
+            """
+            mkdir bin; printf '#!/bin/sh\\ncat > copied\\n' > bin/xclip; chmod +x bin/xclip
+            PATH="$HOME/bin:$PATH" DISPLAY=:0 strace -f -v -s 9999 -e trace=execve -o trace "$CTL" copy -s example.com --clear-after 0
+            cat copied; grep -c 'correct horse' trace
+            """)
+        #expect(run.text == "correct horse0\n", "\(run.everything)")
+    }
+}
+
+extension Tool {
+    static let hasDisplay: Bool = {
+        do {
+            return try Tool().shell("command -v Xvfb xclip pgrep > /dev/null && command -v xclip && command -v pgrep")
+                .status == 0
+        } catch {
+            return false
+        }
+    }()
+}
