@@ -37,6 +37,9 @@ enum Clipboard: String, ExpressibleByArgument {
         return descriptor < 0 ? nil : descriptor
     }
 
+    /// wl-copy keeps what it offers in a private file in /tmp, and has no option for another folder.
+    var usesDisk: Bool { self == .wayland && !MemoryFolder.isInMemory("/tmp") }
+
     // MARK: - Use
 
     /// - Parameter terminal: An open terminal, for the escape sequence.
@@ -66,8 +69,6 @@ enum Clipboard: String, ExpressibleByArgument {
     }
 
     private static func send(_ value: Data, to program: String, _ arguments: [String]) throws(KeychainError) {
-        // wl-copy puts what it serves into a file in this folder, which is in memory, and otherwise into /tmp.
-        if let folder = MemoryFolder.parent { setenv("TMPDIR", folder, 1) }
         let pipe = try ProgramPipe()
         // The program continues in the background, and must not hold the descriptors of the tool open.
         let child = try ChildProgram(program, arguments, .init(input: .descriptor(pipe.reading)))

@@ -20,7 +20,7 @@ final class MemoryFolder {
 
     /// Swift does not import statfs(), so the type of the file system is that of its device in the mount table:
     /// `36 35 0:32 / /run/user/1000 rw,nosuid - tmpfs tmpfs rw`.
-    private static func isInMemory(_ path: String) -> Bool {
+    static func isInMemory(_ path: String) -> Bool {
         var status = stat()
         guard path.hasPrefix("/"), stat(path, &status) == 0 else { return false }
         let device = "\(major(status.st_dev)):\(minor(status.st_dev))"

@@ -45,6 +45,11 @@ extension Keychainctl {
 
         func run() throws {
             guard let clipboard = Clipboard.available else { throw Self.noClipboard }
+            if clipboard.usesDisk {
+                Output.note(
+                    "Warning: wl-copy keeps the value in a private file in /tmp, which is on a disk here, until the clipboard "
+                        + "changes.")
+            }
             let keychain = try UserKeychain()
             var value = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
@@ -118,12 +123,17 @@ extension Keychainctl {
             var rest = after
             // A signal that is handled ends a sleep early.
             while rest > 0 { rest = sleep(rest) }
-            if clipboard != .terminal {
-                guard var content = try clipboard.content() else { return }
-                defer { content.wipe() }
-                guard Data(SHA256.hash(data: content)) == digest else { return }
-            }
+            guard clipboard != .terminal else { return try clipboard.clear(terminal: STDOUT_FILENO) }
+            guard try holds(digest) else { return }
             try clipboard.clear(terminal: STDOUT_FILENO)
+            // Under some compositors `wl-copy --clear` succeeds and changes nothing.
+            if try holds(digest) { try clipboard.set(Data(), terminal: STDOUT_FILENO) }
+        }
+
+        private func holds(_ digest: Data) throws(KeychainError) -> Bool {
+            guard var content = try clipboard.content() else { return false }
+            defer { content.wipe() }
+            return Data(SHA256.hash(data: content)) == digest
         }
     }
 }

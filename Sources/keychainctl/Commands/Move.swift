@@ -10,10 +10,8 @@ extension Keychainctl {
             commandName: "move",
             abstract: "Give an item another name, or move it to another access group.",
             usage: """
-                keychainctl move --service <name> [--account <name>] [--to-service <name>] \
-                [--to-account <name>] [<options>]
-                keychainctl move --server <host> [--account <name>] [--to-server <host>] \
-                [--to-account <name>] [<options>]
+                keychainctl move --service <name> [--to-service <name>] [<options>]
+                keychainctl move --server <host> [--to-server <host>] [<options>]
                 """,
             discussion: """
                 Exactly one item must match. What no option names stays as it is: the value, the other \

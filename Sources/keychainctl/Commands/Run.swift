@@ -13,8 +13,7 @@ extension Keychainctl {
             commandName: "run",
             abstract: "Start a command with values in its environment.",
             usage: """
-                keychainctl run [--env <name=reference>] [--env-file <file>] [<options>] \
-                -- <command> [<arguments>]
+                keychainctl run [--env <name=reference>] [<options>] -- <command>
                 """,
             discussion: """
                 A variable whose whole value is a reference gets the value of the item. This applies to \
