@@ -30,7 +30,13 @@ struct ChildProgram {
     let identifier: pid_t
 
     /// - Parameter name: Looked up in PATH unless it is a path.
+    /// - Throws: `unavailable` if it cannot be started; `unsupported` in a program with more rights than its caller, who
+    ///   chooses what PATH leads to.
     init(_ name: String, _ arguments: [String], _ streams: Streams) throws(KeychainError) {
+        guard !ProcessEnvironment.isPrivileged else {
+            throw KeychainError(
+                .unsupported, "'\(name)' is not started by a program with more rights than its caller.")
+        }
         var actions = Self.actions(streams)
         defer { posix_spawn_file_actions_destroy(&actions) }
         var attributes = Self.attributes(isDetached: streams.isDetached)
@@ -42,7 +48,8 @@ struct ChildProgram {
             posix_spawnp(&identifier, name, &actions, &attributes, &words, $0)
         }
         guard code == 0 else {
-            throw KeychainError(.unavailable, "Could not start '\(name)': \(String(cString: strerror(code))).")
+            let advice = code == ENOENT ? " Is it installed?" : ""
+            throw KeychainError(.unavailable, "Could not start '\(name)': \(String(cString: strerror(code))).\(advice)")
         }
         self.identifier = identifier
     }
@@ -63,15 +70,16 @@ struct ChildProgram {
         return actions
     }
 
-    /// The program gets the defaults of the signals that the tool handles or ignores.
+    /// The program gets the defaults of the signals that the tool ignores, and blocks none.
     private static func attributes(isDetached: Bool) -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         var signals = sigset_t()
         sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
         for number in [SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = Int32(POSIX_SPAWN_SETSIGDEF) | (isDetached ? setSession : 0)
+        let flags = Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK) | (isDetached ? setSession : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))
         return attributes
     }

@@ -7,13 +7,14 @@ import KeychainKit
 struct GitConfiguration {
     private static let key = "credential.helper"
     private static let operation = " git-credential"
+    private static let mostOutput = 1 << 20
 
     /// The helpers of the user, in the order in which git asks them.
     static func helpers() throws(KeychainError) -> [String] {
-        let run = try ChildProgram.run("git", ["config", "--global", "--null", "--get-all", key])
+        let run = try ProgramOutput("git", ["config", "--global", "--null", "--get-all", key], limit: mostOutput)
         // 1: there are none, or there is no file.
         guard run.code == 0 || run.code == 1 else { throw failure(run.code) }
-        return run.output.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        return run.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The command for this program. git runs a full path as it is, and gives anything after "!" to a shell.
@@ -46,7 +47,7 @@ struct GitConfiguration {
     }
 
     private static func change(_ words: [String]) throws(KeychainError) {
-        let code = try ChildProgram.run("git", ["config", "--global"] + words).code
+        let code = try ProgramOutput("git", ["config", "--global"] + words, limit: mostOutput).code
         guard code == 0 else { throw failure(code) }
     }
 

@@ -105,7 +105,7 @@ struct PasswordStore {
             var output = try ProgramOutput(
                 "gpg", ["--quiet", "--batch", "--yes", "--decrypt"], input: descriptor, limit: ImportLimits.field)
             defer { output.bytes.wipe() }
-            guard output.status == 0 else { return skip(name, "gpg could not decrypt it") }
+            guard output.code == 0 else { return skip(name, "gpg could not decrypt it") }
             guard !output.bytes.starts(with: "GOPASS-SECRET-1.0".utf8) else {
                 return skip(name, "it has an old format of gopass; convert it with: gopass fsck --decrypt")
             }
