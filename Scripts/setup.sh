@@ -19,7 +19,12 @@ main() {
     ((${#packages[@]} == 0)) || install "${packages[@]}"
     mapfile -t packages < <(missing "$1")
     ((${#packages[@]} == 0)) || stop "These packages were installed, but their programs or headers are still not found:" "${packages[@]}"
-    if [[ $1 == test ]]; then prepare_python; fi
+    if [[ $1 == test ]]; then
+        mapfile -t packages < <(missing_others)
+        # In a shell of its own, since a failure stops it.
+        ((${#packages[@]} == 0)) || (install "${packages[@]}") || echo "The tests that need them are skipped."
+        prepare_python
+    fi
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -51,9 +56,6 @@ missing() {
     have python3 || echo python3
     [[ -n $(python_for_venv) ]] || echo python3-venv
     have strace || echo strace
-    # A clipboard, and a display for it.
-    have xclip || echo xclip
-    have Xvfb || echo xvfb
     have pinentry-curses || echo pinentry-curses
     have pinentry-tty || echo pinentry-tty
     have unshare && have setsid && have flock || echo util-linux
@@ -61,21 +63,28 @@ missing() {
     have openssl || echo openssl
     have ssh-keygen || echo openssh-client
     have certutil && have pk12util || echo libnss3-tools
-    # Another program that reads and writes exports.
-    have age && have age-keygen || echo age
     # What several machines can share items over. Debian also starts a server of its own, which no test uses.
     have etcd || echo etcd-server
     have etcdctl || echo etcd-client
     # A system bus with a mock logind. The module belongs to Debian's own Python.
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
+    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
+}
+
+# Programs that some tests work with; without them, these tests are skipped and say so. One per line as above.
+missing_others() {
+    # A clipboard, and a display for it.
+    have xclip || echo xclip
+    have Xvfb || echo xvfb
+    # Another program that reads and writes exports.
+    have age && have age-keygen || echo age
     # Programs whose entries are imported. KeePassXC is large, and its test is skipped without it.
     have gpg || echo gnupg
     have pass || echo pass
     have gopass || echo gopass
     have gnome-keyring-daemon || echo gnome-keyring
     have secret-tool || echo libsecret-tools
-    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
 }
 
 # Uses the toolchain's own compiler, since that one must find the header.

@@ -5,8 +5,8 @@
 //
 // - Commands: one file for each command
 // - Security: macOS's command `security`
-// - Credentials: the protocols of git, docker, ssh and sudo
 // - Import: entries of other programs' files and services
+// - Credentials: the protocols of git, docker, ssh and sudo
 // - Archive: exports, their files, and importing them
 // - References: references to values, in variables and templates
 // - OneTimeCodes: the codes of `otp`

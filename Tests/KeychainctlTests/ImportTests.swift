@@ -148,6 +148,13 @@ struct ImportTests {
         #expect(try tool.shell("\"$CTL\" get \(quoted)").text == example.value)
     }
 
+    @Test func loginOfDocker_isFoundByTheCredentialHelper() throws {
+        #expect(try tool.importText("docker", Self.docker).status == 0)
+        let url = Data("https://index.docker.io/v1/".utf8)
+        let run = try tool.run("docker-credential", "get", input: url)
+        #expect(run.text.contains("\"Username\":\"me\"") && run.text.contains("pw:x"), "\(run.everything)")
+    }
+
     @Test func variables_withoutAServiceOption_areNamedAfterTheFolder() throws {
         let folder = tool.home.appendingPathComponent("project")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -30,10 +30,14 @@ enum DockerFormat {
     }
 
     private static func records(_ registry: String, _ login: DockerConfig.Login, origin: String) -> [ImportRecord] {
-        let place = WebAddress.server(registry).map { ImportedPlace.server($0) } ?? .service(registry)
+        // The names that the credential helper finds.
+        guard let server = try? DockerServer(registry) else {
+            return [ImportRecord(skipping: nil, "its address is empty or has control characters", origin: origin)]
+        }
+        let place = ImportedPlace.server(server.name)
         func item(_ account: String, _ value: Data) -> ImportRecord {
             let item = ImportedItem(
-                place: place, account: account, value: value, label: "Docker Credentials", comment: registry)
+                place: place, account: account, value: value, label: "Docker: " + registry, comment: registry)
             return ImportRecord(item, origin: origin)
         }
         var records: [ImportRecord] = []
