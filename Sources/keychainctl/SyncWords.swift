@@ -44,6 +44,14 @@ enum Waiting {
         guard let result = outcome.withLock({ $0 }) else { throw KeychainError(.cancelled, "Nothing was done.") }
         return try result.get()
     }
+
+    static func forASecond() async throws(KeychainError) {
+        do {
+            try await Task.sleep(for: .seconds(1))
+        } catch {
+            throw KeychainError(.cancelled, "Waiting was cancelled.")
+        }
+    }
 }
 
 enum SyncWords {

@@ -165,6 +165,23 @@ struct SyncVerbTests {
         #expect(try join(code).errors.contains("has not answered"))
     }
 
+    /// The other machine's copy of the folder is empty until it has said that it waits.
+    @Test func invitation_thatArrivesLater_isWaitedFor() throws {
+        try found()
+        let run = try tool.shell(
+            """
+            mkdir copy && "$CTL" sync invite --name desktop > code || exit
+            HOME="$HOME/desktop" "$CTL" sync join --folder copy --wait 60s --code-fd 3 3< code 2> told & other=$!
+            until grep -q "Waiting for it" told; do kill -0 $other || exit; done
+            while kill -0 $other 2> /dev/null; do
+                cp -Rn shared/. copy; cp -Rn copy/. shared; "$CTL" sync now || exit
+            done
+            wait $other
+            """)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try status(desktop("sync", "status", "--json"))["member"] as? Bool == true)
+    }
+
     @Test func concurrentValue_isListedAndRestored() throws {
         try found()
         try join()

@@ -128,7 +128,7 @@ extension Keychainctl.Sync {
                 """,
             discussion: """
                 This machine's synchronizable items are merged with those of the ring. The command waits \
-                until the machine that made the invitation has synced. With the recovery key of the ring, no \
+                until the invitation has arrived, and the machine that made it has synced. With the recovery key of the ring, no \
                 other machine is needed.
 
                 EXAMPLES
@@ -139,7 +139,8 @@ extension Keychainctl.Sync {
         @OptionGroup var place: SyncPlace
         @Option(help: ArgumentHelp("Read the code from this open descriptor.", valueName: "number")) var codeFd: String?
         @Option(
-            help: ArgumentHelp("How long to wait for the other machine: 90s, 15m; default: 10m.", valueName: "time"),
+            help: ArgumentHelp(
+                "How long to wait for the invitation and the other machine: 90s, 15m; default: 10m.", valueName: "time"),
             transform: IdleTimeout.init)
         var wait: IdleTimeout?
         @Option(help: ArgumentHelp("Read the ring's recovery key from this open descriptor.", valueName: "number"))
@@ -171,14 +172,32 @@ extension Keychainctl.Sync {
             let wait = wait?.duration ?? .seconds(600)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember.ofTool(vault).join(code, at: place, wait: wait) { id in
+                    try await Self.joinOnceInvited(vault, code, place, until: .now + min(wait, .seconds(1 << 32)))
+                }
+            }
+            SyncWords.show(report)
+        }
+
+        /// The folder may bring the invitation later than a person types its code.
+        private static func joinOnceInvited(
+            _ vault: Vault, _ code: SecretBytes, _ place: CarrierPlace, until end: ContinuousClock.Instant
+        ) async throws(KeychainError) -> ExchangeReport {
+            var isTold = false
+            while true {
+                do throws(KeychainError) {
+                    return try await RingMember.ofTool(vault).join(code, at: place, wait: end - .now) { id in
                         Output.note(
                             "This machine's ID: \(WaitingMachine.text(id)). Compare it if the other machine asks for approval."
                         )
                     }
+                } catch {
+                    // The same reason has other causes once this machine is in the ring.
+                    guard error.reason == .itemNotFound, try !vault.isInRing, .now < end else { throw error }
                 }
+                if !isTold { Output.note("No invitation with this code has arrived yet. Waiting for it.") }
+                isTold = true
+                try await Waiting.forASecond()
             }
-            SyncWords.show(report)
         }
 
         private func joinAlone(_ vault: Vault, _ key: SecretBytes, _ place: CarrierPlace) throws -> ExchangeReport {
