@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
+.PHONY: help demo test check faults carriers fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,16 @@ check: ## Before a commit: check formatting and documents, build without warning
 faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence.md
 	@Scripts/setup.sh test
 	@Scripts/faults.sh
+
+# Items on each of three machines.
+ITEMS := 10000
+
+carriers: ## Share ITEMS (10,000) from each of three machines over a folder, git and Syncthing, with faults; installs Syncthing
+	@Scripts/setup.sh carriers
+	Scripts/build.sh core --product exerciser
+	swift build --configuration release --static-swift-stdlib --product keychainctl
+	KEYCHAINCTL="$$(swift build --configuration release --static-swift-stdlib --show-bin-path)/keychainctl" \
+		Scripts/check-sync.py --items $(ITEMS) --record Docs/Evidence.md
 
 fuzz: ## Fuzz every decoder for FUZZ_SECONDS (60) each, with the address sanitizer
 	@Scripts/setup.sh build

@@ -4,6 +4,7 @@
 #
 #   Scripts/setup.sh build    requirements of the build
 #   Scripts/setup.sh test     requirements of the build and the tests
+#   Scripts/setup.sh carriers these, and what carries files between machines
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -23,8 +24,8 @@ main() {
         mapfile -t packages < <(missing_others)
         # In a shell of its own, since a failure stops it.
         ((${#packages[@]} == 0)) || (install "${packages[@]}") || echo "The tests that need them are skipped."
-        prepare_python
     fi
+    if [[ $1 != build ]]; then prepare_python; fi
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -52,7 +53,7 @@ missing() {
     compiles c '#include <stdio.h>' || echo libc6-dev
     compiles c++ '#include <string>' || echo g++
     compiles c '#include <sqlite3.h>' || echo libsqlite3-dev
-    [[ $1 == test ]] || return 0
+    [[ $1 != build ]] || return 0
     have python3 || echo python3
     [[ -n $(python_for_venv) ]] || echo python3-venv
     have strace || echo strace
@@ -70,6 +71,8 @@ missing() {
     have dbus-daemon || echo dbus-daemon
     /usr/bin/python3 -c 'import dbus, dbusmock' 2>/dev/null || echo python3-dbusmock
     /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libsystemd.so.0")' 2>/dev/null || echo libsystemd0
+    [[ $1 == carriers ]] || return 0
+    have syncthing || echo syncthing
 }
 
 # Programs that some tests work with; without them, these tests are skipped and say so. One per line as above.
@@ -150,9 +153,9 @@ python_for_venv() {
 }
 
 case ${1-} in
-build | test) main "$1" ;;
+build | test | carriers) main "$1" ;;
 *)
-    echo "usage: Scripts/setup.sh build|test" >&2
+    echo "usage: Scripts/setup.sh build|test|carriers" >&2
     exit 64
     ;;
 esac

@@ -104,6 +104,7 @@ case "derive": Residue.report(rounds: UInt64(rest[0]) ?? 0)
 // KeychainKit over a vault: FOLDER DEVICE-KEY [ARGUMENT …]
 case "save": try KitVerb(rest).save()
 case "save-at-each-line": try KitVerb(rest).saveAtEachLine()
+case "save-shared": try KitVerb(rest).saveShared()
 case "remove": try KitVerb(rest).remove()
 case "increment": try KitVerb(rest).increment()
 case "transact": try KitVerb(rest).transact()

@@ -67,6 +67,16 @@ struct KitVerb {
         }
     }
 
+    /// NAME FIRST COUNT VALUE: saves `NAME-FIRST` and those after it as synchronizable items, and tells each that is done.
+    func saveShared() {
+        var shared = store
+        shared.synchronizable = true
+        for item in number(1)..<number(1) + number(2) {
+            let account = "\(arguments[0])-\(item)"
+            report(account) { try shared.save("\(arguments[3]) \(account)", for: account) }
+        }
+    }
+
     /// WORKER OPERATIONS THREADS vault|functions
     func hurry() throws {
         var hurry = Hurry(store: store, worker: arguments[0])
