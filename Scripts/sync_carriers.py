@@ -84,11 +84,13 @@ class Git:
 
     def kill_git(self, machine):
         """Somewhere between its beginning and its end. What it leaves locked is unlocked, as git says to do."""
-        for _ in range(5000):
+        for _ in range(20_000):
             process = self.children.get(machine.name)
             if process and process.poll() is None:
                 break
             time.sleep(0.001)
+        else:
+            raise Failed(f"{machine.name}: no git was running for 20 s")
         kill(process)
         process.wait()
         for lock in (machine.folder / ".git").rglob("*.lock"):
