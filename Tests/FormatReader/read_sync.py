@@ -7,6 +7,7 @@ Exit codes: 0 no problem, 1 something is damaged or missing, 2 the ring cannot b
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -17,25 +18,8 @@ import sync_objects as o
 from primitives import Damaged, Refused, need
 from read_vault import from_descriptor, plain, recovery_key
 from ring_log import RingLog, read_entry
+from sync_folder import Folder
 from user_secrets import Unusable
-
-
-class Folder:
-    """The objects of one ring, by name. A file whose bytes do not have the hash in its name is none."""
-
-    def __init__(self, folder, ring):
-        self.objects, self.damaged = {}, []
-        top = Path(folder, "skc1", ring.hex())
-        for file in sorted(top.rglob("*.skc")):
-            name, _, digits = str(file.relative_to(top))[:-4].rpartition("-")
-            data = file.read_bytes()
-            if data and k.sha(data).hex()[:8] == digits:
-                self.objects.setdefault(name, []).append(data)
-            elif not file.name.startswith("."):
-                self.damaged.append(str(file.relative_to(top)))
-
-    def under(self, prefix):
-        return [(name, data) for name, several in self.objects.items() if name.startswith(prefix) for data in several]
 
 
 class Ring:
@@ -196,10 +180,14 @@ class Ring:
             if not values:
                 continue
             record = max(values.values(), key=lambda value: (value["time"], value["writer"], value["counter"]))
-            item = self.attempt(name.hex(), lambda: o.decode_content(record["content"]))
+            item = self.attempt(name.hex(), lambda: self.item(name, record))
             if item:
-                need(k.item_id(self.keys, o.primary_key(item)) == name, "is an item of another name")
                 yield plain(item) | {"id": name.hex(), "class number": record["class"], "values": len(values)}
+
+    def item(self, name, record):
+        item = o.decode_content(record["content"])
+        need(k.item_id(self.keys, o.primary_key(item)) == name, "is an item of another name")
+        return item
 
     def heads(self):
         """Whether the newest head of each active member is of this very state."""
@@ -228,6 +216,8 @@ class Ring:
 def open_any(folder, key):
     device = k.recovery_device(key)
     for path in sorted(Path(folder, "skc1").iterdir()):
+        if not re.fullmatch("[0-9a-f]{64}", path.name):
+            continue
         ring = bytes.fromhex(path.name)
         try:
             return Ring(Folder(folder, ring), ring, device)
