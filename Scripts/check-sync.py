@@ -172,7 +172,7 @@ class Run:
             (killed, lambda: self.restart(laptop)), *self.carrier.faults(desktop),
             ("writer killed", self.writers[-1].kill), (stopped, lambda: self.pause(desktop)),
             *self.carrier.faults(server), ("writer killed", self.writers[0].kill), (killed, lambda: self.restart(server)),
-            ("two watches killed; meanwhile changes on both machines", lambda: self.change_apart(laptop, desktop)),
+            ("two watches killed, and meanwhile changes on both machines", lambda: self.change_apart(laptop, desktop)),
             (stopped, lambda: self.pause(server)), (killed, lambda: self.restart(desktop)),
         ]
 
