@@ -10,6 +10,7 @@ THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check faults carriers fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
+.PHONY: release install uninstall deb container check-install
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -120,6 +121,34 @@ NIGHTLY := fuzz faults mutants sanitize consumers
 nightly: ## Run all that takes long: fuzz, faults, mutants, sanitize, consumers. Takes hours; changes Docs/Evidence.md
 	@failed=(); for part in $(NIGHTLY); do $(MAKE) --no-print-directory "$$part" || failed+=("$$part"); done; \
 		(($${#failed[@]} == 0)) || { echo "Failed: $${failed[*]}" >&2; exit 1; }
+
+release: ## Build the tool as it is installed: optimized, with Swift's libraries inside
+	@Scripts/setup.sh build
+	@Scripts/install.sh release
+
+# Where `make install` puts the tool. DESTDIR is a folder in front of it, for packages; TOOL an already built keychainctl.
+PREFIX ?= /usr/local
+
+install uninstall deb check-install: export PREFIX := $(PREFIX)
+install uninstall deb check-install: export DESTDIR := $(DESTDIR)
+install uninstall deb check-install: export TOOL := $(TOOL)
+install: export WITH_SECURITY := $(WITH_SECURITY)
+install: export REPLACE := $(REPLACE)
+
+install: ## Install the tool, man pages, completions and units in PREFIX (/usr/local); WITH_SECURITY=1 adds the name `security`
+	@Scripts/install.sh install
+
+uninstall: ## Remove what `make install` has put into PREFIX
+	@Scripts/install.sh uninstall
+
+deb: ## Make the Debian package of the tool, in .build
+	@Scripts/deb.sh
+
+container: ## Build the container image of the tool, swift-keychain; needs docker
+	docker build --tag swift-keychain .
+
+check-install: ## Try make install, uninstall and deb: completions, man pages, units; the package only as root
+	@Scripts/check-install.sh
 
 clean: ## Remove all build products
 	rm -rf .build
