@@ -4,7 +4,8 @@
 
 - every relative link leads to a file, and to a heading if it names one;
 - the tests that the documents name exist;
-- the Swift code in the READMEs and in Docs/Sync.md is part of an example or a test, which is compiled and run;
+- the Swift code in the READMEs, in Docs/Sync.md and in Docs/Tasks.md is part of an example or a test, which is compiled and run,
+  unless it needs a package that this project does not depend on;
 - the Swift code in comments and articles of the modules below is part of a test or an example;
 - the tool, the changelog, and every document that shows how to depend on the package name the same version;
 - Markdown and the comments of Swift sources use the standard terms below, and no sentence hides its subject ("Whoever …");
@@ -41,11 +42,11 @@ CODE_THAT_RUNS = [
     "Wrappers/Examples",
 ]
 FOLDERS_OF_TESTS = ["Tests", "Wrappers/Tests"]
-READMES = ["README.md", "Wrappers/README.md", "Docs/Sync.md"]
+READMES = ["README.md", "Wrappers/README.md", "Docs/Sync.md", "Docs/Tasks.md"]
 VERSION_FILE = "Sources/keychainctl/Version.swift"
 # The brackets prevent the pattern from matching this line.
 FORBIDDEN = re.compile(r"/(?:work|opt|root|home)[/]|\b(?:TO[D]O|FIX[M]E)\b")
-PACKAGE_CODE = re.compile(r"\.(?:package|product)\(")
+PACKAGE_CODE = re.compile(r"\.(?:package|product)\(|^import Hummingbird$", re.MULTILINE)
 # Words that readers stumble over, and the standard terms for them. Code is not checked: identifiers, and what is in backticks.
 PLAIN_TERMS = {
     "lane": "worker queue",

@@ -27,7 +27,7 @@ main() {
     fi
     export TOOL
     local part
-    for part in install_again_and_refusals tool_without_toolchain pages completions credentials uninstall package; do
+    for part in install_again_and_refusals tool_without_toolchain pages completions tasks credentials uninstall package; do
         echo "== ${part//_/ }"
         "$part"
     done
@@ -161,6 +161,21 @@ complete_in_bash() {
         "$(complete -p keychainctl | sed "s/.*-F \([^ ]*\).*/\1/")" keychainctl quar keychainctl
         printf "%s\n" "${COMPREPLY[@]}"' - "$there/share/bash-completion/completions/keychainctl")
     [[ ${words%% } == quarantine ]] || fail "bash completes 'quar' as: $words"
+}
+
+# The commands of Docs/Tasks.md that use a throw-away vault, each block in an empty folder.
+tasks() {
+    local block count=0
+    awk -v folder="$scratch" '/^```/ { inside = !inside && $0 == "```sh"; if (inside) file = folder "/task-" ++n; next }
+        inside { print >file }' Docs/Tasks.md
+    for block in "$scratch"/task-*; do
+        count=$((count + 1))
+        mkdir "$block.home"
+        (cd "$block.home" && env -i HOME="$block.home" PATH="$there/bin:/usr/bin:/bin" bash -euo pipefail "$block") \
+            >"$scratch/words" 2>&1 || fail "block $count of Docs/Tasks.md: $(cat "$scratch/words")"
+        [[ -z $(ls -A "$block.home") ]] || fail "block $count of Docs/Tasks.md leaves: $(ls -A "$block.home")"
+    done
+    echo "$count blocks of Docs/Tasks.md."
 }
 
 # MARK: - systemd

@@ -78,6 +78,8 @@ changelog() {
 overrides() {
     echo '# The package is made outside of Debian, so no bug of Debian asked for it.'
     echo 'keychainctl: initial-upload-closes-no-bugs'
+    echo "# Swift's static libraries, of which it is a part, have no shared form in Debian."
+    echo 'keychainctl: embedded-library'
 }
 
 # dpkg-shlibdeps computes them from the symbols that the program uses.

@@ -15,8 +15,8 @@ extension Keychainctl {
                 system is about to sleep. Then it locks the vault as `lock` does; the system sleeps only \
                 after that. It runs until you stop it or the connection to the system bus is lost.
 
-                To run it as a service, write ~/.config/systemd/user/keychain-lock.service, with your \
-                path to the tool:
+                `make install` and the Debian package install a unit that runs it as a service. Without \
+                them, write ~/.config/systemd/user/keychain-lock.service, with your path to the tool:
 
                   [Unit]
                   Description=Lock the keychain with the session
