@@ -12,6 +12,8 @@
 # same volume: then everyone with the volume has everything.
 
 FROM swift:6.2-bookworm AS build
+# Without versions, so that security updates are installed.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libsqlite3-dev python3 \
     && rm -rf /var/lib/apt/lists/*
@@ -20,6 +22,7 @@ COPY . .
 RUN DESTDIR=/image PREFIX=/usr/local Scripts/install.sh install
 
 FROM debian:bookworm-slim
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libsqlite3-0 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \

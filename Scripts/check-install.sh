@@ -56,12 +56,32 @@ install_again_and_refusals() {
     mkdir -p "$dest/usr/local/share"
     echo other >"$dest/usr/local/share/file"
     into_dest install
-    # A second time, as an upgrade: everything is its own.
+    # Again, as an upgrade: everything is its own, and a link that is no longer wanted is removed.
+    WITH_SECURITY=1 into_dest install >/dev/null
+    [[ $(readlink "$there/bin/security") == keychainctl ]] || fail "the link of WITH_SECURITY=1"
     into_dest install >/dev/null
     [[ -x $there/bin/keychainctl && -L $there/bin/git-credential-keychain && ! -e $there/bin/security ]] || fail "the programs"
     [[ -z $(find "$dest" -name '.*.new.*') ]] || fail "temporary files remain"
+    killed_installation_can_be_removed
     foreign_file_is_kept
     unwritable_prefix_is_refused
+}
+
+# A `mv` that kills the script at the fourth file, before it is renamed.
+killed_installation_can_be_removed() {
+    local cut=$scratch/cut bin=$scratch/killing
+    mkdir "$cut" "$bin"
+    cat >"$bin/mv" <<END
+#!/bin/sh
+echo >>"$scratch/moves"
+[ "\$(wc -l <"$scratch/moves")" -lt 5 ] || { kill -9 "\$PPID"; exit 1; }
+exec /bin/mv "\$@"
+END
+    chmod 755 "$bin/mv"
+    if PATH=$bin:$PATH DESTDIR=$cut Scripts/install.sh install >/dev/null 2>&1; then fail "the installation was not killed"; fi
+    [[ -n $(find "$cut" -name '.*.new.*') ]] || fail "the killed installation left no copy"
+    DESTDIR=$cut Scripts/install.sh uninstall >/dev/null
+    [[ -z $(ls -A "$cut") ]] || fail "remaining after a killed installation: $(find "$cut")"
 }
 
 foreign_file_is_kept() {

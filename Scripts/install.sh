@@ -182,6 +182,7 @@ install_all() {
     make_folders
     # First, so that an interrupted installation can be removed.
     write_manifest "$scratch/old" "$scratch/folders" "$scratch/new"
+    remove_unfinished "$scratch/old" "$scratch/new"
     place_files
     remove_outdated
     write_manifest <(grep '^folder' "$scratch/old" || true) "$scratch/folders" "$scratch/new"
@@ -260,6 +261,14 @@ place() { # source, path
     pending=
 }
 
+# What an installation that was killed has left: copies without their final name. No other one is running, because of the lock.
+remove_unfinished() { # lists
+    local path
+    while IFS= read -r path; do
+        rm -f -- "$root${path%/*}/.${path##*/}.new."[0-9]*
+    done < <({ cat -- "$@" | grep -v '^folder' | cut -f 3; echo "$prefix/share/keychainctl/manifest"; } | sort -u)
+}
+
 # What an earlier version has installed, and this one has not.
 remove_outdated() {
     local path
@@ -290,6 +299,7 @@ uninstall_all() {
             left=1
         fi
     done < <(grep -v '^folder' "$scratch/old" | cut -f 3 | sort -u)
+    remove_unfinished "$scratch/old"
     rm -f -- "$(manifest)"
     # From bottom to top. Folders with other files stay.
     while IFS= read -r path; do

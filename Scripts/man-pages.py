@@ -30,7 +30,7 @@ def main() -> None:
         sys.exit("usage: man-pages.py TOOL FOLDER")
     tool, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    root = json.loads(output(tool, "--experimental-dump-help"))["command"]
+    root = described(tool)
     version = output(tool, "--version").strip()
     pages = {}
     for path, command in commands(root, [root["commandName"]]):
@@ -43,6 +43,13 @@ def main() -> None:
     for name, text in pages.items():
         (folder / f"{name}.1").write_text(text, encoding="ascii")
     print(f"{len(pages)} man pages are in {folder}.")
+
+
+def described(tool: pathlib.Path) -> dict:
+    try:
+        return json.loads(output(tool, "--experimental-dump-help"))["command"]
+    except (ValueError, KeyError, TypeError):
+        sys.exit(f"'{tool}' does not describe its commands. Is it keychainctl?")
 
 
 def output(tool: pathlib.Path, *arguments: str) -> str:
