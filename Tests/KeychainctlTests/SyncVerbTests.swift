@@ -65,7 +65,7 @@ struct SyncVerbTests {
             "$CTL" sync invite --name desktop --confirm > code || exit
             HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 60s --code-fd 3 3< code 2> joined & other=$!
             id=
-            while [ -z "$id" ] && kill -0 $other; do id=$(sed -nE "s/^This machine's ID: ([0-9a-f-]+)\\..*/\\1/p" joined); done
+            while [ -z "$id" ] && kill -0 $other; do id=$(sed -nE "s/^.*This machine's ID: ([0-9a-f-]+)\\..*/\\1/p" joined); done
             "$CTL" sync now || exit
             "$CTL" sync status | grep desktop && exit 99
             "$CTL" sync approve 0000-0000 --yes && exit 98

@@ -30,7 +30,7 @@ struct EnvironmentFile {
         let export = Array("export ".utf8)
         let line = line.starts(with: export) ? trimmed(line.dropFirst(export.count)) : line
         guard let equals = line.firstIndex(of: UInt8(ascii: "=")), !line.contains(0) else { return nil }
-        guard let name = VariableName.checked(line[..<equals]) else { return nil }
+        guard let name = VariableName.checked(trimmed(line[..<equals])) else { return nil }
         return (name, Array(unquoted(trimmed(line[(equals + 1)...]))))
     }
 

@@ -58,6 +58,9 @@ struct SecretReference: Hashable {
     /// An IPv6 address is in brackets, since it contains colons itself.
     private static func server(_ bytes: ArraySlice<UInt8>) throws(KeychainError) -> Place {
         let isBracketed = bytes.first == UInt8(ascii: "[")
+        guard !isBracketed || bytes.contains(UInt8(ascii: "]")) else {
+            throw malformed("The bracket of the IPv6 address is not closed.")
+        }
         let colon =
             isBracketed
             ? bytes.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : bytes.firstIndex(of: UInt8(ascii: ":"))

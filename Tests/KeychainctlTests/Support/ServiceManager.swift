@@ -50,7 +50,7 @@ extension Tool {
     }
 
     private static let manager = """
-        import json, os, socket, subprocess, sys
+        import json, os, secrets, socket, subprocess, sys
         asking = json.loads(sys.argv[2])
         listener = socket.socket(socket.AF_UNIX)
         # In the abstract namespace, because another user could not enter the home folder.
@@ -59,7 +59,7 @@ extension Tool {
         client = socket.socket(socket.AF_UNIX)
         def connect():
             if asking.get("address") is not None:
-                client.bind(asking["address"] if asking["isPath"] else "\\0" + asking["address"])
+                client.bind(asking["address"] if asking["isPath"] else "\\0" + asking["address"].replace("8d3f0a61c2b4e597", secrets.token_hex(8)))
             client.connect(listener.getsockname())
         if asking.get("user") is None:
             connect()
