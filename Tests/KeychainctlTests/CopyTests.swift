@@ -39,7 +39,7 @@ struct CopyTests {
         let run = try onDisplay(
             """
             "$CTL" copy -s example.com --clear-after 1; printf other | xclip -selection clipboard -in
-            while pgrep -u "$(id -u)" -f "clear-clipboard --after 1 --clipboard xclip" > /dev/null; do :; done; shown
+            while pgrep -u "$(id -u)" -f "[c]lear-clipboard --after 1 --clipboard xclip" > /dev/null; do :; done; shown
             """)
         #expect(run.text == "other", "\(run.everything)")
     }

@@ -60,7 +60,7 @@ struct OneTimePasswordTests {
 
     @Test func counter_ofSeveralProcesses_givesNoCodeTwice() throws {
         try tool.store(Data("otpauth://hotp/x?secret=\(Self.seed20)&counter=0".utf8), service: "otp", account: "a")
-        let run = try tool.shell("for i in 1 2 3 4 5 6; do \"$CTL\" otp -s otp -a a & done; wait")
+        let run = try tool.shell("seq 6 | xargs -P 6 -I{} \"$CTL\" otp -s otp -a a")
         let codes = run.text.split(separator: "\n")
         #expect(Swift.Set(codes).count == 6, "\(run.everything)")
     }

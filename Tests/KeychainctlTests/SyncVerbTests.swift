@@ -70,7 +70,9 @@ struct SyncVerbTests {
             "$CTL" sync status | grep desktop && exit 99
             "$CTL" sync approve 0000-0000 --yes && exit 98
             "$CTL" sync approve "$id" < /dev/null && exit 97
-            "$CTL" sync approve "$id" --yes && wait $other
+            "$CTL" sync approve "$id" --yes || exit
+            while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit; done
+            wait $other
             """)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("Waits for approval: desktop (") && run.errors.contains("Let in: desktop"))
