@@ -50,7 +50,8 @@ enum ExportedItems {
                 (
                     "internet-password",
                     "\"srvr\":{\"text\":\"h\(number)\"},\"acct\":{\"text\":\"u\"},\"port\":{\"number\":\(number)},"
-                        + "\"ptcl\":{\"text\":\"htps\"},\"sdmn\":{\"text\":\"\"},\"labl\":{\"number\":-9223372036854775808},"
+                        + "\"ptcl\":{\"text\":\"htps\"},\"sdmn\":{\"text\":\"\"},\"atyp\":{\"text\":\"\"},\"path\":{\"text\":\"\"},"
+                        + "\"labl\":{\"number\":-9223372036854775808},"
                 )
             case 2:
                 (
