@@ -24,7 +24,7 @@ struct GenerateTests {
     }
 
     @Test(arguments: [
-        ("digits", "0123456789"), ("hex", "0123456789abcdef"), ("=xyz", "xyz"), ("=äöxx", "äö"),
+        ("digits", "0123456789"), ("hex", "0123456789abcdef"), ("=xyz", "xyz"), ("=äöxx", "äöx"),
     ])
     func password_ofASet_hasOnlyItsCharacters(set: String, characters: String) throws {
         let run = try tool.run("generate", "-s", "s", "-a", "a", "--length", "200", "--characters", set, "--print")

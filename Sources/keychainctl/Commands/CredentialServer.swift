@@ -10,6 +10,7 @@ extension Keychainctl {
         static let configuration = CommandConfiguration(
             commandName: "credential-server",
             abstract: "Answer LoadCredential= of a systemd service with the value of an item.",
+            usage: "keychainctl credential-server [<options>]",
             discussion: """
                 systemd starts this command for each connection to a socket unit, with the connection as \
                 standard input. systemd names the unit and the credential, and gets the value of the \

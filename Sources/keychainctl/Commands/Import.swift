@@ -11,7 +11,7 @@ extension Keychainctl {
         static let configuration = CommandConfiguration(
             commandName: "import",
             abstract: "Import passwords from other programs.",
-            usage: "keychainctl import <format> [<file>] [--dry-run] [--replace | --keep] [--remove-source]",
+            usage: "keychainctl import <format> [<file>] [<options>]",
             discussion: """
                 FORMATS
                 \(ImportFormat.table)
