@@ -26,9 +26,9 @@ public final class TwoMachines: Sendable {
         }
         let (laptop, desktop) = (try KeychainSync(vault: vaults[0]), try KeychainSync(vault: vaults[1]))
         (self.folder, self.vaults, syncs) = (folder, vaults, [laptop, desktop])
-        try await laptop.found(name: "laptop", folder: shared)
+        try await laptop.found(name: "laptop", at: .folder(shared))
         let code = try await laptop.invite(name: "desktop")
-        async let joined = desktop.join(code: code, folder: shared)
+        async let joined = desktop.join(code: code, at: .folder(shared))
         let admission = Task {
             while try await laptop.now().admitted.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         }
