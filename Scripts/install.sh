@@ -147,6 +147,7 @@ read_manifest() {
     local kind detail path
     : >"$scratch/old"
     [[ -e $(manifest) ]] || return 0
+    [[ ! -L $(manifest) ]] || stop "'$(manifest)' is a link. Nothing was changed."
     while IFS=$tab read -r kind detail path; do
         [[ $kind =~ ^(file|link|folder)$ && -n $detail && $path == /* && $path != */../* && $path != */.. ]] &&
             [[ $path == "$prefix"/* || $kind == folder && "$prefix/" == "$path"/* ]] ||
@@ -158,6 +159,8 @@ read_manifest() {
 # Whether a path is as an entry of the old manifest says.
 is_ours() { # path
     local kind detail
+    # A link in the place of a folder would lead out of PREFIX.
+    [[ $(realpath -m -- "$root${1%/*}")/ == "$(realpath -m -- "$root$prefix")"/* ]] || return 1
     while IFS=$tab read -r kind detail _; do
         case $kind in
         link) [[ -L $root$1 && $(readlink -- "$root$1") == "$detail" ]] && return 0 ;;

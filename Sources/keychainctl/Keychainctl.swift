@@ -83,6 +83,7 @@ struct Keychainctl: ParsableCommand {
         } catch let code as ExitCode {
             Foundation.exit(code.rawValue)
         } catch {
+            CredentialServer.refuseIfServing()
             end(parsing: error)
         }
     }

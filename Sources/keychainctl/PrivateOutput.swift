@@ -7,8 +7,15 @@ import KeychainKit
 enum PrivateOutput {
     /// Writes a file with mode 0600. At every moment the name has the old content or the whole new one.
     ///
-    /// - Throws: `duplicateItem` if the file exists and is not to be replaced.
+    /// - Throws: `duplicateItem` if the file exists and is not to be replaced; `unsafeLocation` for a device, a pipe or a
+    ///   link, which would become a file.
     static func write(_ bytes: Data, to path: String, replacing: Bool) throws(KeychainError) {
+        var status = stat()
+        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is not a regular file; nothing was written. Write to standard output instead.")
+        }
         let temporary = try made(besides: path)
         do throws(KeychainError) {
             defer { close(temporary.descriptor) }

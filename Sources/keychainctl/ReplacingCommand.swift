@@ -41,6 +41,10 @@ struct ReplacingCommand {
         for descriptor in Self.openDescriptors where !inherited.contains(descriptor) || descriptor == consumed {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         }
+        if consumed == STDIN_FILENO {
+            let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard nothing >= 0, dup2(nothing, STDIN_FILENO) >= 0 else { throw ExitCode(126) }
+        }
         Startup.undo()
         let code = execute(environment)
         Output.complain(

@@ -10,6 +10,7 @@ import SecretMemory
 import Testing
 
 @testable import KeychainSync
+@testable import KeychainSyncCore
 
 extension InterfaceTests {
     private var folder: String { world.place.address }
@@ -113,6 +114,39 @@ extension InterfaceTests {
         #expect(approved.admitted == ["desktop"] && approved.waiting.isEmpty)
         _ = try await joining.value
         #expect(try await machine.isInRing)
+    }
+
+    @Test func joining_thatIsCancelled_leavesNobodyToLetIn() async throws {
+        let sync = KeychainSync(try await world.founder().member)
+        let code = try await sync.invite(name: "desktop")
+        let machine = KeychainSync(try world.machine("desktop").member)
+        let (asked, asks) = AsyncStream.makeStream(of: String.self)
+        let place = place
+        let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
+        _ = await asked.first { _ in true }
+        joining.cancel()
+        await #expect(throws: KeychainError.self) { try await joining.value }
+        #expect(try await sync.now().admitted.isEmpty)
+        #expect(try await sync.status().openInvitations == 1)
+    }
+
+    @Test func requestsAboveTheBound_areAnsweredByTheNextExchange() async throws {
+        let laptop = try await world.founder()
+        _ = try await laptop.member.invite(name: "fleet", for: .seconds(3600), uses: 100)
+        let carrier = FolderCarrier(world.shared, ring: try await world.replica(laptop).log.id)
+        let invitation = try await carrier.list().names.compactMap {
+            if case .invitation(let id) = $0 { id } else { nil }
+        }
+        let id = try #require(invitation.first)
+        for number in 0...UInt8(Bounds.requests) {
+            let name = ObjectName.request(id, RequestID([UInt8](repeating: number, count: 16)))
+            _ = try await carrier.publish(name, Data("x".utf8), beside: false)
+        }
+        for left in [1, 0] {
+            try await laptop.exchange()
+            let names = try await carrier.list().names
+            #expect(names.count { if case .request = $0 { true } else { false } } == left)
+        }
     }
 
     @Test func approval_ofAnotherMachine_admitsNobody() async throws {

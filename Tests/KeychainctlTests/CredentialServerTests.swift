@@ -107,6 +107,12 @@ struct CredentialServerTests {
         #expect(try tool.credential(Tool.Asking(leaves: true, isListening: true)).status == 64)
     }
 
+    @Test(arguments: [["--frob"], ["--passphrase-fd", "x"], ["--recovery-key"]])
+    func option_thatIsWrong_isARefusal(_ arguments: [String]) throws {
+        let answer = try tool.credential(Tool.Asking(arguments: arguments))
+        #expect(answer.status == 64 && answer.isRefusal, "\(answer.errors)")
+    }
+
     @Test(arguments: ["</dev/null", "<&-", "</", "<file"])
     func standardInput_thatIsNoConnection_isRefused(_ input: String) throws {
         try secret.write(to: tool.home.appendingPathComponent("file"))

@@ -119,6 +119,25 @@ struct GitCredentialTests {
         #expect(try get("host=h") == ["username=alice", "password=secret"] + rest)
     }
 
+    @Test func store_overLinesOfOtherPrograms_keepsThem() throws {
+        for password in ["pw1", "pw2"] {
+            let value = Data("pw1\notp_url=x\nuser=y".utf8)
+            try tool.run("set", "--server", "https://h", "-a", "alice", input: value)
+            try store("host=h", "username=alice", "password=\(password)")
+            let run = try tool.run("get", "--server", "https://h", "-a", "alice")
+            #expect(run.text == "\(password)\notp_url=x\nuser=y")
+        }
+    }
+
+    @Test func store_overAValueThatIsNotOfGit_keepsItAndFails() throws {
+        let value = Data("pw1\nnotes line".utf8)
+        try tool.run("set", "--server", "https://h", "-a", "alice", input: value)
+        let run = try tool.run(
+            "git-credential", "store", input: Data("protocol=https\nhost=h\nusername=alice\npassword=typed\n".utf8))
+        #expect(run.status != 0 && !run.everything.contains("typed"))
+        #expect(try tool.run("get", "--server", "https://h", "-a", "alice").output == value)
+    }
+
     @Test func store_ofAnotherPassword_dropsTheRest() throws {
         try store("host=h", "username=alice", "password=old", rest[0], rest[1])
         try storeAlice()

@@ -125,7 +125,7 @@ struct HelperTests {
         ("{\"a\":1", 8), ("[]", 8), ("{\"a\":1,}", 8), ("{\"a\":1} x", 8), ("{\"credsStore\":1}", 8), ("\u{FEFF}{}", 8),
         ("{\"credsStore\":\"keychain\",\"credsStore\":\"x\"}", 8),
         ("{\"a\":" + String(repeating: "[", count: 50_000), 8),
-        ("{\"credsStore\":\"desktop\"}", 4),
+        ("{\"credsStore\":\"desktop\"}", 4), ("{\"CredsStore\":\"pass\"}", 8),
     ]
 
     @Test(arguments: brokenFiles)

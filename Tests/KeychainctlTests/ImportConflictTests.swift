@@ -56,6 +56,17 @@ struct ImportConflictTests {
         #expect(try value == "new")
     }
 
+    @Test(arguments: [
+        ("netrc", "machine m login a password one password two\n"), ("env", "# only a comment\n"),
+        ("chrome", "name,url,username,password\nx,https://h/,a,p\n"),
+    ])
+    func source_thatIsNotTakenWhole_isNotRemoved(format: String, text: String) throws {
+        try Data(text.utf8).write(to: source)
+        let run = try tool.shell("\"$CTL\" import \(format) source --remove-source")
+        #expect(run.status != 0, "\(run.everything)")
+        #expect(try Data(contentsOf: source) == Data(text.utf8))
+    }
+
     @Test func twoImports_atOnce_storeEachEntryOnce() throws {
         let many = (0..<40).map { "machine h\($0) login a password p\($0)\n" }.joined()
         try Data(many.utf8).write(to: source)

@@ -65,6 +65,13 @@ struct RunTests {
         #expect(run.text == text + "\n", "\(run.errors)")
     }
 
+    @Test(arguments: ["12345678901234567890123456789", "0.1234567890123456789012345"])
+    func number_thatADecoderWouldRound_isAnErrorAndStartsNothing(number: String) throws {
+        try tool.store(Data("{\"a\": \(number)}".utf8), service: "n", account: "a")
+        let run = try tool.run("run", "--env", "X=keychain://n/a#a", "--", "printenv", "X")
+        #expect(run.status == 1 && run.output.isEmpty, "\(run.everything)")
+    }
+
     @Test(arguments: [("nobody", 3), ("db/none", 1), ("db", 1), ("db/hosts/2", 3), ("db/hosts/-1", 3), ("user/x", 3)])
     func field_thatIsNoText_isAnErrorAndStartsNothing(field: String, status: Int32) throws {
         let run = try tool.run("run", "--env", "X=keychain://json/a#\(field)", "--", "echo", "started")
@@ -191,6 +198,14 @@ struct RunTests {
         #expect(run.output.isEmpty)
     }
 
+    @Test func command_afterASecretOnStandardInput_getsNoneOfIt() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let run = try vault.tool.shell(
+            "\"$CTL\" run --recovery-key-fd 0 --env X=keychain://example.com/alice -- readlink /proc/self/fd/0 < paper")
+        #expect(run.text == "/dev/null\n", "\(run.everything)")
+    }
+
     @Test(arguments: ["SigIgn", "SigBlk", "SigCgt"])
     func command_hasTheSignalsOfTheCaller(line: String) throws {
         let run = try tool.shell(
@@ -257,6 +272,16 @@ struct RunTests {
         let run = try tool.shell("\"$CTL\" run --swiftpm -- sh -c 'echo \"<$SWIFTPM_NETRC_DATA>\"'")
         #expect(run.text == "<>\n")
         #expect(run.errors.contains("'h'") && !run.errors.contains("hunt"))
+    }
+
+    @Test func swiftPM_getsNoPasswordOfAnotherPortOrOfDocker() throws {
+        try tool.run("set", "--server", "https://h:8443", "-a", "ops", input: Data("port".utf8))
+        try tool.run(
+            "docker-credential", "store",
+            input: Data(#"{"ServerURL": "https://h/v2", "Username": "a", "Secret": "registry"}"#.utf8))
+        try tool.run("set", "--server", "https://h", "-a", "own", input: Data("own word".utf8))
+        let run = try tool.shell("\"$CTL\" run --swiftpm -- printenv SWIFTPM_NETRC_DATA")
+        #expect(run.text == "machine \"h\" login \"own\" password \"own word\"\n\n", "\(run.everything)")
     }
 
     @Test func swiftPM_withSeveralTokens_asksForTheRegistry() throws {

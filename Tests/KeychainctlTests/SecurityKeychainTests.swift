@@ -150,6 +150,18 @@ struct SecurityKeychainTests {
         #expect(run.errors.contains(": User interaction is not allowed. "))
     }
 
+    @Test func password_ofAVaultWithSeveral_isNotChanged() throws {
+        let run = try tool.shell(
+            """
+            echo 'first words' > a; echo 'second words' > b
+            "$CTL" init --no-device-key --passphrase-fd 3 3< a || exit 99
+            "$CTL" protect add passphrase --new-passphrase-fd 3 --passphrase-fd 4 3< b 4< a || exit 97
+            "$CTL" security set-keychain-password -o 'second words' -p 'third words' && exit 98
+            "$CTL" security unlock-keychain -p 'first words' && "$CTL" security unlock-keychain -p 'second words'
+            """)
+        #expect(run.status == 0, "\(run.everything)")
+    }
+
     @Test func lockedVault_inOneRunOfCommands_unlocksWithItsPassphrase() throws {
         let made = try tool.shell("echo 'correct horse' | \"$CTL\" init --no-device-key --passphrase-fd 0")
         try #require(made.status == 0, "\(made.errors)")

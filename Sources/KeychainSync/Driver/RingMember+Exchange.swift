@@ -206,10 +206,10 @@ extension RingMember {
             _ = try await carryOut(answered.effects, carrier, &report)
             let answers = given.withLock { $0 }
             report.note(answers)
-            // One that waits stays, and one that has not arrived whole is answered by the next exchange.
-            let waiting = zip(read, answers).filter { if case .waiting = $1 { true } else { false } }.map(\.0.name)
-            try await carrier.removing(read.map(\.name).filter { !waiting.contains($0) })
-            if answered.state.invitations[id] == nil { try await carrier.removing([invitation.objectName]) }
+            // One that waits stays, and so does one above the bound or one that has not arrived whole: the next exchange sees to it.
+            let done = zip(read, answers).filter { if case .waiting = $1 { false } else { true } }.map(\.0.name)
+            let isOver = answered.state.invitations[id] == nil
+            try await carrier.removing(isOver ? read.map(\.name) + [invitation.objectName] : done)
         }
     }
 

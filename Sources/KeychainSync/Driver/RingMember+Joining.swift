@@ -120,38 +120,60 @@ extension RingMember {
         _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
         _ asked: (MemberID) -> Void
     ) async throws(KeychainError) -> OpenedRing {
+        let (member, asking): (MemberID, (ObjectName, Data)?)
         do {
-            guard let (name, request) = try joiner.request() else { throw KeychainError.notInvited }
-            _ = try await carrier.publishing(name, request)
-            let member = try joiner.keys.publicKeys().member
-            asked(member)
-            var refusal = Refusal.noKey
-            while true {
-                let names = try await carrier.listing().names
-                let own = names.filter {
-                    switch $0 {
-                    case .wrap(_, member), .entry: true
-                    default: false
-                    }
-                }
-                let objects = try await carrier.reading(own.sorted())
-                let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
-                let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
-                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
-                guard ContinuousClock.now < end else {
-                    // The next attempt has other keys, so these keys must not be admitted.
-                    try await carrier.removing([name])
-                    throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
-                }
-                try await Task.sleep(for: interval)
-            }
-        } catch let error as KeychainError {
-            throw error
-        } catch is CancellationError {
-            throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
+            (member, asking) = (try joiner.keys.publicKeys().member, try joiner.request())
         } catch {
             throw KeychainError(exchange: error)
         }
+        guard let (name, request) = asking else { throw .notInvited }
+        _ = try await carrier.publishing(name, request)
+        asked(member)
+        do throws(KeychainError) {
+            return try await answer(to: joiner, member, carrier, until: end, interval)
+        } catch {
+            // The next attempt has other keys, so these keys must not be admitted. This task may be cancelled.
+            await Task { do { try await carrier.removing([name]) } catch {} }.value
+            throw error
+        }
+    }
+
+    /// A carrier that fails meanwhile is tried again.
+    private func answer(
+        to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
+        _ interval: Duration
+    ) async throws(KeychainError) -> OpenedRing {
+        while true {
+            var refusal = Refusal.noKey
+            do throws(KeychainError) {
+                let objects = try await answers(for: member, carrier)
+                let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
+                let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
+                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
+            } catch {
+                guard error.reason == .unavailable, ContinuousClock.now < end else { throw error }
+            }
+            guard ContinuousClock.now < end else {
+                throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
+            }
+            do {
+                try await Task.sleep(for: interval)
+            } catch {
+                throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
+            }
+        }
+    }
+
+    private func answers(
+        for member: MemberID, _ carrier: any Carrier
+    ) async throws(KeychainError) -> [(name: ObjectName, bytes: Data)] {
+        let own = try await carrier.listing().names.filter {
+            switch $0 {
+            case .wrap(_, member), .entry: true
+            default: false
+            }
+        }
+        return try await carrier.reading(own.sorted())
     }
 
     /// Removes machines, and makes new keys: the removed machines cannot read anything that is written from then on.

@@ -48,6 +48,9 @@ extension Item {
     }
 
     private func checkProtection() throws(KeychainError) {
+        guard [.number(0), .number(1)].contains(attributes[.synchronizable] ?? .number(0)) else {
+            throw Self.refused("it is neither synchronizable nor not.")
+        }
         guard let flags = accessControl.flags else { return }
         guard attributes[.synchronizable] ?? .number(0) == .number(0) else {
             throw Self.refused("it is synchronizable and has access control, which excludes each other.")

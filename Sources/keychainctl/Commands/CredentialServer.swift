@@ -44,6 +44,14 @@ extension Keychainctl {
         @OptionGroup(title: "Unlocking, for this answer only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
+        /// A connection that only ends is an empty credential for systemd, and the service would start with it.
+        static func refuseIfServing() {
+            guard CommandLine.arguments.dropFirst().first == configuration.commandName,
+                let peer = try? CredentialConnection(STDIN_FILENO)
+            else { return }
+            peer.refuse()
+        }
+
         func validate() throws {
             guard !unlock.uses(STDIN_FILENO) else {
                 throw ValidationError("Standard input is the connection. Give the secret on another descriptor.")

@@ -152,6 +152,9 @@ extension Keychainctl {
                     "Some items exist with another value and were kept. Decide with --replace or --keep." + kept)
             }
             guard isRemoving, run.hasEverything else { return }
+            guard run.position > 0 else {
+                throw KeychainError(.itemNotFound, "The source has no entries, so it was not removed.")
+            }
             try source?.remove()
         }
 

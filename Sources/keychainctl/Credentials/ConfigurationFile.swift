@@ -23,7 +23,15 @@ struct ConfigurationFile {
     func read() throws(KeychainError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
+            if errno == ENOENT {
+                var status = stat()
+                guard lstat(path, &status) != 0 else {
+                    // The file would take the place of the link.
+                    throw KeychainError(
+                        .unsafeLocation, "'\(path)' is a link to a file that does not exist; nothing was changed.")
+                }
+                return nil
+            }
             throw failure("cannot be read")
         }
         defer { close(descriptor) }

@@ -103,12 +103,20 @@ struct CredentialItems {
         var value = value
         var old = try transaction.read(Data.self, for: account)
         defer { old?.wipe() }
-        if let known = old.flatMap({ CredentialValue($0) }) { value.keepRest(of: known) }
+        if let old, !old.isEmpty {
+            guard let known = CredentialValue(old) else { throw notOfGit }
+            value.keepRest(of: known)
+        }
         var bytes = value.bytes
         defer { bytes.wipe() }
         guard bytes != old else { return }
         try transaction.save(bytes, for: account, attributes: attributes)
     }
+
+    private static let notOfGit = KeychainError(
+        .typeMismatch,
+        "The item of this server and account has lines that git does not know. It was kept, and nothing was stored. To store the credential, "
+            + "move that item: keychainctl move")
 
     /// The closure of a transaction throws any error, and these are errors of the keychain.
     private static func throwing(_ body: () throws -> Void) throws(KeychainError) {
@@ -129,12 +137,32 @@ struct CredentialItems {
                 guard var found = try read(item) else { continue }
                 defer { found.value.wipe() }
                 guard found.value.isMeant(by: request) else { continue }
+                try eraseIfMeant(item, request, place)
+                continue
             }
             do throws(KeychainError) {
                 try keychain.delete(item)
             } catch {
                 // Another process was faster.
                 guard error.reason == .itemNotFound else { throw error }
+            }
+        }
+    }
+}
+
+extension CredentialItems {
+    /// Another git may have stored a new password since the value was read. That one stays.
+    private func eraseIfMeant(
+        _ item: KeychainItem, _ request: GitRequest, _ place: CredentialPlace
+    ) throws(KeychainError) {
+        let account = item.account ?? ""
+        try Self.throwing { () throws in
+            try keychain.store(like: item, or: place.server).transaction { transaction in
+                guard let bytes = try transaction.read(Data.self, for: account),
+                    var value = CredentialValue(bytes)
+                else { return }
+                defer { value.wipe() }
+                if value.isMeant(by: request) { transaction.remove(for: account) }
             }
         }
     }

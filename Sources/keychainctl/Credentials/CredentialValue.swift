@@ -11,6 +11,8 @@ struct CredentialValue {
     /// Seconds since 1970.
     private(set) var expiry: Int64?
     private(set) var refreshToken: Data?
+    /// Lines of other programs.
+    private var others: [Data] = []
 
     /// - Returns: `nil` for a value that git cannot take: it has other lines, or a zero.
     init?(_ bytes: Data) {
@@ -34,7 +36,7 @@ struct CredentialValue {
         case "password_expiry_utc":
             expiry = Int64(String(decoding: value, as: UTF8.self))
             return expiry != nil
-        default: break
+        default: others.append(Data(line))
         }
         return true
     }
@@ -51,8 +53,10 @@ struct CredentialValue {
         (expiry, refreshToken) = (request.expiry, request.refreshToken)
     }
 
-    /// Older versions of git pass on the password alone. What belongs to the same password is kept.
+    /// Older versions of git pass on the password alone. What belongs to the same password is kept, and what belongs to
+    /// other programs in any case.
     mutating func keepRest(of old: CredentialValue) {
+        others = old.others
         guard holds(old) else { return }
         expiry = expiry ?? old.expiry
         refreshToken = refreshToken ?? old.refreshToken
@@ -80,11 +84,16 @@ struct CredentialValue {
             bytes.append(Data("\noauth_refresh_token=".utf8))
             bytes.append(refreshToken)
         }
+        for line in others {
+            bytes.append(UInt8(ascii: "\n"))
+            bytes.append(line)
+        }
         return bytes
     }
 
     mutating func wipe() {
         secret.wipe()
         refreshToken?.wipe()
+        for index in others.indices { others[index].wipe() }
     }
 }

@@ -29,6 +29,9 @@ struct DockerConfiguration {
         let bytes = old.flatMap { $0.isEmpty ? nil : $0 } ?? Array("{}\n".utf8)
         guard let members = Self.members(bytes) else { throw Self.broken(file.path) }
         self.members = members
+        // docker reads names without regard to case.
+        let others = members.members.filter { $0.key != Self.key && $0.key.lowercased() == Self.key.lowercased() }
+        guard others.isEmpty else { throw Self.broken(file.path) }
         guard members.members.contains(where: { $0.key == Self.key }) else {
             current = nil
             return

@@ -137,7 +137,8 @@ struct DBusReader {
         while let next = type.first, next != UInt8(ascii: ")"), next != UInt8(ascii: "}") {
             values.append(try value(&type, depth: depth + 1))
         }
-        guard type.popFirst() != nil else { throw .brokenMessage }
+        // An empty one takes no bytes: an array of them would never end.
+        guard !values.isEmpty, type.popFirst() != nil else { throw .brokenMessage }
         return .structure(values)
     }
 

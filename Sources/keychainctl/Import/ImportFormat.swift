@@ -23,8 +23,9 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     /// Whether it is a folder of encrypted files.
     var isStore: Bool { self == .pass || self == .gopass }
 
-    /// Whether the file has nothing but entries.
-    var isRemovable: Bool { !isStore && self != .docker && self != .secretService }
+    /// Whether everything in the file becomes an item, is reported, or is an error. The exports of other programs also have
+    /// passkeys, former passwords and columns that no item is made of.
+    var isRemovable: Bool { [.netrc, .gitCredentials, .env].contains(self) }
 
     private var meaning: String {
         switch self {

@@ -36,10 +36,21 @@ struct ImportSource {
         self.path = path
         let descriptor = try Self.opened(path)
         defer { if path != nil { close(descriptor) } }
-        bytes = try Self.read(descriptor, path ?? "standard input")
+        let name = path ?? "standard input"
+        let before = try Self.identity(descriptor, name)
+        bytes = try Self.read(descriptor, name)
+        identity = try Self.identity(descriptor, name)
+        // A pipe has no size and no time of its own.
+        guard path == nil || before.size == 0 || before == identity else {
+            bytes.wipe()
+            throw KeychainError(.busy, "'\(name)' was changed while it was read. Nothing was imported. Try again.")
+        }
+    }
+
+    private static func identity(_ descriptor: Int32, _ name: String) throws(KeychainError) -> Identity {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Self.failure("read", path ?? "standard input", errno) }
-        identity = Identity(status)
+        guard fstat(descriptor, &status) == 0 else { throw failure("read", name, errno) }
+        return Identity(status)
     }
 
     mutating func wipe() { bytes.wipe() }

@@ -32,8 +32,12 @@ struct KeychainDumpFormat {
                 throw .notA(Self.name, "line \(line.number) is not the beginning of an item.")
             }
         } else if line.bytes.starts(with: "class: ".utf8) {
+            guard item?.itemClass.isEmpty == true else {
+                throw .unreadable(line: line.number, "The item has a second class.")
+            }
             item?.itemClass = String(decoding: line.bytes.dropFirst(7).trimmed, as: UTF8.self)
         } else if line.bytes.starts(with: "data:".utf8) {
+            guard item?.data == nil else { throw .unreadable(line: line.number, "The item has a second value.") }
             isDataNext = true
         } else if line.bytes.starts(with: "    ".utf8) {
             try readAttribute(line)

@@ -54,6 +54,14 @@ struct NetrcFormat {
 
     private mutating func readPart(_ key: String, _ line: Int) throws(KeychainError) {
         let value = try value(key, line)
+        let isNew =
+            switch key {
+            case "login", "user": machine?.login == nil
+            case "port": machine?.port == nil
+            case "account": machine?.account == nil
+            default: machine?.password == nil
+            }
+        guard isNew else { throw .unreadable(line: line, "The machine has a second '\(key)'.") }
         switch key {
         case "login", "user": machine?.login = String(decoding: value, as: UTF8.self)
         case "port": machine?.port = String(decoding: value, as: UTF8.self)

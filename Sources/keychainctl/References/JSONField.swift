@@ -4,7 +4,7 @@
 import Foundation
 import KeychainKit
 
-/// The text of a field: of text its characters, of a number its digits, of a boolean `true` or `false`.
+/// The text of a field: of text its characters, of an integer of at most 64 bits its digits, of a boolean `true` or `false`.
 struct JSONField: Decodable {
     private let text: String
 
@@ -47,7 +47,8 @@ struct JSONField: Decodable {
         if let flag = ifPossible({ try value.decode(Bool.self) }) { return flag ? "true" : "false" }
         if let number = ifPossible({ try value.decode(Int64.self) }) { return String(number) }
         if let number = ifPossible({ try value.decode(UInt64.self) }) { return String(number) }
-        if let number = ifPossible({ try value.decode(Decimal.self) }) { return number.description }
+        // A decoder would round it, and the program would get another value.
+        guard ifPossible({ try value.decode(Double.self) }) == nil else { throw noInteger }
         throw KeychainError(
             .typeMismatch, "The field is null, an object or a list. Only text, numbers and booleans can be used.")
     }
@@ -57,6 +58,8 @@ struct JSONField: Decodable {
         do { return try body() } catch { return nil }
     }
 
+    private static let noInteger = KeychainError(
+        .typeMismatch, "The field is a number with a fraction or more than 64 bits. Store it as text.")
     private static let missing = KeychainError(.itemNotFound, "The value has no such field.")
 }
 

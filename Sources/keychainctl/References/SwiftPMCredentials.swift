@@ -22,7 +22,11 @@ struct SwiftPMCredentials {
     init(_ keychain: UserKeychain, registry: String?) throws(KeychainError) {
         var filter = ItemFilter()
         filter.protocol = .https
-        let logins = try keychain.items(filter).filter { $0.itemClass == .internetPassword && !$0.isNegative }
+        let logins = try keychain.items(filter).filter { login in
+            // A netrc file names no port, and docker's credentials are not for SwiftPM.
+            login.itemClass == .internetPassword && !login.isNegative && [nil, 0, 443].contains(login.port)
+                && login.securityDomain != "docker"
+        }
         guard !logins.isEmpty else { throw Self.nothing }
         var (lines, omitted) = ([UInt8](), [String]())
         for login in logins {

@@ -114,34 +114,12 @@ enum ExportCommand {
     ) throws(SecurityFailure) {
         try naming("write") { () throws(KeychainError) in
             guard let path else { return try Output.write(content) }
-            try write(content, to: path)
+            // For the user alone, since it may contain a private key.
+            var bytes = content.withUnsafeBytes { Data($0) }
+            defer { bytes.wipe() }
+            try PrivateOutput.write(bytes, to: path, replacing: true)
         }
         if let path { call.session.say("security: \(content.count) bytes written to \(path.escaped)") }
-    }
-
-    /// For the user alone, since it may contain a private key. Nothing is replaced unless everything is written.
-    private static func write(_ content: SecretBytes, to path: String) throws(KeychainError) {
-        let temporary = path + ".\(getpid()).new"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw cannotWrite(path) }
-        defer { close(file) }
-        let isWritten = content.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = Foundation.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-                if count > 0 { done += count } else if count == 0 || errno != EINTR { return false }
-            }
-            return true
-        }
-        guard isWritten, fsync(file) == 0, rename(temporary, path) == 0 else {
-            let failure = cannotWrite(path)
-            unlink(temporary)
-            throw failure
-        }
-    }
-
-    private static func cannotWrite(_ path: String) -> KeychainError {
-        KeychainError(.inputOutput, "Could not write '\(path.escaped)': \(String(cString: strerror(errno))).")
     }
 
     private static func unsupported(_ message: String) -> SecurityFailure {

@@ -37,7 +37,8 @@ struct InteractiveSecurity {
                 guard let name = words.first else { continue }
                 if ["quit", "exit"].contains(name) { return status }
                 status = SecurityTool.runCommand(words, session)
-                if status != 0 { session.say("\(name.escaped): returned \(status)") }
+                let isShown = !session.hidesWords || SecurityCommand.find(name) != nil
+                if status != 0 { session.say("\(isShown ? name.escaped : "line"): returned \(status)") }
             } catch {
                 if let text = error.text { session.say(text) }
                 status = error.status

@@ -129,9 +129,16 @@ enum LockCommands {
         defer { new.wipe() }
         try naming(function) { () throws(KeychainError) in
             let vault = try existing(call)
-            guard let slot = try vault.protectors.first(where: { $0.kind == .passphrase }) else {
+            let slots = try vault.protectors.filter { $0.kind == .passphrase }
+            guard let slot = slots.first else {
                 throw KeychainError(
                     .unsupported, "The vault has no passphrase. To add one: keychainctl protect add passphrase")
+            }
+            // The old password may be that of any of them, or another secret.
+            guard slots.count == 1 else {
+                throw KeychainError(
+                    .unsupported,
+                    "The vault has several passphrases; nothing was changed. Use: keychainctl protect change")
             }
             try vault.changeProtector(slot.id, to: secret(new), authority: secret(old))
         }

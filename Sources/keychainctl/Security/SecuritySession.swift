@@ -16,6 +16,8 @@ final class SecuritySession {
     var isVerbose = false
     /// `-i`: commands come from standard input, where other programs do not see their words.
     var isInteractive = false
+    /// A line of a script that was meant for a command before it may be a password.
+    var hidesWords: Bool { isInteractive && !Terminal.isTerminal(STDIN_FILENO) }
     let input = LineInput()
     private var opened: (vault: Vault, catalog: KeychainCatalog, engine: Engine)?
 

@@ -48,9 +48,10 @@ enum SecurityTool {
     /// - Returns: The number that macOS's command returns; 0 for success.
     static func runCommand(_ words: [String], _ session: SecuritySession) -> Int32 {
         guard let name = words.first else { return 0 }
-        if session.isVerbose { session.say(words.map(quoted).joined(separator: " ")) }
+        // Without the words that follow, which may be passwords.
+        if session.isVerbose { session.say(quoted(name) + (words.count > 1 ? " …" : "")) }
         guard let command = SecurityCommand.find(name) else {
-            session.say("security: unknown command \"\(name.escaped)\"")
+            session.say("security: unknown command" + (session.hidesWords ? "" : " \"\(name.escaped)\""))
             return 1
         }
         do throws(SecurityFailure) {
