@@ -72,7 +72,7 @@ struct EditTests {
         #expect(try folderIsGone())
     }
 
-    @Test(arguments: [("TERM", 143), ("HUP", 129), ("USR1", 138)])
+    @Test(arguments: [("TERM", 143), ("USR1", 138), ("USR2", 140)])
     func signal_thatEndsTheTool_removesTheFolderFirst(signal: String, status: Int32) throws {
         let run = try edit("dirname \"$1\" > \"$HOME/path\"; kill -\(signal) $PPID; exec sleep 60")
         #expect(run.status == status, "\(run.errors)")

@@ -13,7 +13,7 @@ extension Keychainctl {
         static let configuration = CommandConfiguration(
             commandName: "import-archive",
             abstract: "Import the items of a file that 'export' wrote.",
-            usage: "keychainctl import-archive <file> [--merge | --replace] [--dry-run | --yes]",
+            usage: "keychainctl import-archive <file> [--merge | --replace] [<options>]",
             discussion: """
                 The whole file is read and verified first. Then the command shows how many items are \
                 new, equal and different, lists the different ones, and asks. With --merge, the default, \
