@@ -86,13 +86,13 @@ struct SecurityToolTests {
             "add-generic-password -a a -s s -w\nval\nval\nfind-generic-password -s s -w\n", "val\n",
             "password data for new item: retype password for new item: ", 0
         ),
-        ("bogus\n", "", "security: unknown command \"bogus\"\nbogus: returned 1\n", 1),
+        ("bogus\n", "", "security: unknown command\nline: returned 1\n", 1),
         (
             "find-generic-password -s s\n\n  \n", "",
             "security: SecKeychainSearchCopyNext: The specified item could not be found in the keychain.\n"
                 + "find-generic-password: returned -25300\n", 44
         ),
-        ("bogus\nlist-keychains -d system\n", "", "security: unknown command \"bogus\"\nbogus: returned 1\n", 0),
+        ("bogus\nlist-keychains -d system\n", "", "security: unknown command\nline: returned 1\n", 0),
         ("quit\nbogus\n", "", "", 0),
         ("find-generic-password -s \"x\n", "", "security: a line on standard input has an open quote\n", 1),
         ("find-generic-password -s x\0y\n", "", "security: a line on standard input is not valid UTF-8\n", 1),
