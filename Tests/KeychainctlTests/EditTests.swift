@@ -55,6 +55,18 @@ struct EditTests {
         #expect(try tool.get() == Data("theirs".utf8))
     }
 
+    /// The editor takes the vault away.
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: [["n"], ["y", "n"]])
+    func text_thatCannotBeStored_isOfferedAgainUntilDropped(answers: [String]) throws {
+        let script = "EDITOR='mv $KEYCHAIN_VAULT away; echo new >' \(Tool.executable) edit -s example.com"
+        let dialogue = try tool.dialogue(
+            program: ["sh", "-c", script],
+            steps: answers.map { ("Try again?", .type($0 + "\n")) })
+        #expect(dialogue.status > 0 && dialogue.status != 6, "\(dialogue.screen)")
+        _ = try tool.shell("mv away \"$KEYCHAIN_VAULT\"")
+        #expect(try tool.get() == secret)
+    }
+
     @Test(arguments: [("true > \"$1\"", 64), ("rm \"$1\"", 13), ("truncate -s 70000000 \"$1\"", 18)])
     func file_thatIsNoValue_changesNothing(script: String, status: Int32) throws {
         #expect(try edit(script).status == status)

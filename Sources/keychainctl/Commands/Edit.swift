@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainAuthenticators
 import KeychainKit
 
 extension Keychainctl {
@@ -21,8 +22,8 @@ extension Keychainctl {
                 undo and backup files, as in the example.
 
                 If the editor fails, or the text stays the same, nothing is written. If another process \
-                has changed the value meanwhile, its value stays and the exit code is 11. Only text can be \
-                edited. If the value had no newline at its end, one that the editor has added is removed.
+                has changed the value meanwhile, its value stays and the exit code is 11. If the text cannot be \
+                stored, the command asks on a terminal whether to try again. Only text can be edited. If the value had no newline at its end, one that the editor has added is removed.
 
                 EXAMPLES
                   keychainctl edit -s example.com -a alice
@@ -62,7 +63,23 @@ extension Keychainctl {
                 throw KeychainError(
                     .invalidParameter, "The text is empty, so nothing was changed. To store it, add --allow-empty.")
             }
-            try write(new, insteadOf: old, found, keychain)
+            try writeUntilStored(new, insteadOf: old, found, keychain)
+        }
+
+        /// The text is nowhere else, so the person who typed it may repair what is in the way and try again.
+        private func writeUntilStored(
+            _ new: Data, insteadOf old: Data, _ item: KeychainItem, _ keychain: UserKeychain
+        ) throws(KeychainError) {
+            while true {
+                do throws(KeychainError) {
+                    return try write(new, insteadOf: old, item, keychain)
+                } catch {
+                    guard error != Self.changedMeanwhile, Terminal.isTerminal(STDIN_FILENO) else { throw error }
+                    Output.complain(error.message)
+                    Output.prompt("Your changes are not stored. Try again? [Y/n] ")
+                    guard let answer = readLine(), !["n", "no"].contains(answer.lowercased()) else { throw error }
+                }
+            }
         }
 
         /// A secret on a descriptor can be read once, and the vault is open for this process since then.
