@@ -204,12 +204,22 @@ check_places() {
     [[ $prefix/ != */../* && $prefix/ != */./* && $prefix != *//* ]] || stop "PREFIX must not contain '..', '.' or '//'."
 }
 
-# Two at once would mix their manifests. The lock ends with this process.
+# Two at once would mix their manifests. Locks the deepest folder that exists for this installation alone, and those above it
+# against another one that begins there because it finds less of PREFIX. The locks end with this process.
 lock() {
-    local folder=$root$prefix
+    local folder=$root$prefix kind=--exclusive descriptor
+    command -v flock >/dev/null || return 0
     while [[ ! -d $folder ]]; do folder=$(dirname -- "$folder"); done
-    exec 9<"$folder"
-    if command -v flock >/dev/null; then flock -n 9 || stop "Another installation in '$folder' is running. Try again after it."; fi
+    while true; do
+        if [[ -r $folder ]]; then
+            exec {descriptor}<"$folder"
+            flock -n "$kind" "$descriptor" ||
+                stop "Another installation in or around '$folder' is running. Try again after it."
+        fi
+        [[ $folder != / ]] || break
+        folder=$(dirname -- "$folder")
+        kind=--shared
+    done
 }
 
 check_conflicts() {
