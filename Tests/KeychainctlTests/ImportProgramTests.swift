@@ -54,8 +54,8 @@ struct ImportProgramTests {
                 + """
                 git config --global user.email test@example.com; git config --global user.name test
                 gopass init test@example.com > made 2>&1; mkdir store/site
-                timeout 30 gopass generate site/bob 12 < /dev/null > made 2>&1
-                timeout 30 gopass show site/bob < /dev/null > shown
+                timeout 300 gopass generate site/bob 12 < /dev/null > made 2>&1
+                timeout 300 gopass show site/bob < /dev/null > shown
                 "$CTL" import gopass > report; [ "$(cat shown)" = "$("$CTL" get -s site -a bob)" ]
                 """)
         #expect(run.status == 0, "\(run.everything)")

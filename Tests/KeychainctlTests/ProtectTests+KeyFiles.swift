@@ -32,7 +32,7 @@ extension ProtectTests {
     }
 
     @Test func keyFile_thatIsAPipe_isUnsafeAndDoesNotHang() throws {
-        #expect(try tool.shell("mkfifo -m 600 pipe; timeout 20 \"$CTL\" unlock --key-file pipe").status == 15)
+        #expect(try tool.shell("mkfifo -m 600 pipe; timeout 200 \"$CTL\" unlock --key-file pipe").status == 15)
     }
 
     @Test func keyFile_thatIsALink_isUnsafe() throws {
