@@ -119,6 +119,14 @@ struct SecurityKeychainTests {
 
     // MARK: - Locking
 
+    /// The order in which scripts for macOS set up a keychain on a new machine.
+    @Test func keychain_unlockedBeforeThereIsAVault_isOpen() throws {
+        try tool.prepare(
+            "create-keychain -p pw build.keychain", "set-keychain-settings -lut 21600 build.keychain",
+            "unlock-keychain -p pw build.keychain", "add-generic-password -a a -s s -w x build.keychain")
+        #expect(try tool.security("find-generic-password -s s -w build.keychain").text == "x\n")
+    }
+
     @Test func vaultThatOpensByItself_unlocks() throws {
         try tool.store()
         #expect(try tool.security("unlock-keychain -p anything").status == 0)

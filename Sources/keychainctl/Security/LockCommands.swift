@@ -30,7 +30,9 @@ enum LockCommands {
         _ = try call.keychain(options.words.first, function)
         if options["p"] != nil { call.session.warnOfArgument("the password") }
         try naming(function) { () throws(KeychainError) in
-            let vault = try existing(call)
+            let vault = try call.session.vault
+            // Scripts unlock a new keychain before they store anything, and the first item makes a vault that is open.
+            guard try !vault.protectors.isEmpty else { return }
             let hasPassphrase = try vault.protectors.contains { $0.kind == .passphrase }
             let opensAnyway = try vault.opensByItself
             // With a passphrase, a wrong one is an error even if the vault is open.
