@@ -34,6 +34,25 @@ struct SecurityKeychainTests {
         #expect(try tool.security("list-keychains").text == path("login.keychain-db") + path("build.keychain-db"))
     }
 
+    @Test(arguments: [
+        ("build", "$HOME/Library/Keychains/build-db"),
+        ("build.keychain", "$HOME/Library/Keychains/build.keychain-db"),
+        ("/tmp/build.keychain", "/tmp/build.keychain"), ("/tmp/build.keychain-db", "/tmp/build.keychain-db"),
+        ("/Users/u/Library/Keychains/build", "/Users/u/Library/Keychains/build-db"),
+        ("/Library/Keychains/System.keychain", "/Library/Keychains/System.keychain"),
+    ])
+    func keychain_isShownWithThePathOfMacOS(name: String, path: String) throws {
+        try tool.prepare("list-keychains -s \(name)")
+        let shown = path.replacingOccurrences(of: "$HOME", with: tool.home.path)
+        #expect(try tool.security("list-keychains").text == "    \"\(shown)\"\n")
+    }
+
+    @Test(arguments: ["build", "build-db", "build.keychain", "/Users/u/Library/Keychains/build-db"])
+    func keychain_underAnyOfItsNames_isTheSame(name: String) throws {
+        try tool.prepare("create-keychain -p pw build", "add-generic-password -a a -s s -w x \(name)")
+        #expect(try tool.listed().map { $0["accessGroup"] as? String } == ["build"])
+    }
+
     @Test func keychain_createdTwice_isADuplicate() throws {
         try tool.prepare("create-keychain -p pw build.keychain")
         #expect(try tool.security("create-keychain -p pw /elsewhere/build.keychain-db").status == 48)

@@ -25,11 +25,14 @@ struct NamedKeychain: Hashable {
         guard name.utf8.count <= 1024 else { return nil }
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let file = parts.last.map({ String(Substring($0)) }) else { return nil }
-        let group =
-            [".keychain-db", ".keychain"].first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
+        let isAbsolute = name.utf8.first == UInt8(ascii: "/")
+        let parent = isAbsolute ? String(Substring(name.utf8.dropLast(file.utf8.count + 1))) : Self.folder
+        // In a home folder, every file of macOS ends in -db, and a name means the same with and without it.
+        let isHome = !isAbsolute || parent.hasSuffix(Self.place) && parent != Self.place
+        let endings = [".keychain-db", ".keychain"] + (isHome ? ["-db"] : [])
+        let group = endings.first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
         guard !group.isEmpty, group != ".", group != ".." else { return nil }
-        let whole = name.utf8.first == UInt8(ascii: "/") ? name : Self.folder + "/" + (parts.count == 1 ? name : file)
-        path = file.hasSuffix(".keychain") ? whole + "-db" : whole
+        path = parent + "/" + (isHome && !file.hasSuffix("-db") ? file + "-db" : file)
         self.group = group == "login" ? Self.defaultGroup : String(group)
     }
 
@@ -42,7 +45,10 @@ struct NamedKeychain: Hashable {
 
     func hash(into hasher: inout Hasher) { for byte in group.utf8 { hasher.combine(byte) } }
 
-    private static var folder: String { (ProcessEnvironment.current.value("HOME") ?? "") + "/Library/Keychains" }
+    /// Where a home folder has its keychains, and the system its own.
+    private static let place = "/Library/Keychains"
+
+    private static var folder: String { (ProcessEnvironment.current.value("HOME") ?? "") + place }
 }
 
 /// The keychains that scripts have created or put into the search list.
