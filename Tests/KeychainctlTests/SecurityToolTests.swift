@@ -159,6 +159,7 @@ struct SecurityToolTests {
         SecurityRow(
             "find-certificate",
             err: "security: SecKeychainSearchCopyNext: The specified item could not be found in the keychain.\n", 44),
+        SecurityRow("find-certificate -a -p"),
         SecurityRow("find-identity -v", out: "     0 valid identities found\n"),
         SecurityRow(
             "export -f bsafe",
@@ -196,6 +197,14 @@ struct SecurityToolTests {
             "\"$CTL\" security find-certificate -a -p -e A@B.C | cmp - c.pem && \"$CTL\" security find-identity -v")
         #expect(check.text.contains(") "))
         #expect(check.text.hasSuffix("\"Test Signer\"\n     1 valid identities found\n"))
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"), arguments: ["Test Signer", "test SIGN", "SIGNER"])
+    func certificate_isFoundByAPartOfItsName_inAnyLetters(name: String) throws {
+        try makeIdentity()
+        try tool.prepare("import c.pem")
+        let run = try tool.shell("\"$CTL\" security find-certificate -c '\(name)' -p | cmp - c.pem && echo same")
+        #expect(run.text == "same\n", "\(run.errors)")
     }
 
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))

@@ -10,16 +10,19 @@ enum CertificateCommands {
     static func find(_ call: SecurityCall) throws(SecurityFailure) {
         let options = try call.options("ac:e:mpZ")
         let all = try call.certificates(in: call.searched(options.words)).filter { matches($0, options) }
-        guard !all.isEmpty else { throw SecurityFailure("SecKeychainSearchCopyNext", SecurityStatus.itemNotFound) }
+        // As on macOS, a list of all may be empty.
+        guard !all.isEmpty || options.has("a") else {
+            throw SecurityFailure("SecKeychainSearchCopyNext", SecurityStatus.itemNotFound)
+        }
         for certificate in options.has("a") ? all : Array(all.prefix(1)) { try write(certificate, options) }
     }
 
-    /// Like macOS, a name matches if it is a part of the common name.
+    /// Like macOS, a name matches if it is a part of the common name in capital or small letters.
     private static func matches(_ stored: StoredCertificate, _ options: SecurityOptions) -> Bool {
         let certificate = stored.certificate
-        if let name = options["c"] {
+        if let name = options["c"]?.lowercased() {
             let own = [certificate.commonName, certificate.subjectSummary, stored.found.item.label].compactMap(\.self)
-            guard own.contains(where: { $0.hasPart(name) }) else { return false }
+            guard own.contains(where: { $0.lowercased().hasPart(name) }) else { return false }
         }
         guard let email = options["e"] else { return true }
         return certificate.emailAddresses.contains { $0.lowercased() == email.lowercased() }
