@@ -162,6 +162,13 @@ struct SecurityToolTests {
         SecurityRow("find-certificate -a -p"),
         SecurityRow("find-identity -v", out: "     0 valid identities found\n"),
         SecurityRow(
+            "find-identity -p codesigning",
+            out: "\nPolicy: Code Signing\n  Matching identities\n     0 identities found\n\n"
+                + "  Valid identities only\n     0 valid identities found\n"),
+        SecurityRow(
+            "find-identity -v -s me",
+            out: "Looking for identities matching \"me\"\n     0 valid identities found\n"),
+        SecurityRow(
             "export -f bsafe",
             err:
                 "security: SecKeychainItemExport: The format is not supported. These are: openssl, x509, pkcs8, pkcs12, pemseq.\n",
@@ -205,6 +212,10 @@ struct SecurityToolTests {
         try tool.prepare("import c.pem")
         let run = try tool.shell("\"$CTL\" security find-certificate -c '\(name)' -p | cmp - c.pem && echo same")
         #expect(run.text == "same\n", "\(run.errors)")
+    }
+
+    @Test func identity_ofAnUnknownPolicy_isAWrongCommandLine() throws {
+        #expect(try tool.security("find-identity -p none").status == 2)
     }
 
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))

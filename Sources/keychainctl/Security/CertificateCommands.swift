@@ -46,17 +46,25 @@ enum CertificateCommands {
 
     static func findIdentity(_ call: SecurityCall) throws(SecurityFailure) {
         let options = try call.options("p:s:v")
+        guard let policy = policies[options["p"] ?? "basic"] else { throw .usage() }
         let identities = try call.identities(in: call.searched(options.words))
             .filter { identity in options["s"].map { identity.certificate.commonName?.hasPart($0) ?? false } ?? true }
         let valid = identities.filter { $0.certificate.isValidToday }
-        var text = ""
+        var text = options["s"].map { "Looking for identities matching \"\($0.escaped)\"\n" } ?? ""
         if !options.has("v") {
-            text += "Policy: X.509 Basic\n  Matching identities\n" + lines(identities)
+            text += "\nPolicy: \(policy)\n  Matching identities\n" + lines(identities)
             text += "     \(identities.count) identities found\n\n  Valid identities only\n"
         }
         text += lines(valid) + "     \(valid.count) valid identities found\n"
         try naming("write") { [text] () throws(KeychainError) in try Output.write(text) }
     }
+
+    /// Only named: no policy is evaluated.
+    private static let policies = [
+        "ssl-client": "SSL (client)", "ssl-server": "SSL (server)", "smime": "S/MIME", "eap": "EAP", "ipsec": "IPsec",
+        "ichat": "iChat", "codesigning": "Code Signing", "basic": "X.509 Basic", "appleID": "AppleID Sharing",
+        "macappstore": "Mac App Store Receipt",
+    ]
 
     private static func lines(_ identities: [StoredIdentity]) -> String {
         identities.enumerated().map { index, identity in
