@@ -141,6 +141,7 @@ struct SecurityToolTests {
     static let certificates: [SecurityRow] = [
         SecurityRow("import c.pem", out: "1 certificate imported.\n"),
         SecurityRow("import k.pem -k login.keychain -A -T /usr/bin/codesign", out: "1 key imported.\n"),
+        SecurityRow("import k.pem -a one 1 -a two 2 -k login.keychain", out: "1 key imported.\n"),
         SecurityRow("import id.p12 -f pkcs12 -P pw", out: "1 identity imported.\n"),
         SecurityRow(
             "import id.p12 -P wrong",

@@ -22,9 +22,8 @@ enum ImportCommand {
 
     static func importFile(_ call: SecurityCall) throws(SecurityFailure) {
         guard let file = call.words.first, file.utf8.first != UInt8(ascii: "-") else { throw .usage() }
-        let options = try SecurityOptions(Array(call.words.dropFirst()), "k:t:f:wP:xa:AT:")
-        // -a takes a name and a value, which getopt leaves as a word.
-        guard options.words.count <= (options.has("a") ? 1 : 0) else { throw .usage() }
+        let options = try SecurityOptions(Array(call.words.dropFirst()), "k:t:f:wP:xa::AT:")
+        guard options.words.isEmpty else { throw .usage() }
         try endingWithOne { () throws(SecurityFailure) in
             let keychain = try call.keychain(options["k"], function)
             if options["P"] != nil { call.session.warnOfArgument("the passphrase") }

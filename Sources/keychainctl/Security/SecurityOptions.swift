@@ -12,16 +12,16 @@ struct SecurityOptions {
     private(set) var lacksValue: Unicode.Scalar?
 
     /// - Parameters:
-    ///   - letters: The options of the command; a colon follows those that take a value.
+    ///   - letters: The options of the command; a colon follows those that take a value, and two those that take two.
     ///   - mayLackValue: Options whose value may be missing if they are the last word.
     /// - Throws: Wrong usage. The message never contains a value.
     init(_ arguments: [String], _ letters: String, mayLackValue: [Unicode.Scalar] = []) throws(SecurityFailure) {
-        let takesValue = Self.table(letters)
+        let valueCounts = Self.table(letters)
         var rest = arguments[...]
         while let word = rest.first, word.utf8.first == UInt8(ascii: "-"), word.utf8.count > 1 {
             rest.removeFirst()
             if word == "--" { break }
-            if word == "--json" { isJSON = true } else { try read(word, &rest, takesValue) }
+            if word == "--json" { isJSON = true } else { try read(word, &rest, valueCounts) }
         }
         words = Array(rest)
         guard let letter = lacksValue, !mayLackValue.contains(letter) else { return }
@@ -29,28 +29,29 @@ struct SecurityOptions {
     }
 
     private mutating func read(
-        _ word: String, _ rest: inout ArraySlice<String>, _ takesValue: [Unicode.Scalar: Bool]
+        _ word: String, _ rest: inout ArraySlice<String>, _ valueCounts: [Unicode.Scalar: Int]
     ) throws(SecurityFailure) {
         var scalars = word.unicodeScalars.dropFirst()
         while let letter = scalars.popFirst() {
-            guard let takesOne = takesValue[letter] else {
+            guard let count = valueCounts[letter] else {
                 throw letter == "h" ? .usage() : .usage("security: illegal option -- \(String(letter).escaped)")
             }
-            guard takesOne else {
+            guard count > 0 else {
                 given.append((letter, ""))
                 continue
             }
-            if !scalars.isEmpty { return given.append((letter, String(scalars))) }
-            guard let value = rest.popFirst() else { return lacksValue = letter }
+            // The second value is always a word of its own, and no command here needs it.
+            guard let value = scalars.isEmpty ? rest.popFirst() : String(scalars), count == 1 || rest.popFirst() != nil
+            else { return lacksValue = letter }
             return given.append((letter, value))
         }
     }
 
-    private static func table(_ letters: String) -> [Unicode.Scalar: Bool] {
-        var table: [Unicode.Scalar: Bool] = [:]
+    private static func table(_ letters: String) -> [Unicode.Scalar: Int] {
+        var table: [Unicode.Scalar: Int] = [:]
         let scalars = Array(letters.unicodeScalars)
         for (index, letter) in scalars.enumerated() where letter != ":" {
-            table[letter] = index + 1 < scalars.count && scalars[index + 1] == ":"
+            table[letter] = scalars[(index + 1)...].prefix { $0 == ":" }.count
         }
         return table
     }
