@@ -224,6 +224,12 @@ struct SecurityPasswordTests {
         #expect(run.errors.contains("has no effect here"))
     }
 
+    /// With `-k` as the last word, macOS asks for the password.
+    @Test(arguments: ["generic-password-partition-list -S a: -k", "key-partition-list -S a: -dersuvw -t private -k"])
+    func partitionList_withEachFlagOfMacOS_isNoWrongCommandLine(line: String) throws {
+        #expect(try tool.security("set-\(line)").status == 1)
+    }
+
     @Test(arguments: ["generic-password", "internet-password", "key"])
     func partitionList_withoutMatches_fails(kind: String) throws {
         #expect(try tool.security("set-\(kind)-partition-list -S apple:").status == 1)

@@ -100,7 +100,7 @@ enum FindPassword {
     private static func partition(
         _ call: SecurityCall, _ letters: String, _ itemClass: ItemClass
     ) throws(SecurityFailure) {
-        let options = try call.options(letters + "S:k:")
+        let options = try call.options(letters + "S:k:", mayLackValue: ["k"])
         let attributes = try PasswordAttributes(options, itemClass)
         try endingWithOne { () throws(SecurityFailure) in
             try finishPartition(call, options, call.all(attributes, in: call.searched(options.words)))
@@ -108,7 +108,7 @@ enum FindPassword {
     }
 
     static func partitionKeys(_ call: SecurityCall) throws(SecurityFailure) {
-        let options = try call.options("a:c:D:j:l:S:k:t:desu")
+        let options = try call.options("a:c:D:j:l:S:k:t:dersuvw", mayLackValue: ["k"])
         try endingWithOne { () throws(SecurityFailure) in
             let keys = try call.everything([.key], in: call.searched(options.words)).filter { found in
                 options["l"].map { $0 == found.item.label } ?? true

@@ -132,7 +132,7 @@ struct SecurityCommand {
                 "Accepted without effect; fails if nothing matches.\n" + matchingInternet,
                 FindPassword.partitionInternet),
             SecurityCommand(
-                "set-key-partition-list", "-S partition-list [-k password] [-desu] [-l label] [keychain...]",
+                "set-key-partition-list", "-S partition-list [-k password] [-dersuvw] [-l label] [keychain...]",
                 "Accepted without effect; fails if nothing matches.", FindPassword.partitionKeys),
         ]
     }
