@@ -136,6 +136,13 @@ struct HelperTests {
         #expect(!FileManager.default.fileExists(atPath: file(".local/bin").path))
     }
 
+    /// Users turn a helper off by an empty name.
+    @Test func docker_withAnEmptyNameOfAHelper_getsTheKeychain() throws {
+        try setConfiguration(#"{"credsStore": "", "a": 1}"#)
+        try #require(try install("docker").status == 0)
+        #expect(try text(".docker/config.json") == "{\"a\": 1,\n\t\"credsStore\": \"keychain\"}")
+    }
+
     @Test func docker_withPasswordsInTheFile_namesTheirServers() throws {
         try setConfiguration(#"{"auths": {"h": {"auth": "YTpi"}, "empty": {}}}"#)
         let run = try install("docker")

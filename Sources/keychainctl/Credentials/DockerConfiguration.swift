@@ -13,7 +13,7 @@ struct DockerConfiguration {
     let file: ConfigurationFile
     private let old: [UInt8]?
     private let members: JSONMembers
-    /// The helper that docker uses now.
+    /// The helper that docker uses now. An empty name is none, also for docker.
     let current: String?
 
     /// - Throws: `corrupt` if the file is not a JSON object, or has the entry twice.
@@ -39,7 +39,7 @@ struct DockerConfiguration {
         guard let member = members.only(Self.key),
             let name = try? JSONDecoder().decode(String.self, from: Data(bytes[member.value]))
         else { throw Self.broken(file.path) }
-        current = name
+        current = name.isEmpty ? nil : name
     }
 
     /// First the system's own decoder checks the whole file.
@@ -72,7 +72,8 @@ struct DockerConfiguration {
     }
 
     func add() throws(KeychainError) {
-        try file.replace(old, by: members.adding(Self.member), mode: 0o600)
+        let others = members.only(Self.key).map(members.removing).flatMap(JSONMembers.init) ?? members
+        try file.replace(old, by: others.adding(Self.member), mode: 0o600)
     }
 
     func remove() throws(KeychainError) {
