@@ -36,7 +36,7 @@ struct AskpassTests {
     private static let answered: [(String, String)] = [
         ("Enter passphrase for key '/key': ", "hunter2"), ("Enter passphrase for key '/k e'y': ", "hunter2"),
         ("Enter passphrase for /key: ", "hunter2"), ("alice@h's password: ", "hunter2"),
-        ("(alice@h) Password: ", "hunter2"),
+        ("(alice@h) Password: ", "hunter2"), ("Enter passphrase for /key (will confirm each use): ", "hunter2"),
         ("[sudo] password for alice: ", "hunter2"), ("Username for 'https://h': ", "alice"),
         ("Password for 'https://alice@h': ", "hunter2"), ("Password for 'https://al@ice@h:8443': ", "hunter2"),
         ("Password for 'https://al%40ice@h:8443/team': ", "hunter2"),

@@ -56,6 +56,8 @@ enum AskpassQuestion {
     private static func ofSSH(_ text: String) -> Self? {
         let key =
             text.between("Enter passphrase for key '", "': ")
+            // ssh-add -c
+            ?? text.between("Enter passphrase for /", " (will confirm each use): ").map { "/" + $0 }
             ?? text.between("Enter passphrase for /", ": ").map { "/" + $0 }
         if let key, !key.isEmpty { return .keyPassphrase(file: key) }
         let login =
