@@ -228,6 +228,14 @@ struct SecurityToolTests {
         #expect(run.text.isEmpty)
     }
 
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"), arguments: ["certs", "pubKeys", "privKeys", "allKeys"])
+    func pkcs12_ofAnythingButIdentities_isNotExported(kind: String) throws {
+        try makeIdentity()
+        try tool.prepare("import id.p12 -P pw")
+        let run = try tool.security("export -t \(kind) -f pkcs12 -P new")
+        #expect(run.status == 1 && run.output.isEmpty)
+    }
+
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
     func file_importedTwice_changesNothing() throws {
         try makeIdentity()

@@ -22,6 +22,10 @@ enum ExportCommand {
             guard formats.contains(format) else {
                 throw unsupported("The format is not supported. These are: \(formats.joined(separator: ", ")).")
             }
+            // Not the private key to somebody who asks for certificates.
+            guard format != "pkcs12" || ["identities", "all"].contains(kind) else {
+                throw unsupported("A PKCS#12 file has an identity here. Use -t identities, or another format.")
+            }
             if options["P"] != nil { call.session.warnOfArgument("the passphrase") }
             let content =
                 format == "pkcs12"
