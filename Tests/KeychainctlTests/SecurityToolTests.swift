@@ -239,9 +239,19 @@ struct SecurityToolTests {
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
     func file_importedTwice_changesNothing() throws {
         try makeIdentity()
-        try tool.prepare("import c.pem")
+        try tool.prepare("import k.pem")
         #expect(try tool.security("import id.p12 -P pw").status == 1)
         #expect(try tool.listed().count == 1)
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func identity_whoseCertificateExists_isImported() throws {
+        try makeIdentity()
+        try tool.prepare("import c.pem")
+        #expect(try tool.security("import c.pem").status == 1)
+        try tool.prepare("import id.p12 -P pw")
+        #expect(try tool.listed().count == 2)
+        #expect(try tool.security("find-identity -v").text.hasSuffix("     1 valid identities found\n"))
     }
 
     @Test func passwords_areNotExported() throws {

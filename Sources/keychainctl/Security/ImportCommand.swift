@@ -12,6 +12,8 @@ private struct ImportedItems {
     var keys: [(key: PrivateKey, name: String?)] = []
     var publicKeys: [PublicKey] = []
     var certificates: [(certificate: Certificate, name: String?)] = []
+    /// Whether certificates that exist are left out. Files with an identity often have the same certificates of issuers.
+    var mayHaveKnownCertificates = false
 
     var isEmpty: Bool { keys.isEmpty && publicKeys.isEmpty && certificates.isEmpty }
 }
@@ -87,7 +89,7 @@ enum ImportCommand {
     private static func collected(_ file: PKCS12) -> ImportedItems {
         ImportedItems(
             keys: file.keys.map { ($0.content, $0.friendlyName) },
-            certificates: file.certificates.map { ($0.content, $0.friendlyName) })
+            certificates: file.certificates.map { ($0.content, $0.friendlyName) }, mayHaveKnownCertificates: true)
     }
 
     /// - Throws: Errors that name the file, never its content.
@@ -134,7 +136,7 @@ enum ImportCommand {
 
     // MARK: - The vault
 
-    /// All items or none.
+    /// All items or none, apart from certificates that exist.
     private static func store(
         _ call: SecurityCall, _ items: ImportedItems, _ keychain: NamedKeychain, isExtractable: Bool
     ) throws(SecurityFailure) {
@@ -150,9 +152,20 @@ enum ImportCommand {
             let engine = try call.session.engine
             try call.session.unlocking { () throws(KeychainError) in
                 try engine.transaction(as: queries[0]) { (requests) throws(KeychainError) in
-                    for query in queries { try requests.add(query, accessGroups: .unrestricted) }
+                    for query in queries { try add(query, requests, items.mayHaveKnownCertificates) }
                 }
             }
+        }
+    }
+
+    private static func add(
+        _ query: Query, _ requests: Requests, _ mayHaveKnownCertificates: Bool
+    ) throws(KeychainError) {
+        do throws(KeychainError) {
+            try requests.add(query, accessGroups: .unrestricted)
+        } catch {
+            let isAllowed = mayHaveKnownCertificates && query.itemClass == .certificate
+            guard isAllowed, error.reason == .duplicateItem else { throw error }
         }
     }
 
