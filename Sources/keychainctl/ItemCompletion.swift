@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names from the vault for shell completion. The user is not asked, and only names are printed.
 
+import ArgumentParser
 import KeychainAuthenticators
 import KeychainKit
 
@@ -30,9 +31,25 @@ enum ItemCompletion {
         do throws(KeychainError) {
             let found = try UserKeychain().foundItems(filter).items.compactMap { name(ListedItem(item: $0)) }
             // The shell interprets each line as a name, and would pass control characters on.
-            return Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
+            let shown = Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
+            // Bash expands the names, commands in them too, and what it puts into the command line is expanded again.
+            return CompletionShell.requesting == .bash ? shown.map(\.quotedForBash.quotedForBash) : shown
         } catch {
             return []
         }
     }
+}
+
+extension String {
+    /// The text as a word of bash that stands for it: each character that may have a meaning has a backslash before it.
+    fileprivate var quotedForBash: String {
+        var result = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar.isASCII, !scalar.properties.isAlphabetic, !Self.plain.contains(scalar) { result.append("\\") }
+            result.append(scalar)
+        }
+        return String(result)
+    }
+
+    private static let plain = "0123456789_@%+=:,./-".unicodeScalars
 }

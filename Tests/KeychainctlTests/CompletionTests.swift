@@ -52,6 +52,33 @@ struct CompletionTests {
         #expect(try names("--service").isEmpty)
     }
 
+    /// What bash puts into the command line for a name, and what it then gives to the command.
+    private func completedByBash(_ option: String) throws -> Tool.Run {
+        try tool.shell(
+            """
+            bash -c '
+            PATH="${CTL%/*}:$PATH"
+            source <(keychainctl --generate-completion-script bash)
+            COMP_WORDS=(keychainctl get \(option) "") COMP_CWORD=3 COMP_LINE="keychainctl get \(option) "
+            COMP_POINT=${#COMP_LINE}
+            _keychainctl keychainctl "" \(option)
+            eval "printf %s ${COMPREPLY[0]}"'
+            """)
+    }
+
+    @Test(arguments: [
+        "$(touch ran)", "`touch ran`", "a; touch ran; b", "two words", "'", "\"$HOME\"", "~", "#a", "\\", "!!", "{a,b}",
+        "*", "pässword", "a@b.example:8443/c",
+    ])
+    func name_thatBashWouldInterpret_isCompletedAsItIsAndRunsNothing(name: String) throws {
+        try tool.store(service: name, account: name)
+        for option in ["-s", "-a"] {
+            let run = try completedByBash(option)
+            #expect(run.everything == name)
+        }
+        #expect(!FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("ran").path))
+    }
+
     @Test func lockedVault_completesNothingAndAsksNobody() throws {
         let vault = try LockableTool()
         try vault.store()
