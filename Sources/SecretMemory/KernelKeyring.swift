@@ -19,7 +19,8 @@ internal import CKeychainShims
 /// ```
 ///
 /// Every process of the user can find and read the keys; other users cannot. The kernel never swaps them out. If a
-/// sandbox denies the system calls, or the system is not Linux, every call throws.
+/// sandbox denies the system calls, or the system is not Linux, every call throws. So do storing and finding keys in a
+/// program whose real and effective user differ (setuid): the kernel's keyring is that of the caller.
 ///
 /// Does not protect against programs of the same user, or against root, which can become that user.
 public enum KernelKeyring {
@@ -170,7 +171,10 @@ extension KernelKeyring {
     private static func failure(_ result: Int) -> Failure { Failure(code: Int32(-result)) }
 
     /// C would end the description at a NUL and find another key. For an empty description the kernel's answer varies.
+    ///
+    /// In a setuid program the user's keyring is that of its caller, who could read what is stored there.
     private static func check(_ description: String) throws(Failure) {
+        if getuid() != geteuid() { throw Failure(code: EPERM) }
         if description.isEmpty || description.utf8.contains(0) { throw Failure(code: EINVAL) }
     }
 

@@ -71,17 +71,32 @@ struct PrivilegedProgramTests {
         return try programs.run([exerciser, "ask", "explicit"], environment: ["KEYCHAIN_ASKPASS": askpass])
     }
 
-    @Test(.enabled(if: PrivilegedProgram.canMount, "nothing can be mounted"))
-    func program_thatIsSetuid_hasTheVaultOfItsOwnerByTheUserDatabase() throws {
+    /// The owner of the program gets a home folder.
+    ///
+    /// - Returns: Its path, and the user database that says so.
+    private func makeHome() throws -> (home: String, users: String) {
         try #require(PrivilegedProgram.rights.contains(.setuid))
         let home = programs.folder + "/home"
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
         try #require(chown(home, PrivilegedProgram.owner, 0) == 0)
-        let users = "owner:x:\(PrivilegedProgram.owner):0::\(home):/bin/sh\n"
+        return (home, "owner:x:\(PrivilegedProgram.owner):0::\(home):/bin/sh\n")
+    }
+
+    @Test(.enabled(if: PrivilegedProgram.canMount, "nothing can be mounted"))
+    func program_thatIsSetuid_hasTheVaultOfItsOwnerByTheUserDatabase() throws {
+        let (home, users) = try makeHome()
         let app = try programs.install("entitled-app", .setuid)
         #expect(try programs.run([app, "add"], environment: environment(), users: users) == "0\n")
         #expect(try made == [])
         #expect(FileManager.default.fileExists(atPath: home + "/.local/share/swift-keychain/vault.db"))
         #expect(FileManager.default.fileExists(atPath: home + "/.config/swift-keychain/device.key"))
+    }
+
+    /// Its caller could read it there.
+    @Test func program_thatIsSetuid_storesNothingInTheKeyringOfItsCaller() throws {
+        try #require(PrivilegedProgram.rights.contains(.setuid))
+        let exerciser = try programs.install(Exerciser.name, .setuid)
+        let key = "swift-keychain-test:" + UUID().uuidString
+        #expect(try programs.run([exerciser, "key-store", key, "secret"], environment: [:]) == "failure \(EPERM)\n")
     }
 }
