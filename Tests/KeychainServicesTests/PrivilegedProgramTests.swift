@@ -92,6 +92,15 @@ struct PrivilegedProgramTests {
         #expect(FileManager.default.fileExists(atPath: home + "/.config/swift-keychain/device.key"))
     }
 
+    @Test(.enabled(if: PrivilegedProgram.canMount, "nothing can be mounted"))
+    func program_thatIsSetuid_changesTheVaultOfItsOwner() throws {
+        let users = try makeHome().users
+        let app = try programs.install("entitled-app", .setuid)
+        for verb in ["add", "update", "delete"] {
+            #expect(try programs.run([app, verb], environment: [:], users: users) == "0\n")
+        }
+    }
+
     /// Its caller could read it there.
     @Test func program_thatIsSetuid_storesNothingInTheKeyringOfItsCaller() throws {
         try #require(PrivilegedProgram.rights.contains(.setuid))

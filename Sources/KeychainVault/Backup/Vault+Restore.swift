@@ -55,7 +55,8 @@ extension Vault {
 
     /// The same reason as for other changes of the vault, which cannot be written then.
     private func checkMayWrite() throws(KeychainError) {
-        guard try FileSafety.checkFolder(location.folder), access(location.folder, W_OK) != 0, errno == EACCES else {
+        guard try FileSafety.checkFolder(location.folder), !FileSafety.allows(W_OK, location.folder), errno == EACCES
+        else {
             return
         }
         throw KeychainError(

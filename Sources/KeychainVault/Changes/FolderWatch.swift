@@ -108,7 +108,7 @@
 
         /// Whether the vault's folder exists and contains the file that every writer closes. The folder cannot be
         /// removed before that file is removed.
-        private func isWhole(_ lowest: Int) -> Bool { lowest == folders.count - 1 && access(lockFile, F_OK) == 0 }
+        private func isWhole(_ lowest: Int) -> Bool { lowest == folders.count - 1 && FileSafety.allows(F_OK, lockFile) }
 
         // MARK: - Reading
 

@@ -8,7 +8,7 @@ extension ContentExamination {
     /// Opens it without creating files: SQLite would create those for coordinating readers and writers.
     mutating func open() throws(KeychainError) -> Connection {
         guard try Session.Opened.hasWAL(location) else { return try Connection.openImmutable(location.databaseFile) }
-        if access(location.folder + "/" + VaultLocation.companionNames[1], R_OK) == 0 {
+        if FileSafety.allows(R_OK, location.folder + "/" + VaultLocation.companionNames[1]) {
             // Like readers: the WAL's index may be too small, and a full disk may have no space for it.
             let isReadOnly = FilesState.isReadOnly(location)
             return try Session.Opened(location, settings.writerTimeout, isReadOnly: isReadOnly).reader
@@ -19,7 +19,7 @@ extension ContentExamination {
     }
 
     private mutating func noteMissingIndex() {
-        let isStuck = access(location.folder, W_OK) != 0
+        let isStuck = !FileSafety.allows(W_OK, location.folder)
         let isFull = !isStuck && Reserve.refusesFiles(in: location.folder)
         let wal = location.folder + "/" + VaultLocation.companionNames[0]
         let text = "The last changes are in the WAL '\(wal)', but the index of the WAL is missing. "

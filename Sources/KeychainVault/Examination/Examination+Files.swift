@@ -22,7 +22,7 @@ extension Examination {
 
     /// - Returns: Whether there is a database to examine.
     mutating func hasDatabase() -> Bool {
-        if access(location.databaseFile, F_OK) == 0 { return true }
+        if FileSafety.allows(F_OK, location.databaseFile) { return true }
         let location = location
         let missed: Void? = check("database") { () throws(KeychainError) in
             // If it exists now, it was created after the other steps of this examination, and is not examined.
@@ -38,7 +38,7 @@ extension Examination {
 
     /// The results of the last two steps of creating a vault; the next write repairs either.
     mutating func checkLockFile() {
-        guard access(location.databaseFile, F_OK) == 0 else { return }
+        guard FileSafety.allows(F_OK, location.databaseFile) else { return }
         do throws(KeychainError) {
             guard try !VaultMarker.isPresent(location) else { return }
             note(
@@ -100,7 +100,7 @@ extension Examination {
 
     private static func nearestFolder(above path: String) -> String {
         var folder = FileSafety.parent(of: path)
-        while folder != "/", access(folder, F_OK) != 0 { folder = FileSafety.parent(of: folder) }
+        while folder != "/", !FileSafety.allows(F_OK, folder) { folder = FileSafety.parent(of: folder) }
         return folder
     }
 

@@ -77,7 +77,7 @@ struct Examination {
             )
             return false
         }
-        let isWritable = access(folder, W_OK) == 0
+        let isWritable = FileSafety.allows(W_OK, folder)
         note(
             "vault-folder", isWritable ? .ok : .warning,
             "'\(folder)' belongs to you and is closed to other users."

@@ -69,7 +69,7 @@ final class AnchorStore: Sendable {
         guard isFileKept else { return nil }
         do throws(KeychainError) {
             let isThere = try FileSafety.checkFolder(folder)
-            guard isThere, try FileSafety.checkFile(path) != nil, access(path, W_OK) != 0 else { return nil }
+            guard isThere, try FileSafety.checkFile(path) != nil, !FileSafety.allows(W_OK, path) else { return nil }
             return SystemFailure.failure("write", path)
         } catch {
             return error

@@ -24,6 +24,13 @@ enum FileSafety {
         throw SystemFailure.failure("look at", path)
     }
 
+    /// `access`, with the rights that opening the path has: in a setuid program not those of its caller. Sets `errno`.
+    static func allows(_ mode: Int32, _ path: String) -> Bool {
+        let isCaller = getuid() == geteuid() && getgid() == getegid()
+        // Sandboxes for older kernels refuse the system call of the second form.
+        return (isCaller ? access(path, mode) : faccessat(AT_FDCWD, path, mode, AT_EACCESS)) == 0
+    }
+
     /// The folder at `path` is a real directory of ours that no other user can enter; `false` if nothing is there.
     static func checkFolder(_ path: String) throws(KeychainError) -> Bool {
         guard let status = try status(path) else { return false }
@@ -32,7 +39,7 @@ enum FileSafety {
         }
         try checkOwner(status, path)
         guard isClosed(status) else {
-            let holdsVault = access(path + "/" + VaultLocation.databaseName, F_OK) == 0
+            let holdsVault = allows(F_OK, path + "/" + VaultLocation.databaseName)
             throw open(
                 status, path,
                 holdsVault ? "Run: chmod 700 '\(path)'" : "Name a folder for the vault only; it will be created.")

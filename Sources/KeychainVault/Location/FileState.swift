@@ -40,7 +40,7 @@ struct FilesState: Equatable, Sendable {
 
     /// Whether this user cannot write the vault.
     static func isReadOnly(_ location: VaultLocation) -> Bool {
-        access(location.databaseFile, W_OK) != 0 || access(location.folder, W_OK) != 0
+        !FileSafety.allows(W_OK, location.databaseFile) || !FileSafety.allows(W_OK, location.folder)
     }
 
     init(_ location: VaultLocation) {

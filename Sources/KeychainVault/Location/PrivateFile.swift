@@ -46,7 +46,9 @@ enum PrivateFile {
         while folder != "/" {
             folder = FileSafety.parent(of: folder)
             var status = stat()
-            guard stat(folder, &status) == 0, status.st_uid == geteuid(), access(folder, R_OK) == 0 else { return }
+            guard stat(folder, &status) == 0, status.st_uid == geteuid(), FileSafety.allows(R_OK, folder) else {
+                return
+            }
             try syncFolder(folder)
         }
     }

@@ -156,7 +156,7 @@ extension Vault {
     /// The writer lock; its file is created again if it was removed.
     func lockForWriting(_ wait: FileLock.Wait) throws(KeychainError) -> FileLock {
         while true {
-            if access(location.lockFile, F_OK) != 0 {
+            if !FileSafety.allows(F_OK, location.lockFile) {
                 try VaultCreation(location: location, timeout: settings.writerTimeout).ensureFolder()
             }
             if let lock = try FileLock.take(location.lockFile, flags: O_RDWR, wait) { return lock }

@@ -14,7 +14,7 @@ struct VaultCreation {
     func ensureFolder() throws(KeychainError) {
         guard try FileSafety.checkFile(location.lockFile) == nil else { return }
         // A vault without a lock file on a read-only medium is still read-only.
-        if try FileSafety.checkFolder(location.folder), access(location.folder, W_OK) != 0, errno == EROFS {
+        if try FileSafety.checkFolder(location.folder), !FileSafety.allows(W_OK, location.folder), errno == EROFS {
             throw SystemFailure.failure("write in", location.folder, code: EROFS)
         }
         try PrivateFile.createFolder(location.folder)
@@ -34,7 +34,7 @@ struct VaultCreation {
         try PrivateFile.createEmpty(unfinishedFile)
         try fill(unfinishedFile, keybag, try Self.headKeys(keybag, deviceKey))
         // If the lock file was removed in the meantime, another process may have created a vault, which must stay.
-        guard try lock.isStill(at: location.lockFile), access(location.databaseFile, F_OK) != 0 else {
+        guard try lock.isStill(at: location.lockFile), !FileSafety.allows(F_OK, location.databaseFile) else {
             throw isMadeByAnother
         }
         PausePoint.vaultFilled.reached()
