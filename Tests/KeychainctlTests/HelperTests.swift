@@ -159,6 +159,17 @@ struct HelperTests {
         #expect(run.text == "640\n1\n", "\(run.everything)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func docker_withAFileOfAnotherUser_leavesItToItsOwner() throws {
+        try setConfiguration("{}")
+        let run = try tool.shell(
+            """
+            chown 64201:64202 .docker/config.json; chmod 600 .docker/config.json
+            "$CTL" helper install docker --yes 2> log; stat -c '%u %g %a' .docker/config.json
+            """)
+        #expect(run.everything == "64201 64202 600\n")
+    }
+
     @Test func docker_withAnotherFileInPlaceOfTheLink_leavesIt() throws {
         try FileManager.default.createDirectory(at: file(".local/bin"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: file(".local/bin/docker-credential-keychain"))

@@ -67,6 +67,11 @@ struct ConfigurationFile {
         do {
             defer { close(descriptor) }
             try write(new, descriptor)
+            // As root, with the home folder of another user, who could not read the file otherwise.
+            let isOwn = !isThere || status.st_uid == geteuid()
+            guard isOwn || fchown(descriptor, status.st_uid, status.st_gid) == 0 else {
+                throw failure("cannot be given to its owner")
+            }
             guard fchmod(descriptor, isThere ? status.st_mode & 0o777 : mode) == 0, fsync(descriptor) == 0 else {
                 throw failure("cannot be written")
             }
