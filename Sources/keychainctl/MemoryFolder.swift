@@ -11,11 +11,20 @@ final class MemoryFolder {
 
     let path: String
 
-    /// A folder in memory in which the user may make others.
+    /// A folder in memory in which the user may make others, and nobody else may rename them.
     static var parent: String? {
         [ProcessEnvironment.current.value("XDG_RUNTIME_DIR"), "/dev/shm"].compactMap { $0 }.first {
-            isInMemory($0) && access($0, W_OK | X_OK) == 0
+            isInMemory($0) && access($0, W_OK | X_OK) == 0 && isSafe($0)
         }
+    }
+
+    /// Whether no other user can replace a folder in it. `su` leaves XDG_RUNTIME_DIR to a program of another user.
+    private static func isSafe(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
+            return false
+        }
+        return PathSafety.flaw(of: path, checkingOwners: true) == nil
     }
 
     /// Swift does not import statfs(), so the type of the file system is that of its device in the mount table:
@@ -56,8 +65,8 @@ final class MemoryFolder {
         guard let parent = Self.parent else {
             throw KeychainError(
                 .unsupported,
-                "There is no folder in memory: neither XDG_RUNTIME_DIR nor /dev/shm is a tmpfs. A value is not written to "
-                    + "a disk. Use: keychainctl get and keychainctl set")
+                "There is no private folder in memory: neither XDG_RUNTIME_DIR nor /dev/shm is a tmpfs in which nobody else may "
+                    + "rename. A value is not written to a disk. Use: keychainctl get and keychainctl set")
         }
         var template = Array("\(parent)/keychainctl-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {

@@ -78,6 +78,18 @@ struct EditTests {
         #expect(run.text == "600\n700\ntmpfs\n")
     }
 
+    /// `su` keeps the variable.
+    @Test(arguments: geteuid() == 0 ? ["chmod 777", "chown 64201"] : ["chmod 777"])
+    func runtimeFolder_thatAnotherUserMayChange_isNotUsed(change: String) throws {
+        let run = try tool.shell(
+            """
+            XDG_RUNTIME_DIR=$(mktemp -d -p /dev/shm); export XDG_RUNTIME_DIR; \(change) "$XDG_RUNTIME_DIR"
+            printf '#!/bin/sh\ndirname "$(dirname "$1")"' > editor; chmod +x editor
+            EDITOR="$HOME/editor" "$CTL" edit -s example.com 2> log; rm -r "$XDG_RUNTIME_DIR"
+            """)
+        #expect(run.everything == "/dev/shm\n")
+    }
+
     @Test(arguments: ["true", "exit 1", "echo x > \"$1~\"; mkdir \"$1.d\"; echo y > \"$1.d/z\""])
     func folder_afterwards_isGone(script: String) throws {
         _ = try edit("dirname \"$1\" > \"$HOME/path\"; " + script)
