@@ -68,8 +68,11 @@ struct SyncUnit {
         }
         let path = folder + "/" + Self.name
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            // Whatever the umask is: who may change the unit may run programs as the user.
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         } catch {
             throw KeychainError(
                 .unavailable, "'\(path)' cannot be written. Check the permissions of the folder, or use --print.")

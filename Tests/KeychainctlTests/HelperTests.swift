@@ -170,6 +170,12 @@ struct HelperTests {
         #expect(run.everything == "64201 64202 600\n")
     }
 
+    @Test func folderOfTheLink_whateverTheUmask_isChangedByNobodyElse() throws {
+        let run = try tool.shell(
+            "umask 0; \"$CTL\" helper install docker --yes 2> log; stat -c %a .local .local/bin")
+        #expect(run.everything == "700\n700\n")
+    }
+
     @Test func docker_withAnotherFileInPlaceOfTheLink_leavesIt() throws {
         try FileManager.default.createDirectory(at: file(".local/bin"), withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: file(".local/bin/docker-credential-keychain"))

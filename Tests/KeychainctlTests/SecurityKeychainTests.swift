@@ -119,6 +119,12 @@ struct SecurityKeychainTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func list_madeUnderAStrictUmask_isReadByItsOwner() throws {
+        let run = try tool.shell(
+            "umask 777; \"$CTL\" security create-keychain work; cd .config; stat -c %a . * */security.json")
+        #expect(run.text == "700\n700\n600\n", "\(run.errors)")
+    }
+
     @Test func list_thatIsDamaged_isAnErrorAndStays() throws {
         try tool.prepare("create-keychain build.keychain")
         try Data("{".utf8).write(to: listFile)

@@ -250,6 +250,17 @@ struct SyncVerbTests {
         #expect(path.text == printed.text)
     }
 
+    @Test func unit_whateverTheUmask_isChangedByNobodyElse() throws {
+        let run = try tool.shell(
+            "umask 0; \"$CTL\" sync install-unit 2> log; cd .config; stat -c %a . systemd systemd/user systemd/user/*")
+        #expect(run.everything == "700\n700\n700\n644\n")
+    }
+
+    @Test func syncing_underAStrictUmask_leavesALockThatItsOwnerCanOpen() throws {
+        _ = try tool.shell("umask 777; mkdir shared; chmod 700 shared; \"$CTL\" sync init --folder shared")
+        #expect(try tool.shell("stat -c %a .local/share/swift-keychain/sync.lock").everything == "600\n")
+    }
+
     @Test func repairedMachine_losesNothing() throws {
         try found()
         try join()

@@ -24,6 +24,8 @@ extension Vault {
             if let lock = try FileLock.take(path, flags: O_RDWR, wait) { return SyncLock(lock) }
             let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw SystemFailure.failure("create", path) }
+            // A strict umask would leave a file that its owner cannot open.
+            fchmod(descriptor, 0o600)
             Foundation.close(descriptor)
         }
     }

@@ -62,7 +62,9 @@ struct ProgramLink {
         try check()
         do {
             let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-            try FileManager.default.createDirectory(atPath: "/" + folder, withIntermediateDirectories: true)
+            // Whatever the umask is: who may change the folder may put programs into it.
+            try FileManager.default.createDirectory(
+                atPath: "/" + folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw KeychainError(.unavailable, "The folder of '\(path)' cannot be created. Check its permissions.")
         }

@@ -93,7 +93,8 @@ enum KeychainListFile {
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure("write", path) }
         defer { close(file) }
-        guard writeAll(content, file), fsync(file) == 0, rename(temporary, path) == 0 else {
+        // A strict umask would leave a file that its owner cannot read.
+        guard fchmod(file, 0o600) == 0, writeAll(content, file), fsync(file) == 0, rename(temporary, path) == 0 else {
             let failure = failure("write", path)
             unlink(temporary)
             throw failure
@@ -125,7 +126,8 @@ enum KeychainListFile {
         var path = ""
         for part in folder.split(separator: "/") {
             path += "/" + part
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST || access(path, F_OK) == 0 else {
+            let isMade = mkdir(path, 0o700) == 0
+            guard isMade ? chmod(path, 0o700) == 0 : errno == EEXIST || access(path, F_OK) == 0 else {
                 throw failure("create", path)
             }
         }
