@@ -63,9 +63,10 @@ struct SyncUnit {
     ///
     /// - Returns: Its path.
     func write() throws(KeychainError) -> String {
-        guard let folder = Self.folder(ProcessEnvironment.current) else {
+        guard let base = ProcessEnvironment.current.configurationFolder else {
             throw KeychainError(.unavailable, "There is no home folder for the unit. Set HOME, or use --print.")
         }
+        let folder = base + "/systemd/user"
         let path = folder + "/" + Self.name
         do {
             // Whatever the umask is: who may change the unit may run programs as the user.
@@ -78,10 +79,5 @@ struct SyncUnit {
                 .unavailable, "'\(path)' cannot be written. Check the permissions of the folder, or use --print.")
         }
         return path
-    }
-
-    private static func folder(_ environment: [String: String]) -> String? {
-        let base = environment.value("XDG_CONFIG_HOME") ?? environment.value("HOME").map { $0 + "/.config" }
-        return base.map { $0 + "/systemd/user" }
     }
 }

@@ -170,6 +170,17 @@ struct HelperTests {
         #expect(run.everything == "64201 64202 600\n")
     }
 
+    @Test func relativePaths_inTheEnvironment_areNotUsed() throws {
+        let run = try tool.shell(
+            """
+            mkdir here; cd here; export XDG_CONFIG_HOME=config
+            for command in "helper install ssh --yes" "sync install-unit"; do "$CTL" $command 2>> ../log || cat ../log; done
+            HOME=home "$CTL" helper install docker --yes 2>> ../log; ls -A; find ../.config -name '*keychain*.*'
+            """)
+        let made = ["environment.d/60-keychain-askpass.conf", "systemd/user/swift-keychain-sync.service"]
+        #expect(Swift.Set(run.everything.split(separator: "\n")) == Swift.Set(made.map { "../.config/\($0)"[...] }))
+    }
+
     @Test func folderOfTheLink_whateverTheUmask_isChangedByNobodyElse() throws {
         let run = try tool.shell(
             "umask 0; \"$CTL\" helper install docker --yes 2> log; stat -c %a .local .local/bin")

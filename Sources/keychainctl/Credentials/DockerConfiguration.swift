@@ -19,7 +19,7 @@ struct DockerConfiguration {
     /// - Throws: `corrupt` if the file is not a JSON object, or has the entry twice.
     init() throws(KeychainError) {
         let environment = ProcessEnvironment.current
-        let folder = environment.value("DOCKER_CONFIG") ?? environment.value("HOME").map { $0 + "/.docker" }
+        let folder = environment.value("DOCKER_CONFIG") ?? environment.homeFolder.map { $0 + "/.docker" }
         guard let folder else {
             throw KeychainError(.unavailable, "There is no home folder for docker's configuration. Set HOME.")
         }

@@ -11,7 +11,7 @@ struct ProgramLink {
 
     /// A link in the folder of the user's own programs.
     init(_ name: CalledName, to program: String) throws(KeychainError) {
-        guard let home = ProcessEnvironment.current.value("HOME") else {
+        guard let home = ProcessEnvironment.current.homeFolder else {
             throw KeychainError(.unavailable, "There is no home folder for the link '\(name.rawValue)'. Set HOME.")
         }
         path = home + "/.local/bin/" + name.rawValue

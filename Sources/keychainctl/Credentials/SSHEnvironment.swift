@@ -12,9 +12,7 @@ struct SSHEnvironment {
     let link: ProgramLink
 
     init(_ program: String) throws(KeychainError) {
-        let environment = ProcessEnvironment.current
-        let folder = environment.value("XDG_CONFIG_HOME") ?? environment.value("HOME").map { $0 + "/.config" }
-        guard let folder else {
+        guard let folder = ProcessEnvironment.current.configurationFolder else {
             throw KeychainError(.unavailable, "There is no home folder for the variables of ssh. Set HOME.")
         }
         file = ConfigurationFile(folder + "/environment.d/60-keychain-askpass.conf")

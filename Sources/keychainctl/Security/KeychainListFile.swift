@@ -114,11 +114,7 @@ enum KeychainListFile {
     // MARK: - The folder
 
     private static func folder() throws(KeychainError) -> String {
-        let environment = ProcessEnvironment.current
-        for (variable, below) in [("XDG_CONFIG_HOME", ""), ("HOME", "/.config")] {
-            guard let base = environment.value(variable), base.utf8.first == UInt8(ascii: "/") else { continue }
-            return base + below + "/swift-keychain"
-        }
+        if let base = ProcessEnvironment.current.configurationFolder { return base + "/swift-keychain" }
         throw KeychainError(.unavailable, "Neither XDG_CONFIG_HOME nor HOME names a folder. Set one of them.")
     }
 

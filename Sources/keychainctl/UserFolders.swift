@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's folders, by the variables that name them.
+
+import SecretMemory
+
+extension [String: String] {
+    /// `nil` also for a relative path, which would lead somewhere else from each folder.
+    var homeFolder: String? { absolutePath("HOME") }
+
+    /// Where programs keep their configuration, by the XDG base directory specification.
+    var configurationFolder: String? { absolutePath("XDG_CONFIG_HOME") ?? homeFolder.map { $0 + "/.config" } }
+
+    private func absolutePath(_ name: String) -> String? {
+        value(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
+    }
+}
