@@ -74,8 +74,9 @@ private final class EndingSignals {
     private static let fromTheKeyboard = [SIGINT, SIGQUIT]
     private static let numbers =
         fromTheKeyboard + [
-            SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
-        ]
+            SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGABRT,
+            SIGSTKFLT,
+        ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
 
     private var previous: [(Int32, sigaction)] = []
 

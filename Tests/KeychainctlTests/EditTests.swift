@@ -96,7 +96,9 @@ struct EditTests {
         #expect(try folderIsGone())
     }
 
-    @Test(arguments: [("TERM", 143), ("USR1", 138), ("USR2", 140)])
+    @Test(arguments: [
+        ("TERM", 143), ("USR1", 138), ("USR2", 140), ("ABRT", 134), ("16", 144), ("40", 168), ("64", 192),
+    ])
     func signal_thatEndsTheTool_removesTheFolderFirst(signal: String, status: Int32) throws {
         let run = try edit("dirname \"$1\" > \"$HOME/path\"; kill -\(signal) $PPID; exec sleep 60")
         #expect(run.status == status, "\(run.errors)")
