@@ -65,8 +65,8 @@ final class MemoryFolder {
         guard let parent = Self.parent else {
             throw KeychainError(
                 .unsupported,
-                "There is no private folder in memory: neither XDG_RUNTIME_DIR nor /dev/shm is a tmpfs in which nobody else may "
-                    + "rename. A value is not written to a disk. Use: keychainctl get and keychainctl set")
+                "There is no private folder in memory: neither XDG_RUNTIME_DIR nor /dev/shm is a tmpfs in which nobody "
+                    + "else may rename. A value is not written to a disk. Use: keychainctl get and keychainctl set")
         }
         var template = Array("\(parent)/keychainctl-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
