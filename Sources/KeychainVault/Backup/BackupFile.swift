@@ -38,8 +38,16 @@ struct BackupFile {
 
     /// Checks that a backup may be written there.
     ///
-    /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file.
+    /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file, or in the
+    ///   folder of a vault.
     func checkFree(replacing: Bool) throws(KeychainError) {
+        try checkIsNoVaultsFolder()
+        if let changes = try filledCompanion {
+            throw KeychainError(
+                .duplicateItem,
+                "'\(changes)' holds changes of another database, which a backup in '\(path)' would get. Nothing was "
+                    + "changed. Name another file.")
+        }
         guard try isFile("Name another file.") else { return }
         guard replacing else {
             throw KeychainError(
@@ -53,6 +61,27 @@ struct BackupFile {
         }
     }
 
+    /// The database of a vault has the form of a backup, and must not be replaced by one.
+    private func checkIsNoVaultsFolder() throws(KeychainError) {
+        let folder = FileSafety.parent(of: path)
+        for name in [VaultLocation.lockName, VaultLocation.reserveName]
+        where try FileSafety.status((folder == "/" ? "" : folder) + "/" + name) != nil {
+            throw KeychainError(
+                .unsafeLocation,
+                "'\(path)' is inside the folder of another vault. Nothing was changed. Name a place outside.")
+        }
+    }
+
+    /// A file with changes that SQLite would count to the file at this path.
+    private var filledCompanion: String? {
+        get throws(KeychainError) {
+            for suffix in ["-wal", "-journal"] where try FileSafety.status(path + suffix)?.st_size ?? 0 > 0 {
+                return path + suffix
+            }
+            return nil
+        }
+    }
+
     /// Checks that a complete backup can be there.
     func checkPresent() throws(KeychainError) {
         _ = try isFile("Name a file that `backup` wrote.")
@@ -62,10 +91,10 @@ struct BackupFile {
         guard try isVault else {
             throw KeychainError(.corrupt, "'\(path)' is not a backup of a vault. Name a file that `backup` wrote.")
         }
-        for suffix in ["-wal", "-journal"] where try FileSafety.status(path + suffix)?.st_size ?? 0 > 0 {
+        if let changes = try filledCompanion {
             throw KeychainError(
                 .unavailable,
-                "'\(path)' is not the whole vault: the last changes are in '\(path + suffix)'. Make a backup of the folder "
+                "'\(path)' is not the whole vault: the last changes are in '\(changes)'. Make a backup of the folder "
                     + "that it was copied from (KEYCHAIN_VAULT): keychainctl backup FILE")
         }
     }

@@ -90,6 +90,33 @@ struct BackupTests {
         }
     }
 
+    /// A vault's database has the form of a backup.
+    @Test(arguments: ["lock", "reserve"])
+    func databaseOfAnotherVault_isNotReplaced(by file: String) throws {
+        let (test, other) = (try Self.vault(), try Self.vault())
+        try other.vault.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: other.databaseFile))
+        // Another one of its files may have been lost.
+        try FileManager.default.removeItem(atPath: other.location.folder + "/vault." + file)
+        for path in [other.databaseFile, other.location.replacedPrefix + "x", other.location.folder + "/new"] {
+            #expect(reason { try test.vault.backup(to: path, replacing: true) } == .unsafeLocation, "\(path)")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other.databaseFile)) == before)
+    }
+
+    /// Such a file could not be restored.
+    @Test(arguments: ["-wal", "-journal"], [false, true])
+    func file_withChangesOfAnotherDatabaseBesideIt_isNotWritten(_ suffix: String, isThere: Bool) throws {
+        let test = try Self.vault()
+        let file = test.root + "/backup"
+        if isThere { try test.vault.backup(to: file) }
+        try test.place(Data("changes".utf8), at: file + suffix)
+        #expect(reason { try test.vault.backup(to: file, replacing: true) } == .duplicateItem)
+        try FileManager.default.removeItem(atPath: file + suffix)
+        try test.vault.backup(to: file, replacing: true)
+        #expect(try test.vault.examineBackup(file).itemCount == Self.items)
+    }
+
     @Test(arguments: ["", "/", "..", "/tmp/..", "nowhere/at/all"])
     func path_thatIsNone_isRefused(_ path: String) throws {
         let test = try Self.vault()
