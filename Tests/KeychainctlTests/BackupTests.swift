@@ -39,6 +39,24 @@ struct BackupVerbTests {
         #expect(run.errors.contains("It opens with: recovery key. It starts locked on this machine."))
     }
 
+    /// `restore` refuses such a backup, so whoever makes it must know.
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func backup_ofAVaultThatLacksAnItem_isWarnedOf() throws {
+        #expect(try object(try tool.run("backup", "whole", "--json"))["differences"] as? [String] == [])
+        try tool.python(
+            """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            database.execute("DELETE FROM item")
+            database.commit()
+            """)
+        let run = try tool.run("backup", "copy", "--json")
+        #expect(run.errors.contains("differ from their last known state: 1 item is missing"), "\(run.errors)")
+        #expect((try object(run)["differences"] as? [String])?.count == 1)
+        #expect(try tool.run("restore", "copy", "--yes").status == 8)
+        #expect(try tool.run("restore", "copy", "--yes", "--force").status == 0)
+    }
+
     @Test func file_thatIsThere_takesReplace() throws {
         #expect(try tool.run("backup", "copy").status == 0)
         #expect(try tool.run("backup", "copy").status == 4)

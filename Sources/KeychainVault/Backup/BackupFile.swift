@@ -38,8 +38,8 @@ struct BackupFile {
 
     /// Checks that a backup may be written there.
     ///
-    /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file, or in the
-    ///   folder of a vault.
+    /// - Throws: `duplicateItem` if a file is there and must not be replaced, `unsafeLocation` if it is no file, or in
+    ///   the folder of a vault.
     func checkFree(replacing: Bool) throws(KeychainError) {
         try checkIsNoVaultsFolder()
         if let changes = try filledCompanion {

@@ -17,7 +17,7 @@ extension Vault {
     /// - Parameter replacing: Whether an older backup of that name may be replaced. At every moment the name leads to
     ///   the old one or the new one.
     /// - Throws: `unavailable` if there is no vault, `duplicateItem` if the file exists and `replacing` is `false`, or
-    ///   if it is not a backup, `unsafeLocation` for a path in the folder of a vault, `busy` while another process writes
+    ///   if it is not a backup, `unsafeLocation` for a path in a vault's folder, `busy` while another process writes
     ///   the same file, or keeps writing a vault that this process reads without coordination, `corrupt` if the vault
     ///   is too damaged to be copied, `diskFull`.
     @discardableResult

@@ -30,6 +30,9 @@ public struct VaultBackup: Sendable {
     public let ofAnotherDeviceCount: Int
     /// Whether one of the two copies of the keybag is damaged.
     public let isKeybagCopyDamaged: Bool
+    /// The differences between the contents and their own head. If there are any, only a forced restoration takes the
+    /// backup. None if the index is not open on this machine.
+    public let differences: [HeadFinding]
     /// Why this machine's device key could not be read, if ``opening`` is `notHere` for that reason.
     public let deviceKeyFailure: KeychainError?
 
@@ -52,6 +55,7 @@ public struct VaultBackup: Sendable {
         lockedCount = contents.items?.locked ?? contents.itemCount
         ofAnotherDeviceCount = contents.items?.ofAnotherDevice ?? 0
         isKeybagCopyDamaged = contents.isKeybagCopyDamaged
+        differences = contents.differences
         deviceKeyFailure = contents.deviceKeyFailure
     }
 }

@@ -20,7 +20,7 @@ extension Keychainctl {
 
                 With --json: an object with the keys file, vault, formatVersion, items, quarantined, \
                 damaged, locked, ofAnotherDevice (counts), opening (by-itself, unlockable, not-here), \
-                opensWithDeviceKeyAlone, keybagCopyDamaged and protectors.
+                opensWithDeviceKeyAlone, keybagCopyDamaged, differences (an array of sentences) and protectors.
 
                 EXAMPLES
                   keychainctl backup /media/stick/vault.backup
@@ -215,6 +215,11 @@ extension VaultBackup {
                     + "elsewhere, or run: keychainctl protect add recovery-key; then make the backup again.")
         }
         if damagedCount > 0 { warnings.append("the vault and the backup have damaged items. See: keychainctl doctor") }
+        if !differences.isEmpty {
+            warnings.append(
+                "the vault and the backup differ from their last known state: \(differences.sentence). The backup can "
+                    + "be restored only with --force. See: keychainctl accept --help")
+        }
         if isKeybagCopyDamaged { warnings.append("one of the two copies of the keybag is damaged.") }
         return warnings
     }
@@ -227,7 +232,7 @@ private struct BackupJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
-        case opensWithDeviceKeyAlone, keybagCopyDamaged, protectors, replaced, replacedWAL, accepted
+        case opensWithDeviceKeyAlone, keybagCopyDamaged, differences, protectors, replaced, replacedWAL, accepted
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -243,6 +248,7 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.opening.word, forKey: .opening)
         try object.encode(backup.opensWithDeviceKeyAlone, forKey: .opensWithDeviceKeyAlone)
         try object.encode(backup.isKeybagCopyDamaged, forKey: .keybagCopyDamaged)
+        try object.encode(backup.differences.map(\.message), forKey: .differences)
         try object.encode(backup.protectors.map(ProtectorJSON.init), forKey: .protectors)
         if let restoration {
             try object.encode(restoration.replaced, forKey: .replaced)
