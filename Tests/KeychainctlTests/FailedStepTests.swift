@@ -22,6 +22,17 @@ struct FailedStepTests {
         try FileManager.default.contentsOfDirectory(atPath: tool.vaultFolder.path).filter { $0.contains("replaced-") }
     }
 
+    // MARK: - Creation
+
+    @Test(arguments: 1...20)
+    func creation_thatFails_saysWhetherTheVaultIsThere(_ sync: Int) throws {
+        try FileManager.default.removeItem(at: tool.vaultFolder)
+        let run = try run("init --recovery-key --no-device-key", "fdatasync:error=EIO:when=\(sync)")
+        let isThere = FileManager.default.fileExists(atPath: tool.database.path)
+        #expect(isThere == (run.status == 0 || run.errors.contains("was created")), "\(run.errors)")
+        if run.status == 0 { #expect(try tool.words() == ["recovery-key"]) }
+    }
+
     // MARK: - Rotation
 
     @Test(arguments: 1...9)

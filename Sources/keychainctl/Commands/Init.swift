@@ -60,10 +60,26 @@ extension Keychainctl {
             if recoveryKey { secrets.append(ProtectorSecret(.recoveryKey, Vault.makeRecoveryKey())) }
             try RecoveryKeyOutput.showing(secrets) { () throws(KeychainError) in
                 guard try vault.create() else { throw opensOtherwise(vault) }
-                try add(secrets, to: vault)
+                try afterCreation(vault) { () throws(KeychainError) in try add(secrets, to: vault) }
             }
             Output.note("The vault is in '\(vault.location.folder)'.")
-            if noDeviceKey { try removeDeviceKey(vault, authority: secrets.first) }
+            guard noDeviceKey else { return }
+            try afterCreation(vault) { () throws(KeychainError) in
+                try removeDeviceKey(vault, authority: secrets.first)
+            }
+        }
+
+        /// A step after which the vault stays, whether it succeeds or not. The device key may then still open it.
+        private func afterCreation(
+            _ vault: Vault, _ step: () throws(KeychainError) -> Void
+        ) throws(KeychainError) {
+            do throws(KeychainError) {
+                try step()
+            } catch {
+                throw error.after(
+                    "The vault in '\(vault.location.folder)' was created, but a later step failed.",
+                    next: "To see what opens it, run: keychainctl protect list")
+            }
         }
 
         private func add(_ secrets: [ProtectorSecret], to vault: Vault) throws(KeychainError) {
