@@ -36,6 +36,17 @@ extension Keybag {
         return try next.signed(authority)
     }
 
+    /// The classes that the last rotation has not renewed, because their wrapping keys are missing: items are still under
+    /// their earlier keys, or their newest key is older than those of the rotation.
+    func classesLeftOut(_ authority: Authority, _ use: KeyUse) -> [UInt8] {
+        let (classes, pending) = (newestGenerations.keys, pendingRotation(use))
+        let began = classes.filter(authority.wrappingKeys.opens).compactMap { newestKey($0)?.created }.max() ?? 0
+        return classes.filter { keyClass in
+            !authority.wrappingKeys.opens(keyClass)
+                && (pending[keyClass] != nil || (newestKey(keyClass)?.created ?? began) < began)
+        }
+    }
+
     private func newestKey(_ keyClass: UInt8) -> WrappedKey? {
         classKeys.filter { $0.keyClass == keyClass }.max { $0.generation < $1.generation }
     }

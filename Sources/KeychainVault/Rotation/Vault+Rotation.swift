@@ -120,7 +120,7 @@ extension Vault {
     private struct RotationEnd {
         /// Items that are still under an old key that is available.
         var movable = 0
-        /// The classes whose keys are not available, with the number of their items.
+        /// The classes that were left out because their keys are not available, with the number of their items.
         var closed: [UInt8: Int] = [:]
         var ofOtherDevices = 0
     }
@@ -139,7 +139,7 @@ extension Vault {
                 try content.write(keybag: keybag.dropping(dropped).signed(authority).bytes)
                 (transaction.hasRemoved, hasDropped) = (true, true)
             }
-            return Self.end(keybag, use, authority)
+            return Self.end(keybag.dropping(dropped), use, authority)
         }
         if hasDropped { try close() }
         return end
@@ -150,7 +150,7 @@ extension Vault {
         for (keyClass, count) in keybag.pendingRotation(use) where authority.wrappingKeys.opens(keyClass) {
             end.movable += count
         }
-        for keyClass in keybag.newestGenerations.keys where !authority.wrappingKeys.opens(keyClass) {
+        for keyClass in keybag.classesLeftOut(authority, use) {
             end.closed[keyClass] = keybag.itemCount(keyClass, use)
         }
         end.ofOtherDevices = keybag.keysOfOtherDevices.reduce(0) { $0 + (use.items[$1.name] ?? 0) }

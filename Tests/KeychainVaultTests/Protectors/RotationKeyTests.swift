@@ -72,6 +72,20 @@ import Testing
         #expect(try Self.hasAll(test.another()))
     }
 
+    /// It was interrupted when all items were under the new keys.
+    @Test func rotation_thatOnlyHasToDropOldKeys_isCompletedWithoutTheDeviceKey() throws {
+        let test = try TestVault(.cheap)
+        try test.vault.addProtector(.old)
+        try Self.begin(test.another())
+        try test.another().engine.add(.item(Self.bound))
+        #expect(try test.another().status().isRotating)
+        try test.withoutDeviceKey().rotate(authority: .old)
+        #expect(try !test.another().status().isRotating)
+        #expect(try Self.generations(test.another(), of: 6) == [2])
+        #expect(try Self.generations(test.another(), of: 9) == [2])
+        #expect(try test.another().engine.text(.find(Self.bound)) == "value")
+    }
+
     /// A process with the device key continues a rotation that began without it: then all classes get new keys.
     @Test func rotation_begunWithoutTheDeviceKeyAndGoneOnWithIt_coversAllClasses() throws {
         let test = try Self.vault()
