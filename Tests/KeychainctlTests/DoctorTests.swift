@@ -35,6 +35,22 @@ struct DoctorTests {
         return try #require(found, "\(report.findings)").message
     }
 
+    @Test(
+        .enabled(if: Tool.hasMounts, "this system does not let a test make mounts of its own"),
+        arguments: ["vault.db", "vault.lock"])
+    func file_thatCannotBeWritten_isFoundOutAlsoByStatus(name: String) throws {
+        try tool.store()
+        let script = """
+            F="$HOME/.local/share/swift-keychain/\(name)"
+            mount --bind "$F" "$F"; mount -o remount,bind,ro "$F"
+            "$CTL" doctor; "$CTL" status; echo x | "$CTL" set -s s -a a
+            """
+        let run = try tool.shellWithOwnMounts(script)
+        #expect(run.status == 10, "\(run.errors)")
+        #expect(run.text.contains("/\(name)' cannot be written"), "\(run.text)")
+        #expect(run.text.contains("read-only: this user cannot write the vault"), "\(run.text)")
+    }
+
     /// What is done to a vault with one item, what is found, and what the advice speaks of.
     @Test(arguments: [
         ("chmod 755 $V", "vault-folder", "problem", "chmod 700"),

@@ -16,8 +16,20 @@ extension Examination {
         let location = location
         let found: Void? = check("vault-files") { () throws(KeychainError) in try FileSafety.checkCompanions(location) }
         if found == nil { areSafe = false }
-        if areSafe { note("vault-files", .ok, "The files belong to you and are closed to other users.") }
+        if areSafe { noteSafeFiles() }
         return areSafe
+    }
+
+    private mutating func noteSafeFiles() {
+        // If the folder cannot be written either, the finding about it says so.
+        let unwritable = access(location.folder, W_OK) == 0 ? FilesState.unwritable(location) : []
+        for path in unwritable {
+            note(
+                "vault-files", .warning,
+                "'\(path)' cannot be written, so nothing can be stored; reading works. Run: chmod u+w '\(path)'")
+        }
+        guard unwritable.isEmpty else { return }
+        note("vault-files", .ok, "The files belong to you and are closed to other users.")
     }
 
     /// - Returns: Whether there is a database to examine.

@@ -153,7 +153,8 @@ extension VaultStatus {
         let wronglyIndexed = items.index?.wronglyIndexed.count ?? 0
         self.init(
             location: session.location, exists: true, formatVersion: Int(session.formatVersion),
-            isReadOnly: session.isReadOnly, slots: slots, lockState: try keyState.state,
+            isReadOnly: session.isReadOnly || !FilesState.unwritable(session.location).isEmpty, slots: slots,
+            lockState: try keyState.state,
             isAlwaysUnlocked: keyState.isAlwaysUnlocked, openedBy: keyState.openedBy,
             wrongCredential: keyState.wrongCredential,
             unlockCache: settings.cacheInUse,

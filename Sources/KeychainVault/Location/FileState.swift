@@ -43,6 +43,11 @@ struct FilesState: Equatable, Sendable {
         !FileSafety.allows(W_OK, location.databaseFile) || !FileSafety.allows(W_OK, location.folder)
     }
 
+    /// The files without which nothing can be written, as far as this user cannot write them.
+    static func unwritable(_ location: VaultLocation) -> [String] {
+        [location.databaseFile, location.lockFile].filter { access($0, W_OK) != 0 && errno != ENOENT }
+    }
+
     init(_ location: VaultLocation) {
         database = FileState(location.databaseFile)
         wal = FileState(location.folder + "/" + VaultLocation.companionNames[0])?.ofContent
