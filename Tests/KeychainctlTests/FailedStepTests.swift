@@ -86,6 +86,14 @@ struct FailedStepTests {
         #expect(isReplaced == (run.status == 0 || run.errors.contains("was written")), "\(run.errors)")
     }
 
+    @Test(arguments: 1...6)
+    func export_afterWhichTheDeviceKeyCannotBeOpened_hasSucceeded(_ opening: Int) throws {
+        let run = try run(
+            "export file --clear-text json", "openat:error=EMFILE:when=\(opening)", "-P '\(tool.deviceKey.path)'")
+        let isThere = FileManager.default.fileExists(atPath: tool.home.appendingPathComponent("file").path)
+        #expect(isThere == (run.status == 0), "\(run.errors)")
+    }
+
     /// A call, and which of them.
     private static let restorations = (1...8).map { ("fsync", $0) } + (1...4).map { ("rename", $0) }
 

@@ -98,7 +98,7 @@ extension Keychainctl {
             try checkReadable(source)
             let form = try form(recipients)
             let report = try Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable).run()
-            try tell(report, place, vault)
+            tell(report, place, vault)
         }
 
         private var format: ClearFormat? { clearText.flatMap(ClearFormat.init) }
@@ -146,9 +146,7 @@ extension Keychainctl {
             return secret
         }
 
-        private func tell(
-            _ report: Exporter.Report, _ place: NewFilePlace, _ vault: Vault
-        ) throws(KeychainError) {
+        private func tell(_ report: Exporter.Report, _ place: NewFilePlace, _ vault: Vault) {
             let count = report.count == 1 ? "1 item" : "\(report.count) items"
             if format == nil {
                 Output.note("'\(place.path)' holds \(count), encrypted. To import them: keychainctl import-archive")
@@ -158,8 +156,17 @@ extension Keychainctl {
                         + "file has them. Remove it when you no longer need it.")
             }
             for item in report.leftOut { Output.note("Left out: \(item.name): \(item.failure.message)") }
-            let quarantined = try vault.status().quarantinedCount
-            if quarantined > 0 { Output.note("Items in quarantine, which are not exported: \(quarantined).") }
+            tellOfQuarantine(vault)
+        }
+
+        /// The file was written, even if the vault cannot be looked at now.
+        private func tellOfQuarantine(_ vault: Vault) {
+            do throws(KeychainError) {
+                let quarantined = try vault.status().quarantinedCount
+                if quarantined > 0 { Output.note("Items in quarantine, which are not exported: \(quarantined).") }
+            } catch {
+                Output.note("Whether items are in quarantine, which are not exported, is unknown: \(error.message)")
+            }
         }
     }
 }
