@@ -45,14 +45,27 @@ extension Vault {
     ///
     /// Does not protect older copies of the vault: they open with the older secret. An older passphrase or recovery key
     /// leads to the user key, which today's passphrases and recovery keys also unwrap.
+    ///
+    /// - Throws: `busy` if another process replaces it at the same time.
     public func changeProtector(
         _ id: UUID, to secret: ProtectorSecret, authority: ProtectorSecret? = nil
     ) throws(KeychainError) {
         let protector = try protector(secret)
-        try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
-            guard keybag.slots.contains(where: { $0.id == id && $0.kind == secret.kind.number }) else {
-                throw .noSuchSlot
-            }
+        // Read first: the authority may be the secret that another process replaces meanwhile.
+        let slots = try currentSession().keybags.flatMap(\.slots)
+        try changeProtector(id, among: slots, to: protector, self.authority(authority))
+    }
+
+    /// - Parameter slots: The slots before the authority was opened.
+    func changeProtector(
+        _ id: UUID, among slots: [Keybag.Slot], to protector: any Protector, _ authority: Authority
+    ) throws(KeychainError) {
+        try changeKeybag(authority) { (keybag, authority) throws(KeychainError) in
+            guard
+                let slot = keybag.slots.first(where: { $0.id == id && $0.kind == type(of: protector).kind.number })
+            else { throw .noSuchSlot }
+            // Both processes would report success, and one of the new secrets would open nothing.
+            guard slots.contains(slot) else { throw .keybagChangedMeanwhile }
             return try keybag.changing(id, to: protector, authority, at: Date())
         }
     }

@@ -128,6 +128,19 @@ import Testing
         try test.forget()
     }
 
+    /// Both have opened the slot before one of them replaces it: only one of the new secrets can open it.
+    @Test func protector_changedByTwoAtOnce_isChangedByOne() throws {
+        let test = try TestVault.locked()
+        let (vault, other) = (test.another(), test.another())
+        let (id, slots) = (try vault.slot(PassphraseProtector.kind), try vault.session().keybags.flatMap(\.slots))
+        let authority = try vault.authority(.old)
+        try other.changeProtector(id, to: .new, authority: .old)
+        let outcome = reason { try vault.changeProtector(id, among: slots, to: vault.protector(.old), authority) }
+        #expect(outcome == .busy)
+        #expect(reason { try test.another().unlock(.new) } == nil)
+        try test.forget()
+    }
+
     @Test func protector_changed_keepsItsIdentity() throws {
         let test = try TestVault.locked()
         let vault = test.another()
