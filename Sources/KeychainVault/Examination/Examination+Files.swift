@@ -22,7 +22,7 @@ extension Examination {
 
     private mutating func noteSafeFiles() {
         // If the folder cannot be written either, the finding about it says so.
-        let unwritable = access(location.folder, W_OK) == 0 ? FilesState.unwritable(location) : []
+        let unwritable = FileSafety.allows(W_OK, location.folder) ? FilesState.unwritable(location) : []
         for path in unwritable {
             note(
                 "vault-files", .warning,

@@ -45,7 +45,7 @@ struct FilesState: Equatable, Sendable {
 
     /// The files without which nothing can be written, as far as this user cannot write them.
     static func unwritable(_ location: VaultLocation) -> [String] {
-        [location.databaseFile, location.lockFile].filter { access($0, W_OK) != 0 && errno != ENOENT }
+        [location.databaseFile, location.lockFile].filter { !FileSafety.allows(W_OK, $0) && errno != ENOENT }
     }
 
     init(_ location: VaultLocation) {
