@@ -13,7 +13,10 @@ struct SyncUnit {
     /// Where the vault is, if the environment says so: systemd starts the unit without it.
     let environment: [(name: String, value: String)]
 
-    private static let passedOn = ["KEYCHAIN_VAULT", "KEYCHAIN_DEVICE_KEY", "KEYCHAIN_ANCHORS", "XDG_STATE_HOME"]
+    private static let passedOn = [
+        "KEYCHAIN_VAULT", "KEYCHAIN_DEVICE_KEY", "KEYCHAIN_ANCHORS", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+    ]
 
     static func forThisProgram() throws(KeychainError) -> SyncUnit {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))

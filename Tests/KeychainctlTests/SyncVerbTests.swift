@@ -240,22 +240,6 @@ struct SyncVerbTests {
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test func unit_isWrittenOrPrinted_andStartsThisProgram() throws {
-        let printed = try tool.run("sync", "install-unit", "--print")
-        #expect(printed.status == 0 && printed.text.contains("ExecStart=\""))
-        #expect(printed.text.contains("keychainctl\" sync watch\n"))
-        #expect(try tool.run("sync", "install-unit").status == 0)
-        let path = try tool.shell(
-            "cat \"${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/swift-keychain-sync.service\"")
-        #expect(path.text == printed.text)
-    }
-
-    @Test func unit_whateverTheUmask_isChangedByNobodyElse() throws {
-        let run = try tool.shell(
-            "umask 0; \"$CTL\" sync install-unit 2> log; cd .config; stat -c %a . systemd systemd/user systemd/user/*")
-        #expect(run.everything == "700\n700\n700\n644\n")
-    }
-
     @Test func syncing_underAStrictUmask_leavesALockThatItsOwnerCanOpen() throws {
         _ = try tool.shell("umask 777; mkdir shared; chmod 700 shared; \"$CTL\" sync init --folder shared")
         #expect(try tool.shell("stat -c %a .local/share/swift-keychain/sync.lock").everything == "600\n")
