@@ -31,8 +31,8 @@ public final class AuthenticationContext: Sendable {
     private struct State {
         var settings = Settings()
         var isInvalidated = false
-        var userKeys: [ObjectIdentifier: SecretBytes] = [:]
-        var applicationKeys: [ObjectIdentifier: SecretBytes] = [:]
+        var userKeys = ByVerifier<SecretBytes>()
+        var applicationKeys = ByVerifier<SecretBytes>()
         /// Set by the program. If it is wrong, the user is not asked for another one.
         var applicationPassword: SecretBytes?
         var running: [ObjectIdentifier: AuthenticationCancellation] = [:]
@@ -64,7 +64,7 @@ public final class AuthenticationContext: Sendable {
     public func setApplicationPassword(_ password: SecretBytes?) {
         state.withLock { state in
             state.applicationPassword = password
-            state.applicationKeys = [:]
+            state.applicationKeys = ByVerifier()
         }
     }
 
@@ -87,8 +87,7 @@ public final class AuthenticationContext: Sendable {
     // MARK: - Proofs
 
     func proofs(for verifier: any UserVerifier) -> Proofs {
-        let id = ObjectIdentifier(verifier)
-        return state.withLock { Proofs(userKey: $0.userKeys[id], applicationKey: $0.applicationKeys[id]) }
+        state.withLock { Proofs(userKey: $0.userKeys[verifier], applicationKey: $0.applicationKeys[verifier]) }
     }
 
     /// Gets missing proofs and asks the user if necessary.
@@ -109,11 +108,10 @@ public final class AuthenticationContext: Sendable {
     func forget(
         _ refused: Proofs.Needs, for verifier: any UserVerifier, mayTryAgain: Bool
     ) throws(KeychainError) {
-        let id = ObjectIdentifier(verifier)
         let isFinal = state.withLock { state in
-            if refused.contains(.user) { state.userKeys[id] = nil }
+            if refused.contains(.user) { state.userKeys[verifier] = nil }
             guard refused.contains(.applicationPassword) else { return false }
-            state.applicationKeys[id] = nil
+            state.applicationKeys[verifier] = nil
             return state.applicationPassword != nil || !mayTryAgain
         }
         if refused.contains(.user) { RecentProof.forget(verifier) }
@@ -167,7 +165,7 @@ public final class AuthenticationContext: Sendable {
         try checkValid()
         state.withLock { state in
             // If the context was invalidated since, nothing is kept.
-            if !state.isInvalidated { state.userKeys[ObjectIdentifier(verifier)] = key }
+            if !state.isInvalidated { state.userKeys[verifier] = key }
         }
     }
 
@@ -183,7 +181,7 @@ public final class AuthenticationContext: Sendable {
             password = try ask(.applicationPassword, authorization, attempt: attempt, isNew: isNew)
         }
         let key = try verifier.applicationKey(from: password)
-        state.withLock { if !$0.isInvalidated { $0.applicationKeys[ObjectIdentifier(verifier)] = key } }
+        state.withLock { if !$0.isInvalidated { $0.applicationKeys[verifier] = key } }
     }
 
     // MARK: - Asking

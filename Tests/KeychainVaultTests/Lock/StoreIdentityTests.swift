@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proofs of a store that is gone: another store may get its address.
+
+import KeychainEngine
+import KeychainTestSupport
+import SecretMemory
+import Testing
+
+@Suite("store identity")
+struct StoreIdentityTests {
+    private static let passphrase = "correct horse"
+
+    /// Lets a store prove something, releases it, and makes another one at its address.
+    private static func atTheSameAddress(_ prove: (MemoryStore) throws -> Void) throws -> MemoryStore {
+        func address() throws -> ObjectIdentifier {
+            let store = MemoryStore(passphrase: passphrase)
+            try prove(store)
+            return ObjectIdentifier(store)
+        }
+        let address = try address()
+        var others: [MemoryStore] = []
+        for _ in 0..<10_000 {
+            let store = MemoryStore(passphrase: passphrase)
+            if ObjectIdentifier(store) == address { return store }
+            others.append(store)
+        }
+        return try #require(nil, "no store got the address of the first one")
+    }
+
+    @Test func recentProof_ofAStoreThatIsGone_isNotThatOfTheNextOneAtItsAddress() throws {
+        let store = try Self.atTheSameAddress {
+            RecentProof.remember(SecretBytes.random(count: 32), $0, keptFor: .seconds(300))
+        }
+        #expect(RecentProof.key(store, within: .seconds(300)) == nil)
+    }
+
+    @Test func context_thatKnowsAStoreThatIsGone_asksForTheNextOneAtItsAddress() throws {
+        let person = Person(passphrase: Self.passphrase)
+        let context = AuthenticationContext { person }
+        let store = try Self.atTheSameAddress { try context.evaluate($0, reason: "test") }
+        try context.evaluate(store, reason: "test")
+        #expect(person.questions.count == 2)
+    }
+}
