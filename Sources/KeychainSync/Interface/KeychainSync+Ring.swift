@@ -71,7 +71,7 @@ extension KeychainSync {
     /// Nothing of this machine is published before the code has proven who made the invitation.
     ///
     /// - Parameters:
-    ///   - code: As ``invite(name:validFor:uses:)`` returned it. Case, spaces and hyphens do not matter.
+    ///   - code: As ``invite(name:validFor:uses:needsApproval:)`` returned it. Case, spaces and hyphens do not matter.
     ///   - place: The same place as in ``found(name:at:)``, as this machine reaches it.
     ///   - timeout: How long to wait until the machine that made the invitation exchanges.
     ///   - asked: Is given the ``SyncRequest/id`` of this machine when it has asked, for a person who compares it. Only an invitation that
