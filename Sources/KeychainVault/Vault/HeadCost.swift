@@ -3,18 +3,18 @@
 
 import Foundation
 import KeychainCrypto
-import KeychainEngine
 import SecretMemory
 
 /// Transactions that add or replace a row, with the head and without. Use it only for a vault that is deleted
 /// afterwards: a vault with an outdated head counts as changed by others.
 package struct HeadCost {
     private let session: Session
+    private static let rest = Data.random(count: 224)
 
     /// - Parameter vault: An existing vault.
     package init(_ vault: Vault) throws { session = try vault.currentSession() }
 
-    /// One durable transaction of a new item, or of one that replaces another.
+    /// One durable transaction of a row with one entry of the index.
     ///
     /// - Parameters:
     ///   - number: The number of the row, which is replaced if it exists.
@@ -37,23 +37,18 @@ package struct HeadCost {
     /// Removes the kernel's record of the vault, which otherwise stays until the machine is shut down.
     package func forget() { session.anchors.removeKey() }
 
-    /// Seals an item as any other write does: what that brings into the processor's caches, the head finds there as well.
+    /// As many random bytes as sealing an item takes from the same batch; the rest of the row is always the same.
     private func write(_ number: Int64, _ items: ItemWriter, _ isReplaced: Bool, _ random: RandomBatch) throws {
-        let sealer = try session.keyState.sealer()
-        let item = Item(
-            itemClass: .genericPassword,
-            attributes: [
-                .account: .string("account \(number)"), .service: .string("benchmark"), .accessGroup: .string(""),
-                .synchronizable: .number(0), .label: .string("label \(number)"),
-            ],
-            accessControl: AccessControl(.afterFirstUnlock), value: Data(count: 32))
-        let row = try sealer.seal(
-            item, rowID: number, id: sealer.makeID(rowID: number, random), version: 1, Proofs(), random)
-        let lookups = sealer.digests.lookups(item)
+        let (id, nonces) = (Data.random(count: 16, random), Data.random(count: 60, random))
+        let row = SealedRow(
+            rowID: number, id: UUID(bytes: id), version: 1, keyClass: 6, generation: 1,
+            key: KeyDigests(major: id, minor: nonces.prefix(16), scope: nonces.suffix(16)),
+            metadata: nonces + Self.rest.prefix(224), value: nonces + Self.rest.prefix(92))
+        let lookup = Data(repeating: UInt8(truncatingIfNeeded: number), count: 16)
         if isReplaced {
-            try items.replace(row, lookups: lookups, previous: lookups)
+            try items.replace(row, lookups: [lookup], previous: [lookup])
         } else {
-            try items.insert(row, lookups: lookups)
+            try items.insert(row, lookups: [lookup])
         }
     }
 }
