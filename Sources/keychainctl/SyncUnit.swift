@@ -72,9 +72,7 @@ struct SyncUnit {
         let folder = base + "/systemd/user"
         let path = folder + "/" + Self.name
         do {
-            // Whatever the umask is: who may change the unit may run programs as the user.
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createPrivateFolder(folder)
             try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         } catch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's folders, by the variables that name them.
+// The user's folders: the variables that name them, and folders for the user alone.
 
+import Foundation
 import SecretMemory
 
 extension [String: String] {
@@ -12,5 +13,14 @@ extension [String: String] {
 
     private func absolutePath(_ name: String) -> String? {
         value(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
+    }
+}
+
+extension FileManager {
+    /// Makes a folder, and those above it that are missing, for the user alone, whatever the umask is: who may change such a
+    /// folder may put a program, a unit or settings into it.
+    func createPrivateFolder(_ path: String) throws {
+        try createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 }

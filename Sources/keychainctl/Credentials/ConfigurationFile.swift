@@ -96,9 +96,7 @@ struct ConfigurationFile {
     private func makeFolder() throws(KeychainError) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder.isEmpty ? "/" : folder, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createPrivateFolder(folder.isEmpty ? "/" : folder)
         } catch {
             throw KeychainError(.unavailable, "The folder '\(folder)' cannot be created. Check its permissions.")
         }

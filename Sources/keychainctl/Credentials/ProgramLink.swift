@@ -62,9 +62,7 @@ struct ProgramLink {
         try check()
         do {
             let folder = path.split(separator: "/").dropLast().joined(separator: "/")
-            // Whatever the umask is: who may change the folder may put programs into it.
-            try FileManager.default.createDirectory(
-                atPath: "/" + folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createPrivateFolder("/" + folder)
         } catch {
             throw KeychainError(.unavailable, "The folder of '\(path)' cannot be created. Check its permissions.")
         }
