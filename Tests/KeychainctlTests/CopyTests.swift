@@ -35,7 +35,10 @@ struct CopyTests {
     @Test(.enabled(if: Tool.hasDisplay, "Xvfb or xclip is not installed"))
     func value_onX11_isCleared() throws {
         let run = try onDisplay(
-            "\"$CTL\" copy -s example.com --clear-after 1; while [ -n \"$(shown)\" ]; do sleep 0.1; done; echo cleared")
+            """
+            "$CTL" copy -s example.com --clear-after 1 || exit
+            while [ -n "$(shown)" ]; do sleep 0.1; done; echo cleared
+            """)
         #expect(run.text == "cleared\n", "\(run.everything)")
     }
 
