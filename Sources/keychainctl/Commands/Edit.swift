@@ -22,8 +22,10 @@ extension Keychainctl {
                 undo and backup files, as in the example.
 
                 If the editor fails, or the text stays the same, nothing is written. If another process \
-                has changed the value meanwhile, its value stays and the exit code is 11. If the text cannot be \
-                stored, the command asks on a terminal whether to try again. Only text can be edited. If the value had no newline at its end, one that the editor has added is removed.
+                has changed the value meanwhile, its value stays and the exit code is 11. If the text \
+                cannot be stored for another reason, the command asks on a terminal whether to try again. \
+                Only text can be edited. If the value had no newline at its end, one that the editor has \
+                added is removed.
 
                 EXAMPLES
                   keychainctl edit -s example.com -a alice
