@@ -55,6 +55,7 @@ extension PublicKey {
         func verify<Curve: EllipticCurve>(_: Curve.Type) throws -> Bool {
             typealias Signature = Curve.Verifier.Signature
             let key = try Curve.Verifier(x963Representation: bytes)
+            // What is no signature verifies as little as a wrong one.
             let signature =
                 isDER
                 ? try? Signature(derRepresentation: signature) : try? Signature(rawRepresentation: signature)

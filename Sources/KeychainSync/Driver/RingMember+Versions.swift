@@ -78,6 +78,7 @@ extension RingMember {
 
 extension RingState {
     fileprivate func version(_ record: SealedRecord, _ state: ItemVersion.State) -> ItemVersion {
+        // A value that cannot be opened here is listed without its item.
         var item = (try? replica.item(of: record)) ?? nil
         item?.value?.wipe()
         item?.value = nil

@@ -26,6 +26,7 @@ import SecretMemory
         ///   - tell: Called after an event, on a queue that must not be blocked.
         init(most: Int, tell: @escaping @Sendable () -> Void) {
             self.most = most
+            // Without it, every `watch` returns false, and the folder is looked at regularly.
             inotify = try? Inotify("the shared folder")
             source = Guarded(nil)
             guard let inotify else { return }

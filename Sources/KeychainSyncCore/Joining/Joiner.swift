@@ -48,6 +48,7 @@ package struct OpenedRing: Sendable {
         _ entries: [Data], first: KeyWrap
     ) throws(Refusal) {
         let ringKeys = RingKeys(secret: try first.open(with: keys).ringSecret, ring: ring)
+        // Entries that the ring key does not open are not of this ring.
         let opened = entries.prefix(Bounds.entries).compactMap { try? RingEntry.open($0, with: ringKeys) }
         guard let founding = opened.first(where: { $0.hash == ring }) else { throw .noKey }
         var log = try RingLog(founding: founding)
@@ -56,6 +57,7 @@ package struct OpenedRing: Sendable {
         var keyring = Keyring(ring: ringKeys)
         _ = try log.keys(from: first, for: keys, ringKeys)
         for wrap in wraps {
+            // A wrap that the log does not confirm gives no key; whether the current one is missing is checked below.
             guard let (epoch, root) = try? log.keys(from: wrap, for: keys, ringKeys) else { continue }
             keyring.add(epoch, root: root)
         }
