@@ -144,7 +144,7 @@ struct RunTests {
 
     // MARK: - The command
 
-    @Test(arguments: [("exit 0", 0), ("exit 42", 42), ("kill -KILL $$", 128 + 9), ("kill -PIPE $$", 128 + 13)])
+    @Test(arguments: [("exit 0", 0), ("exit 42", 42), ("kill -KILL $$", 128 + 9), ("kill -TERM $$", 128 + 15)])
     func command_thatEnds_givesItsOwnExitCode(script: String, status: Int32) throws {
         #expect(try tool.run("run", "--", "sh", "-c", script).status == status)
     }
