@@ -26,7 +26,7 @@ extension InterfaceTests {
         let (laptop, desktop) = (try world.machine("laptop"), try world.machine("desktop"))
         try laptop.add("a", "1")
         try desktop.add("b", "2")
-        let (sync, other) = (KeychainSync(laptop.member), KeychainSync(desktop.member))
+        let (sync, other) = (laptop.sync, desktop.sync)
         #expect(try await sync.found(name: "laptop", at: place).isComplete)
         #expect(try await sync.isInRing)
         let code = try await sync.invite(name: "desktop", validFor: .seconds(60))
@@ -44,14 +44,14 @@ extension InterfaceTests {
 
     @Test(arguments: ["", String(repeating: "x", count: 129), "lap\u{7}top"])
     func machine_withAnUnusableName_isRefused(_ name: String) async throws {
-        let sync = KeychainSync(try world.machine("laptop").member)
+        let sync = try world.machine("laptop").sync
         #expect(await Self.reason { try await sync.found(name: name, at: place) } == .invalidParameter)
         try await sync.found(name: "laptop", at: place)
         #expect(await Self.reason { _ = try await sync.invite(name: name) } == .invalidParameter)
     }
 
     @Test func machine_withTheLongestName_isTaken() async throws {
-        let sync = KeychainSync(try world.machine("laptop").member)
+        let sync = try world.machine("laptop").sync
         let name = String(repeating: "x", count: 128)
         try await sync.found(name: name, at: place)
         #expect(try await sync.status().machines.map(\.name) == [name])
@@ -60,7 +60,7 @@ extension InterfaceTests {
     @Test func folder_thatCannotBeUsed_isRefused() async throws {
         let machine = try world.machine("laptop")
         try machine.add("a", "1")
-        let (sync, code) = (KeychainSync(machine.member), RingMember.text(of: InvitationCode.make()))
+        let (sync, code) = (machine.sync, RingMember.text(of: InvitationCode.make()))
         for path in ["", "shared", "/shared\0"] {
             #expect(await Self.reason { try await sync.found(name: "laptop", at: .folder(path)) } == .invalidParameter)
             #expect(await Self.reason { try await sync.join(code: code, at: .folder(path)) } == .invalidParameter)
@@ -73,7 +73,7 @@ extension InterfaceTests {
     }
 
     @Test func invitation_withImpossibleNumbers_isRefused() async throws {
-        let sync = KeychainSync(try await world.founder().member)
+        let sync = try await world.founder().sync
         for (duration, uses) in [(Duration.zero, 1), (.seconds(-1), 1), (.seconds(60), 0), (.seconds(60), 10_001)] {
             let reason = await Self.reason {
                 _ = try await sync.invite(name: "desktop", validFor: duration, uses: uses)
@@ -84,10 +84,10 @@ extension InterfaceTests {
     }
 
     @Test func invitation_ofSeveralUses_admitsSeveralMachines() async throws {
-        let sync = KeychainSync(try await world.founder().member)
+        let sync = try await world.founder().sync
         let code = try await sync.invite(name: "web", uses: 2)
         for name in ["first", "second"] {
-            let machine = KeychainSync(try world.machine(name).member)
+            let machine = try world.machine(name).sync
             async let joined = machine.join(code: code, at: place)
             let admission = Task {
                 while try await sync.now().admitted.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
@@ -100,10 +100,10 @@ extension InterfaceTests {
     }
 
     @Test func machine_thatNeedsApproval_waitsUntilItsIDIsApproved() async throws {
-        let sync = KeychainSync(try await world.founder().member)
+        let sync = try await world.founder().sync
         let code = try await sync.invite(name: "desktop", needsApproval: true)
         let (asked, asks) = AsyncStream.makeStream(of: String.self)
-        let machine = KeychainSync(try world.machine("desktop").member)
+        let machine = try world.machine("desktop").sync
         let place = place
         let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
         let id = try #require(await asked.first { _ in true })
@@ -117,9 +117,9 @@ extension InterfaceTests {
     }
 
     @Test func joining_thatIsCancelled_leavesNobodyToLetIn() async throws {
-        let sync = KeychainSync(try await world.founder().member)
+        let sync = try await world.founder().sync
         let code = try await sync.invite(name: "desktop")
-        let machine = KeychainSync(try world.machine("desktop").member)
+        let machine = try world.machine("desktop").sync
         let (asked, asks) = AsyncStream.makeStream(of: String.self)
         let place = place
         let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
@@ -150,9 +150,9 @@ extension InterfaceTests {
     }
 
     @Test func approval_ofAnotherMachine_admitsNobody() async throws {
-        let sync = KeychainSync(try await world.founder().member)
+        let sync = try await world.founder().sync
         let code = try await sync.invite(name: "desktop", needsApproval: true)
-        let machine = KeychainSync(try world.machine("desktop").member)
+        let machine = try world.machine("desktop").sync
         let (asked, asks) = AsyncStream.makeStream(of: String.self)
         let place = place
         let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
@@ -166,7 +166,7 @@ extension InterfaceTests {
 
     @Test func code_thatIsMistypedOrUnknown_admitsNobody() async throws {
         _ = try await world.founder()
-        let sync = KeychainSync(try world.machine("desktop").member)
+        let sync = try world.machine("desktop").sync
         for text in ["", "7K2M", String(repeating: "0", count: 24)] {
             let code = SecretBytes(text: text)
             #expect(await Self.reason { try await sync.join(code: code, at: place) } == .invalidParameter)
@@ -176,8 +176,8 @@ extension InterfaceTests {
     }
 
     @Test func join_thatNobodyAnswers_timesOut() async throws {
-        let code = try await KeychainSync(try await world.founder().member).invite(name: "desktop")
-        let sync = KeychainSync(try world.machine("desktop").member)
+        let code = try await world.founder().sync.invite(name: "desktop")
+        let sync = try world.machine("desktop").sync
         #expect(await Self.reason { try await sync.join(code: code, at: place, timeout: .zero) } == .timedOut)
     }
 

@@ -21,7 +21,7 @@ struct InterfaceTests {
 
     func pair() async throws -> (Machine, KeychainSync, Machine, KeychainSync) {
         let (laptop, desktop) = try await world.pair()
-        return (laptop, KeychainSync(laptop.member), desktop, KeychainSync(desktop.member))
+        return (laptop, laptop.sync, desktop, desktop.sync)
     }
 
     // MARK: - The vault
@@ -42,7 +42,7 @@ struct InterfaceTests {
     }
 
     @Test func vaultInNoRing_isSaid() async throws {
-        let sync = KeychainSync(try world.machine("alone").member)
+        let sync = try world.machine("alone").sync
         #expect(try await !sync.isInRing)
         for call: @Sendable () async throws -> Void in [
             { _ = try await sync.status() }, { _ = try await sync.now() }, { try await sync.watch() },
@@ -58,12 +58,12 @@ struct InterfaceTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero, .seconds(10_000_000_000)])
     func time_ofAnyLength_isTaken(_ length: Duration) async throws {
         let laptop = try await world.founder()
-        let sync = KeychainSync(laptop.member)
+        let sync = laptop.sync
         let report = try await sync.now(timeout: length)
         #expect(length <= .zero || report.isComplete)
         if length > .zero { _ = try await sync.invite(name: "desktop", validFor: length) }
         let code = try await sync.invite(name: "desktop")
-        let desktop = KeychainSync(try world.machine("desktop").member)
+        let desktop = try world.machine("desktop").sync
         let joining = Task { try await desktop.join(code: code, at: .folder(world.shared), timeout: length) }
         if length > .zero {
             try await yieldUntil("the machine is admitted") { try await !laptop.exchange().admitted.isEmpty }
@@ -76,7 +76,7 @@ struct InterfaceTests {
     @Test func lockedVault_isSaid() async throws {
         let laptop = try await world.founder()
         try laptop.lock()
-        let sync = KeychainSync(laptop.member)
+        let sync = laptop.sync
         for call: @Sendable () async throws -> Void in [
             { _ = try await sync.status() }, { _ = try await sync.now() }, { _ = try await sync.conflicts() },
         ] {
@@ -153,7 +153,7 @@ struct InterfaceTests {
     @Test func statuses_ofAVaultThatIsLockedOrInNoRing_goOn() async throws {
         let laptop = try world.machine("laptop")
         try laptop.add("a", "1")
-        let sync = KeychainSync(laptop.member)
+        let sync = laptop.sync
         var statuses = try sync.statuses().makeAsyncIterator()
         #expect(Self.reason(await statuses.next()) == .unavailable)
         _ = try await laptop.member.found(name: "laptop", at: world.place)

@@ -5,6 +5,7 @@ import Foundation
 import KeychainEngine
 import KeychainSyncCore
 import KeychainTestSupport
+import KeychainTesting
 import SecretMemory
 import Testing
 
@@ -31,6 +32,9 @@ struct Machine {
         vault = Vault(location, settings)
         member = RingMember(vault, kinds: kinds, clock: clock)
     }
+
+    /// Its exchanges take as long as they need: the clock stands still.
+    var sync: KeychainSync { KeychainSync(member, clock: TestClock()) }
 
     var engine: Engine { Engine(store: vault) }
 

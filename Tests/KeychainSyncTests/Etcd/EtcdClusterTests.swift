@@ -93,7 +93,9 @@
             #expect(try await sync.found(name: "laptop", at: place).isComplete)
             let code = try await sync.invite(name: "desktop")
             async let joined = other.join(code: code, at: place)
-            let admission = Task { while try await sync.now().admitted != ["desktop"] { await Task.yield() } }
+            let admission = Task {
+                while try await sync.now(timeout: .seconds(600)).admitted != ["desktop"] { await Task.yield() }
+            }
             #expect(try await joined.received == 1)
             try await admission.value
             #expect(try desktop.items() == ["a=1"])

@@ -24,7 +24,7 @@ struct SyncExamples {
         try laptop.add("a", "1")
         try await laptop.exchange()
         // swift-format-ignore: AlwaysUseLowerCamelCase
-        func KeychainSync() throws -> Sync { Sync(desktop.member) }
+        func KeychainSync() throws -> Sync { desktop.sync }
         let sync = try KeychainSync()
         let report = try await sync.now(timeout: .seconds(5))
         print("\(report.received) items came, and \(report.sent) changes went")
@@ -32,7 +32,7 @@ struct SyncExamples {
     }
 
     @Test func ring_inTheComments_isFounded() async throws {
-        let sync = Sync(try world.machine("laptop").member)
+        let sync = try world.machine("laptop").sync
         let path = world.shared
         try await sync.found(name: "laptop", at: .folder(path))
         #expect(try await sync.isInRing)
@@ -52,7 +52,7 @@ struct SyncExamples {
         try await Task.sleep(for: .milliseconds(5))
         try desktop.add("a", "desktop's")
         for machine in [laptop, desktop, laptop] { try await machine.exchange() }
-        let sync = Sync(desktop.member)
+        let sync = desktop.sync
         for conflict in try await sync.conflicts() {
             let hidden = conflict.versions.filter { !$0.isShown }
             if let version = hidden.first(where: { $0.machine == "laptop" }) { try await conflict.keep(version) }
@@ -64,7 +64,7 @@ struct SyncExamples {
         let (laptop, machine) = try await world.pair()
         try laptop.add("a", "1")
         // swift-format-ignore: AlwaysUseLowerCamelCase
-        func KeychainSync() throws -> Sync { Sync(machine.member) }
+        func KeychainSync() throws -> Sync { machine.sync }
         let server = Task {
             let sync = try KeychainSync()
             let watching = Task { try await sync.watch() }
