@@ -8,9 +8,18 @@ extension Process {
     /// Starts the program. If it still runs when the limit is reached, it is killed with all that it has started: whoever waits
     /// for its end, or for its output, waits no longer.
     package func run(limitedTo limit: Duration) throws {
-        try run()
+        try runWithoutBlockedSignals()
         let words = [executableURL?.lastPathComponent ?? "?"] + (arguments ?? [])
         ChildLimit.watch(processIdentifier, String(words.joined(separator: " ").prefix(300)), limit)
+    }
+
+    /// As from a shell. The threads of Swift's pool block most signals, and a program that inherits this would outlive them.
+    private func runWithoutBlockedSignals() throws {
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try run()
     }
 
     /// Waits for the end.
