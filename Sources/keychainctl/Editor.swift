@@ -4,7 +4,6 @@
 import Foundation
 import KeychainKit
 import SecretMemory
-import Synchronization
 
 struct Editor {
     private static let limit = 64 << 20
@@ -35,7 +34,7 @@ struct Editor {
     ///
     /// - Throws: `cancelled` if the editor fails; `unsupported` without a folder in memory.
     func edited(_ text: Data) throws(KeychainError) -> Data {
-        let signals = EndingSignals()
+        let signals = EndingSignals(ofKeyboard: .passBy)
         defer { signals.restore() }
         let folder = try MemoryFolder()
         defer {
@@ -68,55 +67,3 @@ struct Editor {
         }
     }
 }
-
-/// Catches the signals that would end the tool, until the file is removed.
-private final class EndingSignals {
-    private static let fromTheKeyboard = [SIGINT, SIGQUIT]
-    private static let numbers =
-        fromTheKeyboard + [
-            SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGABRT,
-            SIGSTKFLT,
-        ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
-
-    private var previous: [(Int32, sigaction)] = []
-
-    init() {
-        receivedSignal.store(0, ordering: .relaxed)
-        for number in Self.numbers {
-            var (before, ours) = (sigaction(), sigaction())
-            ours.__sigaction_handler.sa_handler = Self.fromTheKeyboard.contains(number) ? passingBy : noting
-            sigaction(number, nil, &before)
-            // What the caller ignores, as `nohup` does, stays ignored.
-            if unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self)
-                == unsafeBitCast(SIG_IGN, to: Int.self)
-            {
-                continue
-            }
-            sigaction(number, &ours, nil)
-            previous.append((number, before))
-        }
-    }
-
-    /// The signal that is to end the tool.
-    var received: Int32? {
-        let number = receivedSignal.load(ordering: .relaxed)
-        return number == 0 ? nil : number
-    }
-
-    func restore() {
-        for (number, action) in previous { sigaction(number, [action], nil) }
-        previous = []
-    }
-
-    /// Ends the tool by the signal that it received.
-    func raiseReceived() {
-        restore()
-        if let received { raise(received) }
-    }
-}
-
-/// Only stores a number, which is allowed in a handler.
-private let noting: @convention(c) (Int32) -> Void = { receivedSignal.store($0, ordering: .relaxed) }
-/// A handler instead of SIG_IGN, which the editor would inherit.
-private let passingBy: @convention(c) (Int32) -> Void = { _ in }
-private let receivedSignal = Atomic<Int32>(0)

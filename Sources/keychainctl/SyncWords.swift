@@ -30,17 +30,23 @@ enum MachineName {
 
 /// For commands that end when something asynchronous does.
 enum Waiting {
+    /// - Parameter signals: Signals that cancel the work. When it has ended they end the tool.
     static func forResult<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(KeychainError) -> Value
+        cancelledBy signals: EndingSignals? = nil, _ body: @escaping @Sendable () async throws(KeychainError) -> Value
     ) throws(KeychainError) -> Value {
         let (done, outcome) = (DispatchSemaphore(value: 0), Guarded<Result<Value, KeychainError>?>(nil))
-        Task {
+        let task = Task {
             let result: Result<Value, KeychainError>
             do throws(KeychainError) { result = .success(try await body()) } catch { result = .failure(error) }
             outcome.withLock { $0 = result }
             done.signal()
         }
-        done.wait()
+        if let signals {
+            while signals.received == nil, done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {}
+            if signals.received != nil { task.cancel() }
+        }
+        if outcome.withLock({ $0 }) == nil { done.wait() }
+        signals?.raiseReceived()
         guard let result = outcome.withLock({ $0 }) else { throw KeychainError(.cancelled, "Nothing was done.") }
         return try result.get()
     }

@@ -85,7 +85,7 @@ struct SyncEtcdTests {
                 "$CTL" sync init $PLACE --name laptop 4< password || exit 11
                 printf one | "$CTL" set --synchronizable -s s -a alice || exit 12
                 "$CTL" sync invite --name desktop > code || exit 13
-                HOME="$HOME/desktop" "$CTL" sync join $PLACE --wait 60s --code-fd 3 3< code 4< password & other=$!
+                HOME="$HOME/desktop" "$CTL" sync join $PLACE --wait 600s --code-fd 3 3< code 4< password & other=$!
                 while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit 14; done
                 wait $other || exit 15
                 HOME="$HOME/desktop" "$CTL" get -s s -a alice || exit 16

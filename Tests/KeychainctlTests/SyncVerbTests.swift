@@ -36,7 +36,7 @@ struct SyncVerbTests {
         let run = try tool.shell(
             """
             "$CTL" sync invite --name desktop > code || exit
-            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 60s --code-fd 3 3< code & other=$!
+            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 600s --code-fd 3 3< code & other=$!
             while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit; done
             wait $other
             """)
@@ -63,7 +63,7 @@ struct SyncVerbTests {
         let run = try tool.shell(
             """
             "$CTL" sync invite --name desktop --confirm > code || exit
-            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 60s --code-fd 3 3< code 2> joined & other=$!
+            HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 600s --code-fd 3 3< code 2> joined & other=$!
             id=
             while [ -z "$id" ] && kill -0 $other; do id=$(sed -nE "s/^.*This machine's ID: ([0-9a-f-]+)\\..*/\\1/p" joined); done
             "$CTL" sync now || exit
@@ -76,6 +76,23 @@ struct SyncVerbTests {
             """)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("Waits for approval: desktop (") && run.errors.contains("Let in: desktop"))
+    }
+
+    @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
+    func joining_thatASignalEnds_takesItsRequestBack(signal: String, number: Int32) throws {
+        try found()
+        let run = try tool.shell(
+            """
+            "$CTL" sync invite --name desktop --confirm > code || exit
+            env --default-signal=INT,TERM HOME="$HOME/desktop" \
+                "$CTL" sync join --folder shared --wait 600s --code-fd 3 3< code 2> joined & other=$!
+            until grep -q "This machine's ID" joined; do kill -0 $other || exit 99; done
+            kill -\(signal) $other
+            wait $other
+            [ $? -eq \(128 + number) ] || exit 98
+            "$CTL" sync approve --yes
+            """)
+        #expect(run.status == 3, "\(run.errors)")
     }
 
     @Test func itemThatIsNotMarked_staysOnItsMachine() throws {
@@ -173,7 +190,7 @@ struct SyncVerbTests {
         let run = try tool.shell(
             """
             mkdir copy && "$CTL" sync invite --name desktop > code || exit
-            HOME="$HOME/desktop" "$CTL" sync join --folder copy --wait 60s --code-fd 3 3< code 2> told & other=$!
+            HOME="$HOME/desktop" "$CTL" sync join --folder copy --wait 600s --code-fd 3 3< code 2> told & other=$!
             until grep -q "Waiting for it" told; do kill -0 $other || exit; done
             while kill -0 $other 2> /dev/null; do
                 cp -Rn shared/. copy; cp -Rn copy/. shared; "$CTL" sync now || exit

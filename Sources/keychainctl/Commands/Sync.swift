@@ -171,7 +171,8 @@ extension Keychainctl.Sync {
             let code = try code()
             let wait = wait?.duration ?? .seconds(600)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in
+                // A request that stays would be answered when this machine no longer waits for it.
+                try Waiting.forResult(cancelledBy: EndingSignals(ofKeyboard: .end)) { () async throws(KeychainError) in
                     try await Self.joinOnceInvited(vault, code, place, until: .now + min(wait, .seconds(1 << 32)))
                 }
             }
