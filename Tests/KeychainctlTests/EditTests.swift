@@ -63,6 +63,7 @@ struct EditTests {
             program: ["sh", "-c", script],
             steps: answers.map { ("Try again?", .type($0 + "\n")) })
         #expect(dialogue.status > 0 && dialogue.status != 6, "\(dialogue.screen)")
+        #expect(dialogue.screen.contains("Your changes were dropped."))
         #expect(try tool.shell("mv away \"$HOME/.local/share\"").status == 0)
         #expect(try tool.get() == secret)
     }

@@ -79,7 +79,9 @@ extension Keychainctl {
                     guard error != Self.changedMeanwhile, Terminal.isTerminal(STDIN_FILENO) else { throw error }
                     Output.complain(error.message)
                     Output.prompt("Your changes are not stored. Try again? [Y/n] ")
-                    guard let answer = readLine(), !["n", "no"].contains(answer.lowercased()) else { throw error }
+                    guard let answer = readLine(), !["n", "no"].contains(answer.lowercased()) else {
+                        throw KeychainError(error.reason, "Your changes were dropped.")
+                    }
                 }
             }
         }
