@@ -7,17 +7,17 @@ import KeychainKit
 
 /// A locked or damaged vault has no names, so the shell completes nothing.
 enum ItemCompletion {
-    static func services(_ words: [String]) -> [String] { names(ItemFilter()) { $0.service } }
+    static func services(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.service } }
 
-    static func servers(_ words: [String]) -> [String] { names(ItemFilter()) { $0.server } }
+    static func servers(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.server } }
 
     /// - Parameter words: The command so far. If it contains a service or server, only its accounts are returned.
     static func accounts(_ words: [String]) -> [String] {
         if let service = value(of: ["-s", "--service"], in: words) {
-            return names(ItemFilter(service: service)) { $0.account }
+            return names(words, ItemFilter(service: service)) { $0.account }
         }
         let server = value(of: ["--server"], in: words).flatMap { ServerAddress.isOne($0) ? nil : $0 }
-        return names(ItemFilter(server: server)) { $0.account }
+        return names(words, ItemFilter(server: server)) { $0.account }
     }
 
     private static func value(of options: [String], in words: [String]) -> String? {
@@ -27,9 +27,16 @@ enum ItemCompletion {
         }.first
     }
 
-    private static func names(_ filter: ItemFilter, _ name: (ListedItem) -> String?) -> [String] {
+    private static func names(
+        _ words: [String], _ filter: ItemFilter, _ name: (ListedItem) -> String?
+    ) -> [String] {
         do throws(KeychainError) {
-            let found = try UserKeychain().foundItems(filter).items.compactMap { name(ListedItem(item: $0)) }
+            let keychain = try UserKeychain()
+            var items = try keychain.foundItems(filter).items
+            if words.dropFirst().first.map(["history", "undo"].contains) ?? false {
+                items += try keychain.formerItems(service: filter.service, server: filter.server)
+            }
+            let found = items.compactMap { name(ListedItem(item: $0)) }
             // The shell interprets each line as a name, and would pass control characters on.
             let shown = Swift.Set(found).filter { name in !name.unicodeScalars.contains { $0.isInvisible } }.sorted()
             // Bash expands the names, commands in them too, and what it puts into the command line is expanded again.

@@ -22,17 +22,22 @@ struct ItemListing {
             asJSON ? JSONOutput.line(items.map(ItemJSON.init)) : text(within: wide ? nil : Output.columns))
     }
 
-    /// A line of titles, and one line for each item; empty if there are no items. Items that require authentication are
-    /// marked, in a column that exists only if it is needed.
+    /// A line of titles, and one line for each item; empty if there are no items. Expiry dates, and
+    /// whether items require authentication, are in columns that exist only if they are needed.
     ///
     /// - Parameter limit: The columns of the terminal, to which names are shortened; `nil` for no limit.
     private func text(within limit: Int?) -> String {
         guard !items.isEmpty else { return "" }
-        guard items.contains(where: \.requiresAuthentication) else {
-            return TextTable(header: Self.header, rows: items.map(\.cells), cut: Self.names).text(within: limit)
+        var (header, rows) = (Self.header, items.map(\.cells))
+        func add(_ title: String, _ cell: (ListedItem) -> String?) {
+            let cells = items.map(cell)
+            guard cells.contains(where: { $0 != nil }) else { return }
+            header.append(title)
+            for (index, cell) in cells.enumerated() { rows[index].append(cell ?? "-") }
         }
-        let rows = items.map { $0.cells + [$0.requiresAuthentication ? "asks" : "-"] }
-        return TextTable(header: Self.header + ["PROTECTED"], rows: rows, cut: Self.names).text(within: limit)
+        add("EXPIRES") { $0.expires?.timestamp(withFraction: false) }
+        add("PROTECTED") { $0.requiresAuthentication ? "asks" : nil }
+        return TextTable(header: header, rows: rows, cut: Self.names).text(within: limit)
     }
 }
 

@@ -61,7 +61,8 @@ struct Keychainctl: ParsableCommand {
         version: packageVersion,
         // Each command states its name: deriving the names from the type names takes longer than the rest of a run.
         subcommands: [
-            Set.self, Get.self, List.self, Search.self, Delete.self, Move.self, Edit.self, Copy.self, Generate.self,
+            Set.self, Get.self, List.self, Search.self, Delete.self, History.self, Undo.self,
+            Move.self, Expire.self, Edit.self, Copy.self, Generate.self,
             OneTimePassword.self, Run.self, Inject.self, ClearClipboard.self, Init.self, Unlock.self, Lock.self,
             Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,

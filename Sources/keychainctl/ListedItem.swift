@@ -24,6 +24,7 @@ struct ListedItem {
     /// `nil` for an item of which only the name is shown.
     var created: Date? { item.created }
     var modified: Date? { item.modified }
+    var expires: Date? { item.expiry }
     var requiresAuthentication: Bool { item.requiresAuthentication }
     var accessibility: String { item.accessibility.name }
 }

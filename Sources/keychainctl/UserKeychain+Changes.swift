@@ -12,7 +12,7 @@ extension UserKeychain {
     func create(
         _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
-        var store = options.store(in: vault, accessGroups: .unrestricted)
+        var store = options.store(in: store, accessGroups: .unrestricted)
         store.accessibility = accessibility
         store.context = context
         try store.create(value, for: options.account ?? "", attributes: attributes)
@@ -114,13 +114,13 @@ extension UserKeychain {
 
     private func place(of item: KeychainItem) -> SecretStore? {
         if item.itemClass == .genericPassword, let service = item.service {
-            return SecretStore(service: service, store: vault, accessGroups: .unrestricted)
+            return SecretStore(service: service, store: store, accessGroups: .unrestricted)
         }
         guard item.itemClass == .internetPassword, let host = item.server else { return nil }
         let server = SecretStore.Server(
             host, protocol: item.protocol, port: item.port, path: item.path, securityDomain: item.securityDomain,
             authenticationType: item.authenticationType)
-        return SecretStore(server: server, store: vault, accessGroups: .unrestricted)
+        return SecretStore(server: server, store: store, accessGroups: .unrestricted)
     }
 }
 

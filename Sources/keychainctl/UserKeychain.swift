@@ -10,16 +10,20 @@ import SecretMemory
 /// It is unrestricted, whatever entitlements the environment names: the items of every program belong to the user.
 struct UserKeychain {
     let vault: Vault
+    /// The vault; for a command that changes items, one that keeps what is replaced and deleted.
+    let store: any ItemStore
     let catalog: KeychainCatalog
     /// The user requested the item, so a prompt for a proof is allowed.
     let context = AuthenticationContext { () throws(KeychainError) in
         try Authenticators.forExplicitRequest()
     }
 
-    init() throws(KeychainError) {
+    /// - Parameter command: The command that is going to change items.
+    init(for command: ChangingCommand? = nil) throws(KeychainError) {
         let environment = ProcessEnvironment.current
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-        var catalog = KeychainCatalog(store: vault, accessGroups: .unrestricted)
+        if let command { store = KeepingStore(vault, command) } else { store = vault }
+        var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         catalog.context = context
         self.catalog = catalog
     }
@@ -40,7 +44,7 @@ struct UserKeychain {
     func set(
         _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
-        var store = options.store(in: vault, accessGroups: .unrestricted)
+        var store = options.store(in: store, accessGroups: .unrestricted)
         store.accessibility = accessibility
         store.context = context
         try store.save(value, for: options.account ?? "", attributes: attributes)
@@ -78,6 +82,7 @@ struct UserKeychain {
     /// - Throws: `typeMismatch` if the item has no value, which is not the same as an empty one.
     func value(of item: KeychainItem) throws(KeychainError) -> Data {
         guard let value = try catalog.value(of: item) else { throw .noItem }
+        item.warnIfExpired()
         return value
     }
 

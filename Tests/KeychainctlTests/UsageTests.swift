@@ -15,6 +15,7 @@ struct UsageTests {
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
         "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export",
         "import-archive", "run", "inject", "edit", "copy", "generate", "otp", "move", "rename", "search",
+        "history", "undo", "expire",
     ]
 
     @Test(arguments: [
@@ -62,7 +63,9 @@ struct UsageTests {
         "copy -s s hunter2", "generate -s s -a a hunter2", "generate -s s -a a --characters hunter2",
         "otp -s s hunter2",
         "move -s s --to-account b hunter2", "search x hunter2", "copy -s s --clear-after hunter2",
-        "list --match [hunter2",
+        "list --match [hunter2", "history hunter2", "history --keep hunter2", "undo -s s hunter2",
+        "undo -s s --to hunter2",
+        "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --version hunter2", "list --expires-within hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

@@ -12,7 +12,7 @@ struct ItemExamination {
         case values
     }
 
-    /// Items that open and are indexed under their own key.
+    /// Items that open and are indexed under their own key, without those of the keychain itself.
     private(set) var byClass: [ItemClass: Int] = [:]
     /// Items that do not open under their own key.
     private(set) var damaged = 0
@@ -44,7 +44,8 @@ struct ItemExamination {
         guard let item = open(row, sealer) else { return index.addClosed(row.rowID) }
         let isIndexedCorrectly = try index.add(item, row)
         guard depth == .metadata || valueOpens(row, item, sealer) else { return }
-        if isIndexedCorrectly { byClass[item.itemClass, default: 0] += 1 }
+        guard isIndexedCorrectly, item.accessGroup != AccessGroups.internalGroup else { return }
+        byClass[item.itemClass, default: 0] += 1
     }
 
     private mutating func open(_ row: SealedRow, _ sealer: RowSealer) -> Item? {

@@ -87,7 +87,8 @@ struct Importer {
     private static let mostItems = 256
     private static let mostBytes = 16 << 20
 
-    let vault: Vault
+    /// Keeps the items that are replaced.
+    let store: KeepingStore
     let plan: ImportPlan
     let isReplacing: Bool
     let authorization: Authorization
@@ -143,7 +144,7 @@ struct Importer {
     private func store(_ batch: inout [Change], _ report: inout Report) throws(KeychainError) {
         guard !batch.isEmpty else { return }
         let changes = batch
-        let done = try vault.transaction(authorization) { (items) throws(KeychainError) in
+        let done = try store.transaction(authorization) { (items) throws(KeychainError) in
             // It may run again after the user was asked.
             var done = Report()
             for change in changes { try store(change, in: items, &done) }

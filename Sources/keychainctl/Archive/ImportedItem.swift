@@ -84,17 +84,6 @@ extension Item {
         return itemClass == other.itemClass && accessControl == other.accessControl && value == other.value
             && own.isIdentical(to: others)
     }
-
-    /// The one item of a vault that has the same primary key.
-    var sameName: Selection {
-        var conditions = Attributes()
-        for rule in itemClass.schema.primaryKey where rule.attribute != .multiUser && rule.attribute != .tombstone {
-            // In the primary key, absent and empty are the same.
-            conditions[rule.attribute] = attributes[rule.attribute] ?? .string("")
-        }
-        let group = accessGroup
-        return Selection(itemClass: itemClass, conditions: conditions, groups: [group])
-    }
 }
 
 extension Attributes {

@@ -20,10 +20,15 @@ extension Keychainctl {
                 and items bound to another device are moved to the quarantine, so that the name can be \
                 used again: see keychainctl quarantine --help.
 
+                The vault keeps a deleted item, with its value, for 30 days, so that `undo` can bring it \
+                back: see keychainctl history --help. With --forget, nothing is kept, and what was kept \
+                of the item before is removed. An item that requires authentication is not kept.
+
                 EXAMPLES
                   keychainctl delete -s example.com -a alice
                   keychainctl delete --server git.example.com --protocol https -a alice
                   keychainctl delete -s example.com --all
+                  keychainctl delete -s example.com -a alice --forget
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -36,6 +41,9 @@ extension Keychainctl {
         @Flag(help: "Remove every item that matches; --account is then optional.")
         var all = false
 
+        @Flag(help: "Remove the kept versions of the item too, and keep nothing: the value is gone for good.")
+        var forget = false
+
         func validate() throws {
             try item.requireServiceOrServer()
             guard item.account != nil || all else {
@@ -44,7 +52,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: forget ? .forget : .delete)
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try delete(keychain) }
         }
 

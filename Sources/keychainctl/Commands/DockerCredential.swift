@@ -95,7 +95,7 @@ extension Keychainctl {
         private func onItems<Result>(
             _ body: (DockerItems) throws(KeychainError) -> Result
         ) throws(KeychainError) -> Result {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .docker)
             return try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try body(DockerItems(keychain: keychain))
             }

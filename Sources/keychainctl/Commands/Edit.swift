@@ -47,7 +47,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .edit)
             let editor = try Editor()
             let (found, original) = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in

@@ -61,7 +61,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .generate)
             var value = characters.password(length)
             defer { value.wipe() }
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try store(value, keychain) }

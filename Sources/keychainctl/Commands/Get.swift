@@ -21,10 +21,15 @@ extension Keychainctl {
                 --account without --port, --protocol and --path, an item that has none of these is \
                 preferred.
 
+                If the item has expired, there is a warning on standard error: see keychainctl expire \
+                --help. With --version, the value is that of an earlier version, also of an item that was \
+                deleted: see keychainctl history --help.
+
                 EXAMPLES
                   keychainctl get -s example.com -a alice
                   token=$(keychainctl get -s example.com -a alice) || exit
                   keychainctl get --server git.example.com --protocol https > token
+                  keychainctl get -s example.com -a alice --version 3
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -34,15 +39,22 @@ extension Keychainctl {
         @Option(help: "Only an item with this label.")
         var label: String?
 
+        @Option(help: ArgumentHelp("The value of this earlier version, as `history` numbers it.", valueName: "number"))
+        var version: Int?
+
         func validate() throws {
             try item.requireServiceOrServer()
+            guard version == nil || label == nil else {
+                throw ValidationError("--version and --label cannot be used together.")
+            }
         }
 
         func run() throws {
             let keychain = try UserKeychain()
             var value = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    try keychain.value(of: keychain.onlyItem(item, label: label))
+                    if let version { return try keychain.value(ofVersion: version, item) }
+                    return try keychain.value(of: keychain.onlyItem(item, label: label))
                 }
             }
             defer { value.wipe() }

@@ -72,7 +72,7 @@ extension Keychainctl {
             defer { request.wipe() }
             // A mistake in the request must not lead to a prompt.
             _ = try request.place
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .git)
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try body(request, CredentialItems(keychain: keychain))
             }

@@ -103,7 +103,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .importing)
             guard file != "-" || !unlock.uses(STDIN_FILENO) else {
                 throw ValidationError(
                     "The source and the secret that opens the vault use the same descriptor. Use two.")
@@ -113,7 +113,7 @@ extension Keychainctl {
             let reader = ImportReader(format: format, path: path, keepsWhole: whole, service: service)
             let (records, source) = try reader.read()
             let run = ImportRun(
-                records, in: keychain.vault, accessGroup: accessGroup,
+                records, in: keychain.store, accessGroup: accessGroup,
                 replace ? .replace : keep ? .keep : .report, ImportReport(isDryRun: dryRun, isJSON: json))
             defer { run.wipe() }
             try store(run, of: records.count, keychain)

@@ -84,7 +84,9 @@ extension Keychainctl {
             guard view.hasWork else { return Output.note(view.summary + " Nothing was changed.") }
             view.listDifferent()
             try confirmation.ask(view.summary)
-            let importer = Importer(vault: vault, plan: plan, isReplacing: replace, authorization: authorization)
+            let importer = Importer(
+                store: KeepingStore(vault, .importArchive), plan: plan, isReplacing: replace,
+                authorization: authorization)
             // The comparison has unlocked the vault: a secret on a descriptor can be read only once.
             try view.tell(carryOut(importer, archive))
         }

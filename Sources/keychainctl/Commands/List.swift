@@ -2,6 +2,7 @@
 // keychainctl list: show items.
 
 import ArgumentParser
+import Foundation
 import KeychainKit
 import KeychainVault
 
@@ -23,14 +24,19 @@ extension Keychainctl {
                 With --match, only items are shown whose service, server, account or label matches the \
                 pattern as a whole: * stands for any characters, ? for one, [a-z] for one of several.
 
+                Items with an expiry date have it in a column of their own. With --expired, only items are \
+                shown that have expired, and with --expires-within 30d also those that do so within that \
+                time. See keychainctl expire --help.
+
                 With --json: an array of objects with the keys class, service, server, account, label, \
-                comment, kind, accessGroup, protocol, port, path, created, modified, synchronizable, \
+                comment, kind, accessGroup, protocol, port, path, created, modified, expires, synchronizable, \
                 accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
 
                 EXAMPLES
                   keychainctl list
                   keychainctl list --service example.com
                   keychainctl list --match '*.example.com'
+                  keychainctl list --expires-within 14d
                   keychainctl list --json | jq -r '.[].account'
                 """)
 
@@ -43,6 +49,14 @@ extension Keychainctl {
 
         @Option(name: .customLong("match"), help: ArgumentHelp("Only items with such a name.", valueName: "pattern"))
         var pattern: GlobPattern?
+
+        @Flag(help: "Only items that have expired.")
+        var expired = false
+
+        @Option(
+            help: ArgumentHelp("Only items that have expired or expire within this time: 12h, 30d.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var expiresWithin: IdleTimeout?
 
         @Flag(help: "Print JSON, for programs.")
         var json = false
@@ -61,8 +75,15 @@ extension Keychainctl {
         }
 
         private func isWanted(_ item: ListedItem) -> Bool {
+            guard expiresInTime(item) else { return false }
             guard let pattern else { return true }
             return [item.service, item.server, item.account, item.label].contains { $0.map(pattern.matches) ?? false }
+        }
+
+        private func expiresInTime(_ item: ListedItem) -> Bool {
+            guard expired || expiresWithin != nil else { return true }
+            let seconds = expiresWithin?.duration.components.seconds ?? 0
+            return item.item.isExpired(at: Date(timeIntervalSinceNow: Double(seconds)))
         }
 
         /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error,

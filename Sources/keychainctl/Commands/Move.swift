@@ -60,7 +60,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .move)
             let address = try address
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 let item = try keychain.onlyItem(item, label: label)
@@ -79,7 +79,7 @@ extension Keychainctl {
         /// A host alone keeps the protocol, the port and the path.
         private func target(_ item: KeychainItem, _ address: ServerAddress?, _ keychain: UserKeychain) -> SecretStore? {
             if let toService {
-                return SecretStore(service: toService, store: keychain.vault, accessGroups: .unrestricted)
+                return SecretStore(service: toService, store: keychain.store, accessGroups: .unrestricted)
             }
             guard let toServer else { return nil }
             let code = address.map { InternetProtocol(rawValue: $0.protocolCode.code) } ?? item.protocol
@@ -88,7 +88,7 @@ extension Keychainctl {
                 port: address == nil ? item.port : address?.port.map { Int($0) },
                 path: address == nil ? item.path : address?.path, securityDomain: item.securityDomain,
                 authenticationType: item.authenticationType)
-            return SecretStore(server: server, store: keychain.vault, accessGroups: .unrestricted)
+            return SecretStore(server: server, store: keychain.store, accessGroups: .unrestricted)
         }
     }
 }

@@ -46,7 +46,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .otp)
             let code = try unlock.unlocking(keychain.vault) { () throws(KeychainError) -> String in
                 try self.code(keychain)
             }

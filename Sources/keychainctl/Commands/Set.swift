@@ -57,7 +57,7 @@ extension Keychainctl {
         }
 
         func run() throws {
-            let keychain = try UserKeychain()
+            let keychain = try UserKeychain(for: .set)
             if keepValue { return try keepValue(keychain) }
             try checkSources()
             var value = try input.readValue(for: name)

@@ -34,6 +34,9 @@ extension Keychainctl.Sync {
             abstract: "List values that lost against another machine's in the last 30 days.",
             usage: "keychainctl sync history [--json]",
             discussion: """
+                This is about values that two machines have written. What commands on this machine have \
+                replaced or deleted is something else: see keychainctl history --help.
+
                 With --json: as 'sync conflicts' prints it. The state 'kept' is of values that were replaced; \
                 the key until tells for how long they are kept.
 

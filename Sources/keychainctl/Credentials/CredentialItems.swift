@@ -67,12 +67,13 @@ struct CredentialItems {
         defer { bytes.wipe() }
         // A line break would be another line of the protocol.
         let isLine = item.account?.utf8.allSatisfy { $0 != 0 && $0 != UInt8(ascii: "\n") } ?? true
-        guard isLine, let value = CredentialValue(bytes) else {
+        guard isLine, var value = CredentialValue(bytes) else {
             Output.complain(
                 "An item for this server is ignored: its account or value has line breaks or zeros. "
                     + "To see which items there are: keychainctl list")
             return nil
         }
+        if let expiry = item.expiry { value.expire(at: expiry) }
         return Found(account: item.account, value: value)
     }
 
@@ -179,7 +180,7 @@ extension UserKeychain {
         }
         var store = SecretStore(
             server: name, accessGroup: item?.accessGroup ?? AccessGroups.unrestricted.defaultGroup,
-            synchronizable: item?.synchronizable ?? false, store: vault, accessGroups: .unrestricted)
+            synchronizable: item?.synchronizable ?? false, store: store, accessGroups: .unrestricted)
         store.context = context
         return store
     }

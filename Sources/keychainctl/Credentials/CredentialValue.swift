@@ -73,6 +73,12 @@ struct CredentialValue {
         return request.password.map { authtype == nil && secret == $0 } ?? true
     }
 
+    /// The date of the item, if it is earlier than the one in the value.
+    mutating func expire(at date: Date) {
+        let seconds = Int64(max(min(date.timeIntervalSince1970, 1e15), -1e15).rounded(.down))
+        expiry = min(expiry ?? seconds, seconds)
+    }
+
     func isExpired(at now: Date) -> Bool { expiry.map { Double($0) <= now.timeIntervalSince1970 } ?? false }
 
     var bytes: Data {

@@ -2,8 +2,8 @@
 // Stores imported entries one by one, reads each one back, and reports each one at once.
 
 import Foundation
+import KeychainEngine
 import KeychainKit
-import KeychainVault
 
 /// What happens to an item that exists with another value.
 enum ImportConflicts {
@@ -19,7 +19,7 @@ enum ImportResult: String {
 
 /// A run that can be continued: after the user has unlocked the vault, it goes on with the entry that failed.
 final class ImportRun {
-    private let vault: Vault
+    private let keychain: any ItemStore
     private let accessGroup: String?
     private let conflicts: ImportConflicts
     private let report: ImportReport
@@ -32,10 +32,10 @@ final class ImportRun {
     private static let tries = 3
 
     init(
-        _ records: [ImportRecord], in vault: Vault, accessGroup: String?, _ conflicts: ImportConflicts,
+        _ records: [ImportRecord], in keychain: any ItemStore, accessGroup: String?, _ conflicts: ImportConflicts,
         _ report: ImportReport
     ) {
-        (self.records, self.vault, self.accessGroup) = (records, vault, accessGroup)
+        (self.records, self.keychain, self.accessGroup) = (records, keychain, accessGroup)
         (self.conflicts, self.report) = (conflicts, report)
     }
 
@@ -105,7 +105,7 @@ final class ImportRun {
     // MARK: - One item
 
     private func store(_ item: ImportedItem) throws(KeychainError) -> ImportResult {
-        let store = item.store(in: vault, accessGroup: accessGroup)
+        let store = item.store(in: keychain, accessGroup: accessGroup)
         // Another program may add or remove the item meanwhile.
         for _ in 1...Self.tries {
             if let existing = try store.read(Data.self, for: item.account) {
@@ -161,14 +161,14 @@ private struct ItemName: Hashable {
 }
 
 extension ImportedItem {
-    fileprivate func store(in vault: Vault, accessGroup: String?) -> SecretStore {
+    fileprivate func store(in keychain: any ItemStore, accessGroup: String?) -> SecretStore {
         let group = accessGroup ?? AccessGroups.unrestricted.defaultGroup
         var store =
             switch place {
             case .service(let name):
-                SecretStore(service: name, accessGroup: group, store: vault, accessGroups: .unrestricted)
+                SecretStore(service: name, accessGroup: group, store: keychain, accessGroups: .unrestricted)
             case .server(let server):
-                SecretStore(server: server, accessGroup: group, store: vault, accessGroups: .unrestricted)
+                SecretStore(server: server, accessGroup: group, store: keychain, accessGroups: .unrestricted)
             }
         store.allowsInteraction = false
         return store

@@ -44,12 +44,13 @@ final class SecuritySession {
         if let opened { return opened }
         let environment = ProcessEnvironment.current
         let vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
-        var catalog = KeychainCatalog(store: vault, accessGroups: .unrestricted)
+        let store = KeepingStore(vault, .security, isQuiet: isQuiet)
+        var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         // The user requested the item, so a prompt for a proof is allowed.
         catalog.context = AuthenticationContext { () throws(KeychainError) in
             try Authenticators.forExplicitRequest()
         }
-        let engine = Engine(store: vault) { () throws(KeychainError) in try Authenticators.forExplicitRequest() }
+        let engine = Engine(store: store) { () throws(KeychainError) in try Authenticators.forExplicitRequest() }
         opened = (vault, catalog, engine)
         return (vault, catalog, engine)
     }

@@ -20,6 +20,15 @@ private struct AnyName: CodingKey {
 struct ItemLine: Decodable {
     let item: Item
 
+    /// The item of a line that ends before its value.
+    ///
+    /// - Returns: `nil` if it is not what ``start(of:)`` writes.
+    static func item(start: Data) -> Item? {
+        do { return try JSONDecoder().decode(ItemLine.self, from: start + Data("null}".utf8)).item } catch {
+            return nil
+        }
+    }
+
     private static let names = ["class", "accessibility", "accessControl", "attributes", "value"]
 
     init(from decoder: any Decoder) throws {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expiry date of an item, which is an attribute of this tool.
+
+import ArgumentParser
+import Foundation
+import KeychainEngine
+import KeychainKit
+
+extension Attribute {
+    /// The date from which the value of an item is not valid any more. Other programs ignore it, and it stays when they
+    /// change the item.
+    static let expiry = Attribute(code: 0x6578_7079)  // expy
+}
+
+extension KeychainItem {
+    /// `nil` too for an item that requires authentication and of which only the name is known.
+    var expiry: Date? {
+        guard case .date(let seconds) = attributes[.expiry], seconds.isFinite else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    func isExpired(at now: Date) -> Bool { expiry.map { $0 <= now } ?? false }
+
+    /// Tells the user that a value which was read is not valid any more. Names no item, since the text may get into a log.
+    func warnIfExpired(at now: Date = Date()) {
+        guard let expiry, expiry <= now else { return }
+        Output.complain(
+            "Warning: the value has expired (\(expiry.timestamp(withFraction: false))). To see which items have: "
+                + "keychainctl list --expired")
+    }
+}
+
+/// A date as 2027-01-01 or 2027-01-01T12:00:00Z, or a time from now such as 90d.
+enum ExpiryDate: ExpressibleByArgument {
+    case date(Date)
+    case after(Duration)
+
+    init?(argument: String) {
+        if let date = Self.day(argument) ?? Self.moment(argument) {
+            self = .date(date)
+        } else if let duration = Self.duration(argument) {
+            self = .after(duration)
+        } else {
+            return nil
+        }
+    }
+
+    func date(from now: Date) -> Date {
+        switch self {
+        case .date(let date): date
+        case .after(let duration): now.addingTimeInterval(Double(duration.components.seconds))
+        }
+    }
+
+    /// The beginning of a day, in UTC as all dates of the tool.
+    private static func day(_ text: String) -> Date? {
+        guard text.utf8.count == 10 else { return nil }
+        return moment(text + "T00:00:00Z")
+    }
+
+    private static func moment(_ text: String) -> Date? {
+        do { return try Date(text, strategy: .iso8601) } catch { return nil }
+    }
+
+    /// With a unit: a number alone could be a year.
+    private static func duration(_ text: String) -> Duration? {
+        guard let last = text.last, "smhd".contains(last) else { return nil }
+        do { return try IdleTimeout(text).duration } catch { return nil }
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of one transaction that keeps what it replaces and deletes.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+
+final class KeepingOperations: ItemOperations {
+    private let items: any ItemOperations
+    private let command: ChangingCommand
+    private let authorization: Authorization
+    private let now: Date
+    private var known: HistorySettings?
+    /// The new place of the item that is deleted next.
+    var target: UUID?
+    /// What the user has to know once the transaction is committed.
+    private(set) var notes: [String] = []
+
+    init(_ items: any ItemOperations, _ command: ChangingCommand, _ authorization: Authorization, at now: Date) {
+        (self.items, self.command, self.authorization, self.now) = (items, command, authorization, now)
+    }
+
+    var versions: KeptVersions { KeptVersions(items: items, authorization: authorization) }
+
+    // MARK: - Calls
+
+    func select(
+        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
+    ) throws(KeychainError) -> SelectedItems {
+        try items.select(selection, limit: limit, includingValues: includingValues, authorization)
+    }
+
+    func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        let stored = try items.insert(item, authorization)
+        if command == .move { target = stored.id }
+        return stored
+    }
+
+    func update(
+        _ selection: Selection, _ authorization: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> SelectedItems {
+        var changed: [UUID: Item] = [:]
+        let before = try items.update(selection, authorization) { (stored) throws(KeychainError) in
+            let new = withoutOldExpiry(try change(stored), stored.item)
+            changed[stored.id] = new
+            return new
+        }
+        guard command.keeps else { return before }
+        for stored in before.items {
+            guard let new = changed[stored.id] else { continue }
+            let deeds = stored.item.differences(to: new)
+            if !deeds.isEmpty { _ = try keep(stored, deeds, replacedBy: new) }
+        }
+        return before
+    }
+
+    func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
+        if command == .forget { return try forget(selection) }
+        guard command.keeps else { return try items.delete(selection, authorization) }
+        if command == .move { try carryExpiry(selection) }
+        let kept = try keepAll(selection)
+        let count = try items.delete(selection, authorization)
+        if count > kept, try isOn() {
+            note(
+                "\(count - kept) deleted item(s) could not be kept, because they require authentication, or are locked "
+                    + "or damaged. This cannot be undone.")
+        }
+        return count
+    }
+
+    // MARK: - Keeping
+
+    /// Keeps all items that are about to be deleted, one after the other, since their values may be large.
+    ///
+    /// - Returns: How many are kept.
+    private func keepAll(_ selection: Selection) throws(KeychainError) -> Int {
+        var (selection, kept) = (selection, 0)
+        selection.skipsConstrained = !command.hasProofs
+        do throws(KeychainError) {
+            let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
+            guard try !listed.isEmpty && settings().isOn else { return 0 }
+            for listed in listed {
+                let reference = PersistentReference(itemClass: listed.item.itemClass, id: listed.id)
+                let one = Selection(itemClass: nil, id: reference, groups: [listed.item.accessGroup])
+                var found = try items.select(one, limit: nil, includingValues: true, authorization)
+                guard let stored = found.items.first else { continue }
+                defer { found.items[0].item.value?.wipe() }
+                let deed = target == nil ? KeptVersion.Deed.deleted : KeptVersion.Deed.moved
+                if try keep(stored, [deed]) { kept += 1 }
+            }
+        } catch {
+            // A deletion needs no key, and works while items are locked.
+            guard error.reason == .locked else { throw error }
+        }
+        return kept
+    }
+
+    /// Keeps that there was no item, so that adding it can be undone.
+    func keepAbsence(before added: StoredItem) throws(KeychainError) {
+        _ = try keep(added, [KeptVersion.Deed.added])
+    }
+
+    /// - Returns: Whether it is kept, or need not be.
+    private func keep(
+        _ old: StoredItem, _ deeds: [String], replacedBy new: Item? = nil
+    ) throws(KeychainError) -> Bool {
+        guard !old.item.accessGroup.utf8.elementsEqual(AccessGroups.internalGroup.utf8) else { return true }
+        do throws(KeychainError) {
+            let settings = try settings()
+            guard settings.isOn else {
+                if command == .undo { note("The history is off, so the state before is not kept.") }
+                return true
+            }
+            let earlier = try versions.versions(of: KeptName(old.item))
+            let number = (earlier.map(\.number).max() ?? 0) + 1
+            let target = deeds == [KeptVersion.Deed.moved] ? target ?? old.id : nil
+            _ = try items.insert(
+                KeptVersion.item(
+                    of: old, number, now, command.rawValue, deeds, movedTo: target,
+                    try old.item.protectionOfVersion(replacedBy: new, isAbsence: deeds == [KeptVersion.Deed.added])),
+                authorization)
+            try drop(earlier, settings)
+            if let new { try protect(earlier, asWellAs: new) }
+            return true
+        } catch {
+            guard error.reason == .locked else { throw error }
+            note("Other versions of the item are locked, so this change was not kept and cannot be undone.")
+            return false
+        }
+    }
+
+    /// The bounds for one item, to which a version was added.
+    private func drop(_ earlier: [KeptVersion], _ settings: HistorySettings) throws(KeychainError) {
+        for (index, version) in earlier.reversed().enumerated()
+        where index + 1 >= settings.versions || settings.isOutdated(version, at: now) {
+            try versions.remove(version)
+        }
+    }
+
+    /// An item that gets a better protection has had some of its values before.
+    private func protect(_ earlier: [KeptVersion], asWellAs new: Item) throws(KeychainError) {
+        let wanted = AccessControl(new.accessControl.accessibility)
+        for version in earlier where version.stored.item.accessControl.needs.isEmpty {
+            let better = try version.stored.item.accessControl.strengthened(by: wanted)
+            guard better != version.stored.item.accessControl else { continue }
+            _ = try items.update(InternalItem.selection(version.stored.id), authorization) {
+                (stored) throws(KeychainError) in
+                var item = stored.item
+                item.accessControl = better
+                return item
+            }
+        }
+    }
+
+    private func isOn() throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            return try settings().isOn
+        } catch {
+            guard error.reason == .locked else { throw error }
+            return true
+        }
+    }
+
+    /// The settings, after versions of all items were dropped that are too old, which happens once a day.
+    private func settings() throws(KeychainError) -> HistorySettings {
+        if let known { return known }
+        var settings = try HistorySettings.read(items)
+        let today = KeptVersion.day(of: now)
+        if settings.swept ?? .min < today {
+            if let days = settings.outdatedDays(on: today) {
+                for day in days { try versions.remove(ofDay: day) }
+            } else {
+                try versions.trim(to: settings, at: now)
+            }
+            settings.swept = today
+            try settings.write(items, at: now)
+        }
+        known = settings
+        return settings
+    }
+
+    private func note(_ text: String) {
+        if !notes.contains(text) { notes.append(text) }
+    }
+
+    // MARK: - Forgetting
+
+    private func forget(_ selection: Selection) throws(KeychainError) -> Int {
+        var listing = selection
+        listing.namesConstrained = true
+        let found = try items.select(listing, limit: nil, includingValues: false, authorization)
+        let count = try items.delete(selection, authorization)
+        for stored in found.items { try versions.removeAll(of: KeptName(stored.item), stored.id) }
+        return count
+    }
+
+    // MARK: - Expiry
+
+    /// KeychainKit makes the moved item, and does not know the attribute.
+    private func carryExpiry(_ selection: Selection) throws(KeychainError) {
+        guard let target,
+            let old = try items.select(selection, limit: 1, includingValues: false, authorization).items.first,
+            let date = old.item.attributes[.expiry]
+        else { return }
+        let moved = Selection(itemClass: nil, id: PersistentReference(itemClass: old.item.itemClass, id: target))
+        _ = try items.update(moved, authorization) { (stored) throws(KeychainError) in
+            var item = stored.item
+            item.attributes[.expiry] = date
+            return item
+        }
+    }
+
+    /// The date was that of the old value.
+    private func withoutOldExpiry(_ new: Item, _ old: Item) -> Item {
+        guard command.renewsValues, new.value != old.value, let date = old.attributes[.expiry],
+            new.attributes[.expiry] == date
+        else { return new }
+        var item = new
+        item.attributes[.expiry] = nil
+        note("The expiry date belonged to the old value and was removed. To set another: keychainctl expire")
+        return item
+    }
+}
+
+extension Item {
+    private static let compared: [(Attribute, String)] = [
+        (.label, "label"), (.comment, "comment"), (.itemDescription, "kind"), (.expiry, "expiry"),
+    ]
+
+    /// The parts that differ, in words; `moved` if the name differs.
+    fileprivate func differences(to other: Item) -> [String] {
+        if PrimaryKey(self) != PrimaryKey(other) { return [KeptVersion.Deed.moved] }
+        var (words, own, others) = (value == other.value ? [] : ["value"], attributes, other.attributes)
+        for (attribute, word) in Self.compared {
+            if own[attribute] != others[attribute] { words.append(word) }
+            (own[attribute], others[attribute]) = (nil, nil)
+        }
+        for attribute in [Attribute.digest, .creationDate, .modificationDate] {
+            (own[attribute], others[attribute]) = (nil, nil)
+        }
+        if accessControl != other.accessControl { words.append("protection") }
+        return own == others ? words : words + ["attributes"]
+    }
+
+    /// That of the item. If only that has changed, the better one: the version has the same value.
+    fileprivate func protectionOfVersion(
+        replacedBy new: Item?, isAbsence: Bool
+    ) throws(KeychainError) -> AccessControl {
+        if isAbsence { return AccessControl(accessControl.accessibility) }
+        guard let new, new.value == value else { return accessControl }
+        return try accessControl.strengthened(by: new.accessControl)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kept versions in the vault, or within one transaction of it.
+
+import Foundation
+import KeychainEngine
+import KeychainKit
+
+struct KeptVersions {
+    let items: any ItemOperations
+    var authorization = Authorization.none
+
+    // MARK: - Reading
+
+    /// The versions of an item, the oldest first. Found by an index.
+    func versions(of name: KeptName) throws(KeychainError) -> [KeptVersion] {
+        var conditions = Attributes()
+        conditions[.service] = .string(name.service)
+        return try versions(conditions)
+    }
+
+    /// The versions under former names of an item that was moved, the oldest first.
+    func versions(movedTo id: UUID) throws(KeychainError) -> [KeptVersion] {
+        var conditions = Attributes()
+        conditions[.generic] = .data(id.data)
+        return try versions(conditions)
+    }
+
+    /// All versions, the oldest first. Opens the metadata of every item of the vault.
+    func all() throws(KeychainError) -> [KeptVersion] { try versions(Attributes()) }
+
+    private func versions(_ conditions: Attributes) throws(KeychainError) -> [KeptVersion] {
+        let found = try items.select(
+            InternalItem.selection(conditions), limit: nil, includingValues: false, authorization)
+        return found.items.compactMap(KeptVersion.init).sorted { ($0.date, $0.number) < ($1.date, $1.number) }
+    }
+
+    /// The version with everything that it has, also its value.
+    ///
+    /// - Throws: `itemNotFound` if it was dropped meanwhile; the errors of asking the user.
+    func complete(_ version: KeptVersion) throws(KeychainError) -> KeptVersion {
+        let found = try items.select(
+            InternalItem.selection(version.stored.id), limit: nil, includingValues: true, authorization)
+        guard let stored = found.items.first, let complete = KeptVersion(stored) else {
+            throw found.failure ?? KeychainError.isNotKept
+        }
+        return complete
+    }
+
+    // MARK: - Removing
+
+    func remove(_ version: KeptVersion) throws(KeychainError) {
+        _ = try items.delete(InternalItem.selection(version.stored.id), authorization)
+    }
+
+    /// Removes all versions of an item, and those of the names that it had before it was moved.
+    ///
+    /// - Parameter id: The item that there is now, or was until now.
+    /// - Returns: How many.
+    @discardableResult
+    func removeAll(of name: KeptName, _ id: UUID?) throws(KeychainError) -> Int {
+        var removed: Set<UUID> = []
+        var known = Set([id].compactMap { $0 })
+        for version in try versions(of: name) {
+            try remove(version)
+            removed.insert(version.stored.id)
+            known.insert(version.original)
+        }
+        var next = Array(known)
+        while let id = next.popLast() {
+            for last in try versions(movedTo: id) {
+                // A later item of the same name keeps its versions.
+                for version in try versions(of: last.name) where version.number <= last.number {
+                    try remove(version)
+                    removed.insert(version.stored.id)
+                    if known.insert(version.original).inserted { next.append(version.original) }
+                }
+            }
+        }
+        return removed.count
+    }
+
+    /// Removes the versions that a day has left behind, which an index finds.
+    func remove(ofDay day: Int) throws(KeychainError) {
+        var conditions = Attributes()
+        conditions[.label] = .string(KeptVersion.dayLabel(day))
+        do throws(KeychainError) {
+            _ = try items.delete(InternalItem.selection(conditions), authorization)
+        } catch {
+            // A damaged version stays, and the command that made room goes on.
+            guard error.reason == .corrupt else { throw error }
+        }
+    }
+
+    /// Removes all versions beyond the bounds.
+    ///
+    /// - Returns: How many remain.
+    @discardableResult
+    func trim(to settings: HistorySettings, at now: Date) throws(KeychainError) -> Int {
+        var remaining = 0
+        for versions in Dictionary(grouping: try all(), by: \.name).values {
+            for (index, version) in versions.reversed().enumerated() {
+                if index < settings.versions, !settings.isOutdated(version, at: now) {
+                    remaining += 1
+                } else {
+                    try remove(version)
+                }
+            }
+        }
+        return remaining
+    }
+}
+
+extension KeychainError {
+    static let isNotKept = KeychainError(
+        .itemNotFound, "No such version is kept. To see which: keychainctl history")
+}

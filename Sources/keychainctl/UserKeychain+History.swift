@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the versions of an item, and bringing one back.
+
+import Foundation
+import KeychainAuthenticators
+import KeychainEngine
+import KeychainKit
+import KeychainVault
+
+/// What is kept of one item.
+struct ItemHistory {
+    let name: KeptName
+    /// The item, if there is one of the name now.
+    let current: KeychainItem?
+    /// The oldest first.
+    let versions: [KeptVersion]
+    /// Those under the former names of the current item.
+    let former: [KeptVersion]
+
+    /// All, the oldest first.
+    var all: [KeptVersion] { (former + versions).sorted { $0.date < $1.date } }
+
+    /// - Parameter number: `nil` for the newest.
+    /// - Throws: `itemNotFound`.
+    func version(_ number: Int?) throws(KeychainError) -> KeptVersion {
+        guard let number else {
+            guard let newest = all.last else { throw .isNotKept }
+            return newest
+        }
+        guard let version = versions.last(where: { $0.number == number }) ?? former.last(where: { $0.number == number })
+        else { throw .isNotKept }
+        return version
+    }
+}
+
+extension UserKeychain {
+    private var authorization: Authorization { Authorization(context) }
+
+    private var kept: KeptVersions { KeptVersions(items: vault, authorization: authorization) }
+
+    /// The histories of all items that the options select, also of deleted ones.
+    func histories(_ options: ItemOptions) throws(KeychainError) -> [ItemHistory] {
+        let kept = kept
+        var named: [KeptName: [KeptVersion]] = [:]
+        var arrivals: [UUID: [KeptVersion]] = [:]
+        for version in try kept.all() {
+            named[version.name, default: []].append(version)
+            if let target = version.movedTo { arrivals[target, default: []].append(version) }
+        }
+        var histories: [ItemHistory] = []
+        for item in try catalog.items(matching: options.filter(label: nil)) {
+            let name = KeptName(item)
+            // Of a version that requires authentication, only the index knows where the item was moved.
+            let former = try item.requiresAuthentication ? kept.versions(movedTo: item.id) : arrivals[item.id] ?? []
+            let versions = named.removeValue(forKey: name) ?? []
+            guard !former.isEmpty || !versions.isEmpty else { continue }
+            histories.append(ItemHistory(name: name, current: item, versions: versions, former: former))
+        }
+        for (name, versions) in named {
+            guard let item = name.listed, options.selects(item) else { continue }
+            histories.append(ItemHistory(name: name, current: nil, versions: versions, former: []))
+        }
+        return histories
+    }
+
+    /// The names of which versions are kept, for completion.
+    func formerItems(service: String?, server: String?) throws(KeychainError) -> [KeychainItem] {
+        try kept.all().compactMap(\.name.listed).filter { item in
+            (service == nil || service == item.service) && (server == nil || server == item.server)
+        }
+    }
+
+    /// The history of the one item that the options select.
+    ///
+    /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
+    func history(_ options: ItemOptions) throws(KeychainError) -> ItemHistory {
+        var found = try histories(options)
+        let plain = found.filter { $0.name.listed.map(options.allowsPlace) ?? false }
+        if options.account != nil, plain.count == 1 { found = plain }
+        guard let history = found.first else {
+            throw KeychainError(
+                .itemNotFound, "Nothing is kept of an item of this name. To see what is: keychainctl history")
+        }
+        guard found.count == 1 else {
+            throw KeychainError(
+                .duplicateItem,
+                "\(found.count) items match, but exactly one must. To see which: keychainctl history, with the same "
+                    + "options. Then add --account, --access-group, --protocol, --port, --path or --no-synchronizable.")
+        }
+        return history
+    }
+
+    /// - Throws: `itemNotFound`; `typeMismatch` if the version has no value.
+    func value(ofVersion number: Int, _ options: ItemOptions) throws(KeychainError) -> Data {
+        let version = try history(options).version(number)
+        guard !version.isAbsence, let value = try kept.complete(version).stored.item.value else {
+            throw KeychainError(.typeMismatch, "Version \(number) has no value.")
+        }
+        return value
+    }
+
+    /// Removes what is kept of the items that the options select.
+    ///
+    /// - Returns: How many versions.
+    func clearHistory(_ options: ItemOptions) throws(KeychainError) -> Int {
+        let histories = try histories(options)
+        guard !histories.isEmpty else { return 0 }
+        return try vault.transaction(authorization) { (items) throws(KeychainError) in
+            let kept = KeptVersions(items: items, authorization: authorization)
+            var count = 0
+            for history in histories { count += try kept.removeAll(of: history.name, history.current?.id) }
+            return count
+        }
+    }
+
+    func clearHistory() throws(KeychainError) -> Int {
+        guard try !vault.protectors.isEmpty else { return 0 }
+        return try vault.transaction(authorization) { (items) throws(KeychainError) in
+            let kept = KeptVersions(items: items, authorization: authorization)
+            let versions = try kept.all()
+            for version in versions { try kept.remove(version) }
+            return versions.count
+        }
+    }
+
+    // MARK: - Settings
+
+    func historySettings() throws(KeychainError) -> HistorySettings { try HistorySettings.read(vault) }
+
+    /// - Returns: How many versions are kept now.
+    func changeHistory(_ change: (inout HistorySettings) -> Void) throws(KeychainError) -> Int {
+        try vault.transaction(authorization) { (items) throws(KeychainError) in
+            var settings = try HistorySettings.read(items)
+            change(&settings)
+            let now = Date()
+            settings.swept = KeptVersion.day(of: now)
+            try settings.write(items, at: now)
+            return try KeptVersions(items: items, authorization: authorization).trim(to: settings, at: now)
+        }
+    }
+}
+
+extension KeptName {
+    /// For the user; `nil` if the name is damaged.
+    var listed: KeychainItem? { item.map { KeychainItem(StoredItem(id: UUID(), version: 0, item: $0)) } }
+}
+
+extension ItemOptions {
+    /// Whether the item of a kept version is one that a search with these options would find.
+    fileprivate func selects(_ item: KeychainItem) -> Bool {
+        let texts = [(service, item.service), (server, item.server), (account, item.account), (path, item.path)]
+        for (wanted, own) in texts where !Self.isSame(wanted, own) { return false }
+        if let accessGroup, !Self.isSame(accessGroup, item.accessGroup) { return false }
+        if let synchronizable, synchronizable != item.synchronizable { return false }
+        if let port, Int(port) != item.port { return false }
+        if let protocolCode, protocolCode.code != item.protocol?.rawValue { return false }
+        return true
+    }
+
+    private static func isSame(_ wanted: String?, _ own: String?) -> Bool {
+        guard let wanted else { return true }
+        return (own ?? "").utf8.elementsEqual(wanted.utf8)
+    }
+}

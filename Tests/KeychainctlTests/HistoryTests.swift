@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of items that commands replace and delete, and what is not.
+
+import Foundation
+import Testing
+
+@Suite("history")
+struct HistoryTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    private static let gitInput = "protocol=https\\nhost=h\\nusername=a\\n"
+
+    /// A state, a change of it, and how the history names the change.
+    struct Change: CustomTestStringConvertible, Sendable {
+        let before: String
+        let script: String
+        let line: String
+
+        var testDescription: String { script }
+    }
+
+    private static let setOne = "printf one | \"$CTL\" set -s s -a a"
+    private static let git = "printf '\(gitInput)password=one\\n\\n' | \"$CTL\" git-credential store"
+    private static let docker =
+        "printf '{\"ServerURL\":\"https://h\",\"Username\":\"a\",\"Secret\":\"one\"}' | \"$CTL\" docker-credential store"
+
+    private static let kept = [
+        Change(before: setOne, script: "printf two | \"$CTL\" set -s s -a a", line: "set: value"),
+        Change(before: setOne, script: "\"$CTL\" set -s s -a a --keep-value --label l", line: "set: label"),
+        Change(
+            before: setOne, script: "\"$CTL\" set -s s -a a --keep-value --comment c --kind k",
+            line: "set: comment,kind"),
+        Change(
+            before: setOne, script: "\"$CTL\" set -s s -a a --keep-value --accessibility always",
+            line: "set: protection"),
+        Change(before: setOne, script: "\"$CTL\" generate -s s -a a --replace", line: "generate: value"),
+        Change(before: setOne, script: "\"$CTL\" delete -s s -a a", line: "delete: deleted"),
+        Change(before: setOne, script: "\"$CTL\" delete -s s --all", line: "delete: deleted"),
+        Change(before: setOne, script: "\"$CTL\" move -s s -a a --to-account b", line: "move: moved"),
+        Change(before: setOne, script: "\"$CTL\" expire -s s -a a 90d", line: "expire: expiry"),
+        Change(
+            before: setOne, script: "VISUAL='sh -c \"printf two >\\\"\\$0\\\"\"' \"$CTL\" edit -s s -a a",
+            line: "edit: value"),
+        Change(
+            before: setOne, script: "\"$CTL\" security add-generic-password -s s -a a -w two -U 2>/dev/null",
+            line: "security: value"),
+        Change(before: setOne, script: "\"$CTL\" security delete-generic-password -s s", line: "security: deleted"),
+        Change(before: setOne, script: "\"$CTL\" delete -s s -a a && \"$CTL\" undo -s s -a a", line: "undo: added"),
+        Change(
+            before: "printf one | \"$CTL\" set -s s -a A",
+            script: "printf 'A=two\\n' | \"$CTL\" import env - --service s --replace", line: "import: value"),
+        Change(
+            before: "\(setOne); \"$CTL\" export f --clear-text json; printf two | \"$CTL\" set -s s -a a",
+            script: "\"$CTL\" import-archive f --replace --yes", line: "import-archive: value"),
+        Change(
+            before: git, script: "printf '\(gitInput)password=two\\n\\n' | \"$CTL\" git-credential store",
+            line: "git-credential: value"),
+        Change(
+            before: git, script: "printf '\(gitInput)password=one\\n\\n' | \"$CTL\" git-credential erase",
+            line: "git-credential: deleted"),
+        Change(before: docker, script: docker.replacing("one", with: "two"), line: "docker-credential: value"),
+        Change(
+            before: docker, script: "printf https://h | \"$CTL\" docker-credential erase",
+            line: "docker-credential: deleted"),
+    ]
+
+    @Test(arguments: kept)
+    func item_thatACommandChanges_isKept(change: Change) throws {
+        try tool.must(change.before)
+        try tool.must(change.script)
+        #expect(try tool.changes().first == change.line)
+    }
+
+    @Test(arguments: kept)
+    func history_ofAChange_showsNoValue(change: Change) throws {
+        try tool.must(change.before.replacing("one", with: "needle1"))
+        try tool.must(change.script.replacing("one", with: "needle1").replacing("two", with: "needle2"))
+        let shown = try tool.must("\"$CTL\" history && \"$CTL\" history --json && \"$CTL\" history --wide").everything
+        #expect(!shown.contains("needle"))
+        #expect(!shown.isEmpty)
+    }
+
+    @Test(arguments: [
+        setOne, "\(setOne); \(setOne)", git, "\(git); \(git)",
+        "printf 'otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1' | \"$CTL\" set -s s -a a; \"$CTL\" otp -s s",
+        "\(setOne); \"$CTL\" delete -s s -a a --forget",
+    ])
+    func change_thatIsNone_isNotKept(script: String) throws {
+        try tool.must(script)
+        #expect(try tool.changes().isEmpty)
+    }
+
+    @Test func version_ofAnItem_isReadWithGet() throws {
+        try tool.store(secret)
+        try tool.store(otherSecret)
+        try tool.store(thirdSecret)
+        for (version, value) in [("1", secret), ("2", otherSecret)] {
+            #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--version", version).output == value)
+        }
+    }
+
+    @Test func version_ofADeletedItem_isReadWithGet() throws {
+        try tool.store()
+        try tool.run("delete", "-s", "example.com", "-a", "alice")
+        #expect(try tool.run("get", "-s", "example.com", "--version", "1").output == secret)
+    }
+
+    @Test func version_thatThereIsNot_isNotFound() throws {
+        try tool.store()
+        try tool.store(otherSecret)
+        #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--version", "2").status == 3)
+    }
+
+    @Test func history_ofOneItem_leavesOutTheOthers() throws {
+        for account in ["alice", "bob"] {
+            try tool.store(account: account)
+            try tool.store(otherSecret, account: account)
+        }
+        #expect(try tool.history("-s example.com -a bob").map { $0["account"] as? String } == ["bob"])
+        #expect(try tool.history("").count == 2)
+    }
+
+    @Test func history_ofAMovedItem_isThatOfBothNames() throws {
+        try tool.store()
+        try tool.run("move", "-s", "example.com", "-a", "alice", "--to-service", "other")
+        for service in ["example.com", "other"] { #expect(try tool.changes("-s \(service)") == ["move: moved"]) }
+    }
+
+    @Test func history_withoutAVault_isEmptyAndMakesNone() throws {
+        #expect(try tool.history("").isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: tool.vaultFolder.path))
+    }
+
+    @Test(arguments: [
+        "list", "list --json", "search e", "export f --clear-text json && cat f", "security dump-keychain -d",
+        "---completion get -- --service 2 0 keychainctl get --service ''",
+        "---completion get -- --account 2 0 keychainctl get --account ''",
+    ])
+    func keptVersion_ofADeletedItem_isInNoOtherOutput(line: String) throws {
+        try tool.store(service: "needle", account: "needle")
+        try tool.store(service: "other", account: "e")
+        try tool.run("delete", "-s", "needle", "--all")
+        let run = try tool.must("\"$CTL\" \(line)")
+        for text in ["needle", "swift-keychain.history"] { #expect(!run.text.contains(text), "\(run.text)") }
+    }
+
+    @Test func keptVersion_ofADeletedItem_completesForUndo() throws {
+        try tool.store(service: "gone")
+        try tool.run("delete", "-s", "gone", "--all")
+        for verb in ["undo", "history"] {
+            let line = "---completion \(verb) -- --service 2 0 keychainctl \(verb) --service ''"
+            #expect(try tool.must("\"$CTL\" \(line)").text == "gone\n")
+        }
+    }
+
+    @Test func status_countsNoKeptVersions() throws {
+        for value in [secret, otherSecret, thirdSecret] { try tool.store(value) }
+        let items = try tool.status()["items"] as? [String: Int]
+        #expect(items?["generic-password"] == 1)
+    }
+
+    @Test func keptVersion_whenAllItemsAreDeleted_stays() throws {
+        try tool.store()
+        try tool.must("\"$CTL\" security delete-keychain 2>/dev/null; \"$CTL\" delete -s example.com --all; true")
+        #expect(try !tool.changes().isEmpty)
+    }
+
+    @Test func sets_atOnce_loseNoVersion() throws {
+        try tool.store(Data("0".utf8))
+        try tool.must(
+            "for i in 1 2 3 4; do printf $i | \"$CTL\" set -s example.com -a alice & done; wait; for v in 1 2 3 4; do "
+                + "\"$CTL\" get -s example.com -a alice --version $v >>found; done; \"$CTL\" get -s example.com >>found"
+        )
+        let found = try tool.must("cat found").text
+        #expect(found.sorted() == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test func history_ofALockedVault_isLocked() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        #expect(try vault.withKey("set -s example.com -a alice", input: otherSecret).status == 0)
+        #expect(try vault.tool.run("history").status == 5)
+        #expect(try vault.withKey("history --json").text.contains("\"set\""))
+    }
+
+    @Test func deletion_whileTheVaultIsLocked_saysThatNothingIsKept() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let run = try vault.tool.run("delete", "-s", "example.com", "--all")
+        #expect(run.status == 5 || run.errors.contains("cannot be undone"))
+    }
+
+    @Test(arguments: [
+        "history --clear", "history --all", "history --clear --all -s s", "history --keep 0", "history --keep 1001",
+        "history --days 0", "history --days 3651", "history --on --off", "history --keep 2 -s s",
+        "history --clear --all --off", "undo", "undo -s s --to x", "expire -s s", "expire -s s 90d --never",
+        "expire 90d", "expire -s s 90", "expire -s s 2027-13-01", "list --expires-within x",
+        "get -s s --version 1 --label l",
+    ])
+    func commandLine_thatIsWrong_isUsage(line: String) throws {
+        #expect(try tool.shell("\"$CTL\" \(line)").status == 64)
+    }
+}
