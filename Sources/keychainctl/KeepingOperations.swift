@@ -78,7 +78,7 @@ final class KeepingOperations: ItemOperations {
         selection.skipsConstrained = !command.hasProofs
         do throws(KeychainError) {
             let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
-            guard try !listed.isEmpty && settings().isOn else { return 0 }
+            guard !listed.isEmpty, try settings().isOn else { return 0 }
             for listed in listed {
                 let reference = PersistentReference(itemClass: listed.item.itemClass, id: listed.id)
                 let one = Selection(itemClass: nil, id: reference, groups: [listed.item.accessGroup])
