@@ -192,6 +192,17 @@ struct HistoryTests {
         #expect(run.status == 5 || run.errors.contains("cannot be undone"))
     }
 
+    @Test func deletion_ofAnItemThatRequiresTheUser_asksNobodyAndSaysThatItIsNotKept() throws {
+        try tool.must("echo tell nobody | \"$CTL\" protect add passphrase --new-passphrase-fd 0")
+        let item = ExportedItems.login("user", control: "[\"userPresence\"]")
+        try ExportedItems.document([item]).write(to: tool.home.appendingPathComponent("items"))
+        try tool.must("\"$CTL\" import-archive items --yes")
+        let run = try tool.must("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" delete -s s -a user")
+        #expect(run.errors.contains("1 deleted item(s) could not be kept"))
+        #expect(try tool.history("").isEmpty)
+        #expect(try tool.listed().isEmpty)
+    }
+
     @Test(arguments: [
         "history --clear", "history --all", "history --clear --all -s s", "history --keep 0", "history --keep 1001",
         "history --days 0", "history --days 3651", "history --on --off", "history --keep 2 -s s",

@@ -41,7 +41,8 @@ struct ListTests {
         let keys = try #require(try tool.listed().first).keys.sorted()
         #expect(
             keys == [
-                "accessGroup", "accessibility", "account", "class", "comment", "created", "kind", "label", "modified",
+                "accessGroup", "accessibility", "account", "class", "comment", "created", "expires", "kind", "label",
+                "modified",
                 "path", "port", "protocol", "requiresAuthentication", "server", "service", "synchronizable",
             ])
     }

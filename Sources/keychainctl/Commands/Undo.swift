@@ -53,8 +53,9 @@ extension Keychainctl {
             let name = version.name.listed?.name ?? "the item"
             Output.note(
                 version.isAbsence
-                    ? "Removed \(name), which there was not before version \(version.number)."
-                    : "Brought back version \(version.number) of \(name).")
+                    ? "Removed \(name), which an undo had added."
+                    : "Brought back version \(version.number) of \(name), as it was before "
+                        + "\(version.date.timestamp(withFraction: false)).")
         }
     }
 }
