@@ -19,7 +19,7 @@ struct HistoryBoundsTests {
     @Test func versions_beyondTen_areDropped() throws {
         try set(13)
         #expect(try numbers() == Array((3...12).reversed()))
-        #expect(try tool.run("get", "-s", "s", "--version", "3").text == "3")
+        #expect(try tool.run("get", "-s", "s", "--history", "3").text == "3")
     }
 
     @Test func versions_beyondTheNumberThatIsSet_areDropped() throws {

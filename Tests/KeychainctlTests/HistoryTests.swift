@@ -97,20 +97,20 @@ struct HistoryTests {
         try tool.store(otherSecret)
         try tool.store(thirdSecret)
         for (version, value) in [("1", secret), ("2", otherSecret)] {
-            #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--version", version).output == value)
+            #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--history", version).output == value)
         }
     }
 
     @Test func version_ofADeletedItem_isReadWithGet() throws {
         try tool.store()
         try tool.run("delete", "-s", "example.com", "-a", "alice")
-        #expect(try tool.run("get", "-s", "example.com", "--version", "1").output == secret)
+        #expect(try tool.run("get", "-s", "example.com", "--history", "1").output == secret)
     }
 
     @Test func version_thatThereIsNot_isNotFound() throws {
         try tool.store()
         try tool.store(otherSecret)
-        #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--version", "2").status == 3)
+        #expect(try tool.run("get", "-s", "example.com", "-a", "alice", "--history", "2").status == 3)
     }
 
     @Test func history_ofOneItem_leavesOutTheOthers() throws {
@@ -171,7 +171,7 @@ struct HistoryTests {
         try tool.store(Data("0".utf8))
         try tool.must(
             "for i in 1 2 3 4; do printf $i | \"$CTL\" set -s example.com -a alice & done; wait; for v in 1 2 3 4; do "
-                + "\"$CTL\" get -s example.com -a alice --version $v >>found; done; \"$CTL\" get -s example.com >>found"
+                + "\"$CTL\" get -s example.com -a alice --history $v >>found; done; \"$CTL\" get -s example.com >>found"
         )
         let found = try tool.must("cat found").text
         #expect(found.sorted() == ["0", "1", "2", "3", "4"])
@@ -208,7 +208,7 @@ struct HistoryTests {
         "history --days 0", "history --days 3651", "history --on --off", "history --keep 2 -s s",
         "history --clear --all --off", "undo", "undo -s s --to x", "expire -s s", "expire -s s 90d --never",
         "expire 90d", "expire -s s 90", "expire -s s 2027-13-01", "list --expires-within x",
-        "get -s s --version 1 --label l",
+        "get -s s --history 1 --label l",
     ])
     func commandLine_thatIsWrong_isUsage(line: String) throws {
         #expect(try tool.shell("\"$CTL\" \(line)").status == 64)

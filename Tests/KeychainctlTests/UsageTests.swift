@@ -65,7 +65,7 @@ struct UsageTests {
         "move -s s --to-account b hunter2", "search x hunter2", "copy -s s --clear-after hunter2",
         "list --match [hunter2", "history hunter2", "history --keep hunter2", "undo -s s hunter2",
         "undo -s s --to hunter2",
-        "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --version hunter2", "list --expires-within hunter2",
+        "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --history hunter2", "list --expires-within hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")
@@ -122,6 +122,7 @@ struct UsageTests {
             .deletingLastPathComponent()
         let changes = try String(contentsOf: root.appendingPathComponent("CHANGELOG.md"), encoding: .utf8)
         let newest = try #require(changes.firstMatch(of: /\n## (\d+\.\d+\.\d+)\n/)?.output.1)
+        for verb in ["get", "history"] { #expect(try tool.run(verb, "--version").text == "\(newest)\n") }
         let run = try tool.run("--version")
         #expect(run.status == 0)
         #expect(run.text == "\(newest)\n")

@@ -22,14 +22,14 @@ extension Keychainctl {
                 preferred.
 
                 If the item has expired, there is a warning on standard error: see keychainctl expire \
-                --help. With --version, the value is that of an earlier version, also of an item that was \
+                --help. With --history, the value is that of an earlier version, also of an item that was \
                 deleted: see keychainctl history --help.
 
                 EXAMPLES
                   keychainctl get -s example.com -a alice
                   token=$(keychainctl get -s example.com -a alice) || exit
                   keychainctl get --server git.example.com --protocol https > token
-                  keychainctl get -s example.com -a alice --version 3
+                  keychainctl get -s example.com -a alice --history 3
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -40,12 +40,12 @@ extension Keychainctl {
         var label: String?
 
         @Option(help: ArgumentHelp("The value of this earlier version, as `history` numbers it.", valueName: "number"))
-        var version: Int?
+        var history: Int?
 
         func validate() throws {
             try item.requireServiceOrServer()
-            guard version == nil || label == nil else {
-                throw ValidationError("--version and --label cannot be used together.")
+            guard history == nil || label == nil else {
+                throw ValidationError("--history and --label cannot be used together.")
             }
         }
 
@@ -53,7 +53,7 @@ extension Keychainctl {
             let keychain = try UserKeychain()
             var value = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    if let version { return try keychain.value(ofVersion: version, item) }
+                    if let history { return try keychain.value(ofVersion: history, item) }
                     return try keychain.value(of: keychain.onlyItem(item, label: label))
                 }
             }

@@ -20,7 +20,7 @@ extension Keychainctl {
                 When a command of this tool replaces or deletes an item, the vault keeps the item as it \
                 was, with its value and the same protection. Each line is one change: its number, its \
                 time, the command, and what it changed. The number names the state before the change: \
-                `get --version` prints its value, and `undo` brings it back. Without options, all items \
+                `get --history` prints its value, and `undo` brings it back. Without options, all items \
                 are listed, the latest change first. Values are never shown.
 
                 Of each item, 10 versions are kept for 30 days. --keep and --days change that for all \
@@ -38,7 +38,7 @@ extension Keychainctl {
                 EXAMPLES
                   keychainctl history
                   keychainctl history -s example.com -a alice
-                  keychainctl get -s example.com -a alice --version 3
+                  keychainctl get -s example.com -a alice --history 3
                   keychainctl history --clear -s example.com -a alice
                   keychainctl history --keep 5 --days 7
                 """)
