@@ -4,6 +4,7 @@
 import Foundation
 import KeychainAuthenticators
 import KeychainKit
+import KeychainSync
 import KeychainVault
 import SecretMemory
 
@@ -41,10 +42,13 @@ struct UserKeychain {
     }
 
     /// Adds the item, or changes the existing one in place: at every moment either the old or the new value is stored.
+    ///
+    /// - Parameter limit: How long to wait until all machines agree on it; `nil`: not at all.
     func set(
-        _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data
+        _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data,
+        confirmed limit: Duration? = nil
     ) throws(KeychainError) {
-        var store = options.store(in: store, accessGroups: .unrestricted)
+        var store = options.store(in: store(confirmed: limit), accessGroups: .unrestricted)
         store.accessibility = accessibility
         store.context = context
         try store.save(value, for: options.account ?? "", attributes: attributes)
@@ -111,8 +115,16 @@ struct UserKeychain {
         }
     }
 
-    func delete(_ item: KeychainItem) throws(KeychainError) {
+    func delete(_ item: KeychainItem, confirmed limit: Duration? = nil) throws(KeychainError) {
+        var catalog = KeychainCatalog(store: store(confirmed: limit), accessGroups: .unrestricted)
+        catalog.context = context
         guard try catalog.remove(item) else { throw .noItem }
+    }
+
+    /// The store of the command, or one whose changes all machines of the ring agree on. That one keeps no versions: they are not shared.
+    private func store(confirmed limit: Duration?) -> any ItemStore {
+        guard let limit else { return store }
+        return KeychainSync(RingMember.ofTool(vault)).confirming(within: limit)
     }
 
     func deleteAll(_ filter: ItemFilter) throws(KeychainError) {

@@ -97,5 +97,47 @@ struct SyncEtcdTests {
             #expect(run.text.contains("\"place\":\"etcd:http:"))
             #expect(!run.text.contains("hunter2") && !run.errors.contains("hunter2"))
         }
+
+        @Test(.enabled(if: isInstalled, "etcd or etcdctl is not installed"))
+        func valueThatIsConfirmed_isOnTheOtherMachine_andOfflineItFailsAndStaysHere() throws {
+            let run = try shellBesideEtcd(
+                """
+                "$CTL" sync init --etcd $ETCD --name laptop || exit 11
+                "$CTL" sync invite --name desktop > code || exit 13
+                HOME="$HOME/desktop" "$CTL" sync join --etcd $ETCD --wait 60s --code-fd 3 3< code & other=$!
+                while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit 14; done
+                wait $other || exit 15
+                printf one | "$CTL" set --synchronizable -s s -a alice --confirmed 10m || exit 16
+                HOME="$HOME/desktop" "$CTL" sync now || exit 17
+                HOME="$HOME/desktop" "$CTL" get -s s -a alice || exit 18
+                HOME="$HOME/desktop" "$CTL" delete -s s -a alice --confirmed 10m || exit 19
+                "$CTL" sync now && "$CTL" get -s s -a alice; [ $? = 3 ] || exit 20
+                kill -9 $etcd; wait $etcd
+                printf two | "$CTL" set --synchronizable -s s -a bob --confirmed 10m; [ $? = 13 ] || exit 21
+                "$CTL" get -s s -a bob || exit 22
+                """)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.text.contains("one") && run.text.hasSuffix("two"))
+            #expect(run.errors.contains("kept on this machine, not confirmed"))
+        }
     #endif
+
+    @Test(arguments: [
+        "set -s s -a a --confirmed 5s", "set -s s -a a --no-synchronizable --confirmed 5s",
+        "set -s s -a a --synchronizable --confirmed soon",
+        "set -s s -a a --synchronizable --keep-value --label l --confirmed 5s", "delete -s s --all --confirmed 5s",
+    ])
+    func confirmation_ofWhatCannotBeConfirmed_isAWrongUse(_ words: String) throws {
+        let run = try tool.shell("printf v | \"$CTL\" \(words)")
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: tool.database.path))
+    }
+
+    @Test func confirmation_inNoRing_failsAndStoresNothing() throws {
+        #expect(try tool.run("set", "-s", "s", "-a", "other", input: Data("v".utf8)).status == 0)
+        let run = try tool.run(
+            "set", "-s", "s", "-a", "a", "--synchronizable", "--confirmed", "5s", input: Data("v".utf8))
+        #expect(run.status == 13, "\(run.errors)")
+        #expect(try tool.run("get", "-s", "s", "-a", "a").status == 3)
+    }
 }

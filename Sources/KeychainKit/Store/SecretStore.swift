@@ -103,6 +103,19 @@ public struct SecretStore: Sendable {
         self.backing = backing
     }
 
+    /// The same secrets through another store over the same keychain, such as one that confirms each change on all machines.
+    ///
+    /// ```swift
+    /// try await store.through(confirmed).save(token, for: "alice")
+    /// ```
+    ///
+    /// Everything else of this store applies: the access groups that it may use, its ``timeout``, its ``clock``.
+    public func through(_ store: any ItemStore) -> SecretStore {
+        var copy = self
+        copy.backing = Backing(store, backing.accessGroups, time: backing.time, now: backing.now)
+        return copy
+    }
+
     /// The clock that measures ``timeout``, and for how long a change that other programs disturb is tried again. The
     /// default is the system's continuous clock.
     ///

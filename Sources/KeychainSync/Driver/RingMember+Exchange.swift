@@ -103,10 +103,10 @@ extension RingMember {
     }
 
     /// Enough rounds for a chain of segments that name each other; the next exchange continues.
-    private static let mostRounds = 8
+    static let mostRounds = 8
 
     /// - Returns: What the carrier has, and the ring after all of it.
-    private func fetchAll(
+    func fetchAll(
         _ carrier: any Carrier, _ report: inout ExchangeReport, _ progress: (ExchangeReport) -> Void
     ) async throws(KeychainError) -> (Listing, RingState) {
         var listing = try await carrier.listing()
@@ -122,7 +122,7 @@ extension RingMember {
         return (last, try await take(&report) { state, _ in state.replica.conclude(last) }.state)
     }
 
-    private func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
+    func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
         let step = try await take(&report) { state, now in
             state.replica.ring.mayWrite(state.replica.member) ? try state.replica.seal(at: now) : []
         }
@@ -353,10 +353,10 @@ extension KeychainError {
 
     static let cancelledExchange = KeychainError(
         .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
-    fileprivate static let removedFromRing = KeychainError(
+    static let removedFromRing = KeychainError(
         .missingEntitlement,
         "This machine was removed from its ring. Its changes are not sent to other machines. Its items remain. To end syncing, run: "
             + "keychainctl sync leave")
-    fileprivate static let pausedSync = KeychainError(
+    static let pausedSync = KeychainError(
         .unavailable, "Syncing is paused. Changes are kept. To continue, run: keychainctl sync resume")
 }

@@ -25,7 +25,7 @@ import SecretMemory
 /// the carrier holds changes back: that is noticed, and ``SyncStatus/notices`` says so.
 public final class KeychainSync: Sendable {
     let member: RingMember
-    private let clock: any Clock<Duration>
+    let clock: any Clock<Duration>
     private let listeners = Guarded(SyncListeners())
 
     /// The sync of a vault.

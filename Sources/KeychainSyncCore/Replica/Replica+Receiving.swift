@@ -193,8 +193,8 @@ extension Replica {
     ) -> Bool {
         let number = (logs[writer]?.tip.number ?? 0) + 1
         waiting.removeAll(of: writer, through: number - 1)
-        guard writer != self.writer, waiting[writer, number] != nil else { return false }
-        let before = claims
+        guard writer != self.writer, let bytes = waiting[writer, number] else { return false }
+        let (before, previous) = (claims, logs[writer]?.tip.hash ?? .zero)
         do {
             let (batch, state) = try next(of: writer, from: number)
             try verify(batch)
@@ -205,6 +205,7 @@ extension Replica {
                     .found(.clockAhead(state.tip.author, milliseconds: batch.time.milliseconds - now)))
             }
             logs[writer] = state
+            if state.tip.number == number { keepConfirmed(bytes, batch, state, after: previous) }
             waiting.removeAll(of: writer, through: state.tip.number)
             return true
         } catch {

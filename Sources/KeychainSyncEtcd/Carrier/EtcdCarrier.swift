@@ -200,7 +200,7 @@
                     "'\(client.place.place.text)' does not keep what is written there. The next exchange tries again."))
         }
 
-        private func puts(_ key: EtcdKey, _ bytes: Data) -> [TransactionRequest.Operation] {
+        func puts(_ key: EtcdKey, _ bytes: Data) -> [TransactionRequest.Operation] {
             guard case .segment(let writer, let number) = key.name else { return [.put(keys.key(key), bytes)] }
             return [.put(keys.key(key), bytes), .put(keys.tip(writer), Data(String(number, radix: 16).utf8))]
         }
@@ -220,7 +220,7 @@
             }
         }
 
-        private func transact(
+        func transact(
             _ request: TransactionRequest, expecting size: Int = 0
         ) async throws(EtcdFailure) -> TransactionAnswer {
             try await client.call("kv/txn", request, expecting: size)

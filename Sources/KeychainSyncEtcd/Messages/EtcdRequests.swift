@@ -30,7 +30,7 @@ struct TransactionRequest: Encodable {
         private let key: Data
         private let end: Data?
         private let target: String
-        private let result = "EQUAL"
+        private var result = "EQUAL"
         private let creation: String?
         private let modification: String?
 
@@ -45,6 +45,14 @@ struct TransactionRequest: Encodable {
 
         static func isUnchanged(_ key: Data, since revision: UInt64) -> Comparison {
             Comparison(key: key, end: nil, target: "MOD", creation: nil, modification: String(revision))
+        }
+
+        /// Holds if no key of the range was written after a revision. It may have none.
+        static func isUnchanged(_ range: EtcdRange, since revision: UInt64) -> Comparison {
+            var comparison = Comparison(
+                key: range.first, end: range.end, target: "MOD", creation: nil, modification: String(revision + 1))
+            comparison.result = "LESS"
+            return comparison
         }
 
         private enum CodingKeys: String, CodingKey {

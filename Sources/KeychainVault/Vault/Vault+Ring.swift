@@ -41,4 +41,31 @@ extension Vault {
             return try body(RingTransaction(transaction, machineID: MachineID.read(settings.machineIDFile)))
         }
     }
+
+    /// Runs `body` in one transaction, and then takes back everything that it has changed.
+    ///
+    /// If items require proofs, the user is asked as for any change, and `body` runs again.
+    ///
+    /// - Throws: As ``inRing(_:)``.
+    package func rehearsing<Result>(
+        _ authorization: Authorization, _ body: (RingTransaction) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        var outcome: Result?
+        do throws(KeychainError) {
+            let _: Never? = try write(.items, authorization) { transaction in
+                outcome = nil
+                try transaction.keeper.check()
+                outcome = try body(RingTransaction(transaction, machineID: MachineID.read(settings.machineIDFile)))
+                throw KeychainError.rehearsed
+            }
+        } catch {
+            guard error == .rehearsed, let outcome else { throw error }
+            return outcome
+        }
+        throw .rehearsed
+    }
+}
+
+extension KeychainError {
+    fileprivate static let rehearsed = KeychainError(.cancelled, "The changes of a rehearsal were taken back.")
 }

@@ -18,7 +18,7 @@ extension Keychainctl {
                 Exactly one item must match: if several do, none is removed and the exit code is 4, \
                 unless --all is given. Nothing is printed. With --all, damaged items of the same name \
                 and items bound to another device are moved to the quarantine, so that the name can be \
-                used again: see keychainctl quarantine --help.
+                used again: see keychainctl quarantine --help. --confirmed is that of keychainctl set.
 
                 The vault keeps a deleted item, with its value, for 30 days, so that `undo` can bring it \
                 back: see keychainctl history --help. With --forget, nothing is kept, and what was kept \
@@ -44,8 +44,19 @@ extension Keychainctl {
         @Flag(help: "Remove the kept versions of the item too, and keep nothing: the value is gone for good.")
         var forget = false
 
+        @Option(
+            help: ArgumentHelp(
+                "Wait at most this long until all machines of a ring over etcd agree: 5s, 1m.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var confirmed: IdleTimeout?
+
         func validate() throws {
             try item.requireServiceOrServer()
+            guard confirmed == nil || !forget else {
+                throw ValidationError(
+                    "--confirmed keeps nothing. To remove earlier versions, run: keychainctl history --clear")
+            }
+            guard confirmed == nil || !all else { throw ValidationError("--confirmed is for one item, without --all.") }
             guard item.account != nil || all else {
                 throw ValidationError("Give --account, or --all to remove the items of every account.")
             }
@@ -57,7 +68,10 @@ extension Keychainctl {
         }
 
         private func delete(_ keychain: UserKeychain) throws(KeychainError) {
-            guard all else { return try keychain.delete(keychain.onlyItem(item, label: label)) }
+            guard all else {
+                return try keychain.delete(
+                    keychain.onlyItem(item, label: label), confirmed: confirmed?.duration)
+            }
             try keychain.deleteAll(item.filter(label: label))
         }
     }

@@ -20,12 +20,18 @@ extension Keychainctl {
                 may be up to 64 MiB long. With --keep-value, only the label, comment, kind or accessibility \
                 of an existing item changes.
 
+                With --confirmed, in a ring over etcd, the value is stored only once all machines agree on it: \
+                no machine has changed anything first that this one had not seen. If etcd cannot be reached \
+                in that time the command fails, and the value is stored here like any other; in every other \
+                failure the message says whether it was.
+
                 EXAMPLES
                   keychainctl set -s example.com -a alice
                   printf %s "$token" | keychainctl set -s example.com -a alice
                   keychainctl set --server git.example.com -a alice --from-fd 3 3< token
                   pwgen 32 1 | keychainctl set -s backup -a root --label "Backup key"
                   keychainctl set -s backup -a root --keep-value --comment "On both disks"
+                  keychainctl set -s example.com -a alice --synchronizable --confirmed 5s
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -44,9 +50,18 @@ extension Keychainctl {
         )
         var accessibility: AccessibilityName?
 
+        @Option(
+            help: ArgumentHelp(
+                "Wait at most this long until all machines of a ring over etcd agree: 5s, 1m.", valueName: "time"),
+            transform: IdleTimeout.init)
+        var confirmed: IdleTimeout?
+
         func validate() throws {
             try item.requireServiceOrServer()
             guard item.account != nil else { throw ValidationError("Give --account.") }
+            guard confirmed == nil || item.synchronizable == true && !keepValue else {
+                throw ValidationError("--confirmed needs --synchronizable, and cannot be used with --keep-value.")
+            }
             guard keepValue else { return }
             guard input.fromFd == nil, !input.allowEmpty else {
                 throw ValidationError("--keep-value cannot be used with the options of a value.")
@@ -63,7 +78,8 @@ extension Keychainctl {
             var value = try input.readValue(for: name)
             defer { value.wipe() }
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.set(item, attributes.given, accessibility?.accessibility, value: value)
+                try keychain.set(
+                    item, attributes.given, accessibility?.accessibility, value: value, confirmed: confirmed?.duration)
             }
         }
 

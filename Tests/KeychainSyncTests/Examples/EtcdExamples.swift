@@ -3,7 +3,9 @@
 
 #if Etcd
     import Foundation
+    import KeychainKit
     import KeychainTestSupport
+    import KeychainTesting
     import Testing
 
     @testable import KeychainSync
@@ -11,6 +13,7 @@
 
     private typealias Sync = KeychainSync
     private typealias Cluster = EtcdCluster
+    private typealias Store = SecretStore
 
     @Suite("Examples of sync over etcd", .enabled(if: Etcd.isInstalled, Etcd.isMissing), .timeLimit(.minutes(10)))
     struct EtcdExamples {
@@ -28,6 +31,35 @@
             let sync = try KeychainSync(ways: [.etcd])
             try await sync.found(name: "server-1", at: .etcd(cluster))
             #expect(try await sync.isInRing)
+        }
+
+        /// As in Docs/Sync.md and in the comments. The store is not the user's, and a busy machine may take longer.
+        @Test func confirmedChanges_inTheDocument_areMade() async throws {
+            let node = try EtcdNode.started()
+            let folder = try TemporaryFolder("etcd-example")
+            let vault = try Machine(folder.path, "server").vault
+            try await Sync(vault: vault, ways: [.etcd]).found(name: "server-1", at: .etcd(Cluster([node.url])))
+            // swift-format-ignore: AlwaysUseLowerCamelCase
+            func KeychainSync(ways: [SyncWay]) throws -> Sync {
+                Sync(RingMember(vault, kinds: ways.map(\.kind)), clock: TestClock())
+            }
+            // swift-format-ignore: AlwaysUseLowerCamelCase
+            func SecretStore(service: String, synchronizable: Bool) -> Store {
+                var store = Store(service: service, synchronizable: synchronizable, store: vault)
+                store.timeout = Timeout(operation: .seconds(900))
+                return store
+            }
+            let token = "t0ken"
+            let sync = try KeychainSync(ways: [.etcd])
+            let store = SecretStore(service: "com.example.app", synchronizable: true)
+            let agreed = store.through(sync.confirming(within: .seconds(5)))
+            try await agreed.save(token, for: "a")
+            try await agreed.update(Int.self, for: "count") { $0 = ($0 ?? 0) + 1 }
+            #expect(try await store.read(String.self, for: "a") == token)
+            let confirmed = sync.confirming(within: .seconds(5))
+            try await store.through(confirmed).save(token, for: "alice")
+            #expect(try await store.read(String.self, for: "alice") == token)
+            #expect(try await store.read(Int.self, for: "count") == 1)
         }
     }
 #endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transaction of etcd that publishes a segment if nobody else has written.
+
+#if Etcd
+    import Foundation
+    import KeychainSync
+    import KeychainSyncCore
+
+    extension EtcdCarrier: ConfirmingCarrier {
+        /// Compares the tips of all logs, which each segment moves, and the ring log: a few small keys, however much the ring holds.
+        func publish(
+            _ name: ObjectName, _ bytes: Data, ifUnchangedSince revision: UInt64
+        ) async throws(CarrierFailure) -> ConfirmedPublication {
+            let key = EtcdKey(name, bytes)
+            var request = TransactionRequest(success: puts(key, bytes))
+            request.compare = [
+                .isUnchanged(keys.range(below: "t/"), since: revision),
+                .isUnchanged(keys.range(below: "g/"), since: revision), .isEmpty(keys.range(of: name)),
+            ]
+            request.failure = [.range(RangeRequest(keys.key(key)))]
+            do throws(EtcdFailure) {
+                let answer = try await transact(request, expecting: bytes.count * 3 / 2)
+                // An earlier try may have been carried out, and its answer lost.
+                let isThere = answer.pairs(0).contains { $0.key == keys.key(key) && $0.value == bytes }
+                return answer.succeeded == true || isThere ? .created : .changedSince
+            } catch {
+                guard error.cause != nil || error.refusal == .unavailable else { throw error.failure }
+                return .unknown
+            }
+        }
+    }
+#endif

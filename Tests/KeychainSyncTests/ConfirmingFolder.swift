@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder that confirms as an etcd does, or answers what a test says.
+
+import Foundation
+import KeychainSync
+import KeychainSyncCore
+import SecretMemory
+
+/// The kind that several machines use; all of them see one folder and one revision.
+final class ConfirmingFolders: CarrierKind {
+    enum Answer: Sendable {
+        /// It publishes nothing, and says so.
+        case refuses
+        /// It publishes, and says that it has not.
+        case refusesAndKeeps
+        case saysNothing
+        case saysNothingAndKeeps
+        /// It does not answer until the call is given up.
+        case isSilent
+        case fails(CarrierFailure)
+    }
+
+    struct Script: Sendable {
+        var revision: UInt64 = 1
+        /// Of the next confirmed publications; then it is honest.
+        var answers: [Answer] = []
+        var listings: [Answer] = []
+        /// Runs before the next confirmed publication is compared.
+        var meanwhile: (@Sendable () async throws -> Void)?
+        var confirmedCount = 0
+    }
+
+    let scheme = "folder"
+    let script = Guarded(Script())
+
+    func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
+        try await FolderCarrier.rings(in: place.address)
+    }
+
+    func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
+        ConfirmingFolder(base: FolderCarrier(place.address, ring: ring), script: script)
+    }
+}
+
+struct ConfirmingFolder: ConfirmingCarrier {
+    let base: FolderCarrier
+    let script: Guarded<ConfirmingFolders.Script>
+
+    private static let silence = CarrierFailure(.unavailable, "The call was given up.")
+
+    func list() async throws(CarrierFailure) -> Listing {
+        switch script.withLock({ $0.listings.isEmpty ? nil : $0.listings.removeFirst() }) {
+        case .fails(let failure): throw failure
+        case .isSilent: try await keepWaiting()
+        default: break
+        }
+        let revision = script.withLock { $0.revision }
+        let listing = try await base.list()
+        return Listing(names: listing.names, revision: revision, contents: listing.contents)
+    }
+
+    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading { try await base.read(names) }
+
+    func publish(
+        _ name: ObjectName, _ bytes: Data, beside isBeside: Bool
+    ) async throws(CarrierFailure) -> Publication {
+        let outcome = try await base.publish(name, bytes, beside: isBeside)
+        switch name {
+        case .segment, .entry: script.withLock { $0.revision += 1 }
+        default: break
+        }
+        return outcome
+    }
+
+    func remove(_ names: [ObjectName]) async throws(CarrierFailure) { try await base.remove(names) }
+
+    func changes() -> AsyncStream<Void> { base.changes() }
+
+    func publish(
+        _ name: ObjectName, _ bytes: Data, ifUnchangedSince revision: UInt64
+    ) async throws(CarrierFailure) -> ConfirmedPublication {
+        let (answer, meanwhile) = script.withLock { script in
+            defer { script.meanwhile = nil }
+            return (script.answers.isEmpty ? nil : script.answers.removeFirst(), script.meanwhile)
+        }
+        do { try await meanwhile?() } catch { throw CarrierFailure(.inputOutput, "\(error)") }
+        switch answer {
+        case .refuses: return .changedSince
+        case .saysNothing: return .unknown
+        case .fails(let failure): throw failure
+        case .isSilent:
+            try await keepWaiting()
+            return .unknown
+        case .refusesAndKeeps:
+            _ = try await publish(name, bytes)
+            return .changedSince
+        case .saysNothingAndKeeps:
+            _ = try await publish(name, bytes)
+            return .unknown
+        case nil: break
+        }
+        if try await base.read([name]).objects.contains(where: { $0.bytes == bytes }) { return .created }
+        guard script.withLock({ $0.revision == revision }) else { return .changedSince }
+        _ = try await publish(name, bytes)
+        script.withLock { $0.confirmedCount += 1 }
+        return .created
+    }
+
+    private func keepWaiting() async throws(CarrierFailure) {
+        for await _ in AsyncStream<Void>(unfolding: { try? await Task.sleep(for: .seconds(86_400)) }) {
+            if Task.isCancelled { break }
+        }
+        throw Self.silence
+    }
+}
