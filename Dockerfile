@@ -15,7 +15,7 @@ FROM swift:6.2-bookworm AS build
 # Without versions, so that security updates are installed.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libsqlite3-dev python3 \
+    && apt-get install -y --no-install-recommends libsqlite3-dev python3 zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
@@ -24,7 +24,7 @@ RUN DESTDIR=/image PREFIX=/usr/local Scripts/install.sh install
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libsqlite3-0 libstdc++6 \
+    && apt-get install -y --no-install-recommends libsqlite3-0 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/keychain --shell /usr/sbin/nologin keychain \
     && install -d -o keychain -g keychain -m 700 /var/lib/keychain

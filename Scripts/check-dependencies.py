@@ -28,7 +28,7 @@ version, so that programs can choose. To build with exactly these versions, pin 
 """
 
 TAIL = """
-The package also depends on SQLite (the system's `libsqlite3`, {sqlite} when this file was written) and on Swift ({swift}). Neither is pinned: the system's security updates
+The package also depends on SQLite (the system's `libsqlite3`, {sqlite} when this file was written), for `keychainctl` on the system's zlib, and on Swift ({swift}). None is pinned: the system's security updates
 replace both, and the tests run with the installed versions.
 """
 

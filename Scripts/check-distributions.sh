@@ -16,7 +16,7 @@ cd -- "$(dirname -- "$0")/.."
 
 readonly debian=http://deb.debian.org/debian ubuntu=http://archive.ubuntu.com/ubuntu
 # The packages for the tests and for Swift's shared libraries.
-readonly packages=ca-certificates,iproute2,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils
+readonly packages=ca-certificates,iproute2,libsqlite3-0,libstdc++6,libsystemd0,python3,strace,util-linux,bsdutils,zlib1g
 # Tests of faults, which do not depend on the distribution, and those that need this machine's users. An ordinary user runs all.
 readonly skipped=${DISTRIBUTIONS_SKIP:-KillTests|StarvationTests|FaultSampleTests|SwarmTests|NeedleTests}
 

@@ -53,6 +53,7 @@ missing() {
     compiles c '#include <stdio.h>' || echo libc6-dev
     compiles c++ '#include <string>' || echo g++
     compiles c '#include <sqlite3.h>' || echo libsqlite3-dev
+    compiles c '#include <zlib.h>' || echo zlib1g-dev
     [[ $1 != build ]] || return 0
     have python3 || echo python3
     [[ -n $(python_for_venv) ]] || echo python3-venv
@@ -82,12 +83,16 @@ missing_others() {
     have Xvfb || echo xvfb
     # Another program that reads and writes exports.
     have age && have age-keygen || echo age
-    # Programs whose entries are imported. KeePassXC is large, and its test is skipped without it.
+    # Programs whose entries are imported
+    have keepassxc-cli || echo keepassxc
     have gpg || echo gnupg
     have pass || echo pass
     have gopass || echo gopass
     have gnome-keyring-daemon || echo gnome-keyring
     have secret-tool || echo libsecret-tools
+    # A server in front of git's own. Debian also starts one, which no test uses. Its folder is not on the PATH of every user.
+    have nginx || [[ -x /usr/sbin/nginx ]] || echo nginx
+    have fcgiwrap || [[ -x /usr/sbin/fcgiwrap ]] || echo fcgiwrap
 }
 
 # Uses the toolchain's own compiler, since that one must find the header.

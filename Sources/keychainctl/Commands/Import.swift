@@ -18,7 +18,8 @@ extension Keychainctl {
 
                 The whole file is read and checked first: if a part of it cannot be read, nothing is \
                 imported. Then each entry is stored, read back and compared, and one line is printed \
-                for it: added, unchanged, replaced, exists (kept), skipped or failed, with the reason. \
+                for it: added, unchanged, replaced, exists (kept), skipped, left out (as former values \
+                are) or failed, with the reason. \
                 After an error or ^C, import again: entries that are stored already are unchanged.
 
                 An item that exists with another value is kept. The exit code is then 4, unless you give \
@@ -33,8 +34,8 @@ extension Keychainctl {
                 EXAMPLES
                   keychainctl import netrc --dry-run
                   keychainctl import firefox logins.csv --remove-source
-                  keepassxc-cli export -f csv db.kdbx | keychainctl import keepassxc -
-                  unzip -p export.1pux export.data | keychainctl import 1password -
+                  keepassxc-cli export -f xml db.kdbx | keychainctl import keepassxc -
+                  keychainctl import 1password export.1pux
                   keychainctl import pass --access-group work
                 """)
 
@@ -161,7 +162,8 @@ extension Keychainctl {
         private func summary(_ run: ImportRun) -> String {
             let words: [(ImportResult, String)] = [
                 (.added, dryRun ? "to add" : "added"), (.replaced, dryRun ? "to replace" : "replaced"),
-                (.unchanged, "unchanged"), (.kept, "kept"), (.skipped, "skipped"), (.failed, "failed"),
+                (.unchanged, "unchanged"), (.kept, "kept"), (.skipped, "skipped"),
+                (.leftOut, "left out"), (.failed, "failed"),
             ]
             let parts = words.filter { run.count($0.0) > 0 }.map { "\(run.count($0.0)) \($0.1)" }
             let text = parts.isEmpty ? "The source has no entries." : parts.joined(separator: ", ") + "."

@@ -35,9 +35,9 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
         case .env: "NAME=VALUE lines; default: .env"
         case .pass: "default: $PASSWORD_STORE_DIR, ~/.password-store; needs gpg"
         case .gopass: "stores with gpg; default: ~/.local/share/gopass/stores/root"
-        case .keepassxc: "CSV export"
+        case .keepassxc: "XML or CSV export"
         case .bitwarden: "unencrypted JSON export"
-        case .onePassword: "CSV export, or export.data of a .1pux archive"
+        case .onePassword: "a .1pux archive, its export.data, or CSV export"
         case .firefox: "CSV export"
         case .chrome: "CSV export of Chrome, Chromium, Edge or Brave"
         case .keychainDump: "security dump-keychain -d of macOS"
@@ -112,13 +112,13 @@ struct ImportReader {
         return (found, source)
     }
 
-    private func records(_ bytes: UnsafeRawBufferPointer, _ service: String) throws(KeychainError) -> [ImportRecord] {
+    func records(_ bytes: UnsafeRawBufferPointer, _ service: String) throws(KeychainError) -> [ImportRecord] {
         switch format {
         case .netrc: try NetrcFormat.records(bytes)
         case .gitCredentials: try GitCredentialsFormat.records(bytes)
         case .docker: try DockerFormat.records(bytes)
         case .env: try EnvFormat.records(bytes, service: service)
-        case .keepassxc: try CSVFormat.keepassxc.records(bytes)
+        case .keepassxc: try KeePassFormat.records(bytes)
         case .bitwarden: try BitwardenFormat.records(bytes)
         case .onePassword: try OnePasswordFormat.records(bytes)
         case .firefox: try CSVFormat.firefox.records(bytes)

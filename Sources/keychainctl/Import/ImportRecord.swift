@@ -58,6 +58,8 @@ struct ImportRecord {
         case item(ImportedItem)
         /// - Parameter name: `nil` if the entry has none.
         case skipped(name: String?, reason: String)
+        /// A part that an import never takes, such as a former value. It is no failure.
+        case leftOut(name: String?, reason: String)
     }
 
     /// Where in the source it comes from: "line 3".
@@ -76,6 +78,11 @@ struct ImportRecord {
     init(skipping name: String?, _ reason: String, origin: String) {
         self.origin = origin
         content = .skipped(name: name, reason: reason)
+    }
+
+    init(leavingOut name: String?, _ reason: String, origin: String) {
+        self.origin = origin
+        content = .leftOut(name: name, reason: reason)
     }
 }
 

@@ -32,6 +32,7 @@ struct ImportReport {
         case .added: isDryRun ? "would add" : "added"
         case .replaced: isDryRun ? "would replace" : "replaced"
         case .kept: "exists (kept)"
+        case .leftOut: "left out"
         case .unchanged, .skipped, .failed: result.rawValue
         }
     }
@@ -69,7 +70,7 @@ extension ImportRecord {
     fileprivate var name: String? {
         switch content {
         case .item(let item): item.account.isEmpty ? item.place.text : "\(item.account) at \(item.place.text)"
-        case .skipped(let name, _): name
+        case .skipped(let name, _), .leftOut(let name, _): name
         }
     }
 }

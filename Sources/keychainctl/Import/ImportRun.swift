@@ -14,7 +14,7 @@ enum ImportConflicts {
 }
 
 enum ImportResult: String {
-    case added, unchanged, replaced, kept, skipped, failed
+    case added, unchanged, replaced, kept, skipped, leftOut, failed
 }
 
 /// A run that can be continued: after the user has unlocked the vault, it goes on with the entry that failed.
@@ -73,6 +73,7 @@ final class ImportRun {
     private func outcome(of record: ImportRecord) throws(KeychainError) -> (ImportResult, String?) {
         switch record.content {
         case .skipped(_, let reason): return (.skipped, reason)
+        case .leftOut(_, let reason): return (.leftOut, reason)
         case .item(let item):
             let name = ItemName(item)
             if let earlier = done[name] { return same(item, asIn: records[earlier]) }

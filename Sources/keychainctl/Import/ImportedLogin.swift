@@ -16,6 +16,10 @@ struct ImportedLogin {
     var extras: [(name: String, value: Data)] = []
     /// Why parts of the entry are not imported.
     var unsupported: [String] = []
+    /// Which parts of the entry no import takes.
+    var leftOut: [String] = []
+    /// The groups that the entry is in, from the outermost one: `Web/Team`.
+    var group = ""
 
     init(origin: String) { self.origin = origin }
 
@@ -27,13 +31,15 @@ struct ImportedLogin {
     mutating func add(_ name: String, _ value: String?) { add(name, value.map { Data($0.utf8) }) }
 
     var records: [ImportRecord] {
-        let missing = unsupported.map { ImportRecord(skipping: displayName, $0, origin: origin) }
+        let missing =
+            unsupported.map { ImportRecord(skipping: displayName, $0, origin: origin) }
+            + leftOut.map { ImportRecord(leavingOut: displayName, $0, origin: origin) }
         guard let place else {
             return [ImportRecord(skipping: nil, "it has neither a title nor an address", origin: origin)] + missing
         }
         let items = (password.isEmpty ? [] : [item(place)]) + extras.map { extra(place, $0.name, $0.value) }
-        guard !items.isEmpty || !missing.isEmpty else {
-            return [ImportRecord(skipping: displayName, "it has no password", origin: origin)]
+        guard !items.isEmpty || !unsupported.isEmpty else {
+            return [ImportRecord(skipping: displayName, "it has no password", origin: origin)] + missing
         }
         return items.map { ImportRecord($0, origin: origin) } + missing
     }
@@ -48,7 +54,7 @@ struct ImportedLogin {
 
     private func item(_ place: ImportedPlace) -> ImportedItem {
         ImportedItem(
-            place: place, account: account, value: password, label: title.isEmpty ? nil : title, comment: otherAddresses
+            place: place, account: account, value: password, label: title.isEmpty ? nil : title, comment: comment
         )
     }
 
@@ -58,8 +64,12 @@ struct ImportedLogin {
             label: title.isEmpty ? nil : title, kind: name)
     }
 
-    private var otherAddresses: String? {
+    private var comment: String? {
         let others = addresses.dropFirst().filter { !$0.isEmpty }
-        return others.isEmpty ? nil : "Other addresses: " + others.joined(separator: " ")
+        let parts = [
+            group.isEmpty ? nil : "Group: " + group,
+            others.isEmpty ? nil : "Other addresses: " + others.joined(separator: " "),
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 }

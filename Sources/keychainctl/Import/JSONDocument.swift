@@ -63,8 +63,9 @@ enum JSONDocument {
 }
 
 extension ImportText {
-    /// JSON is often one line, so that only the file has a limit. Zero bytes and invalid UTF-8 are errors as in text.
-    fileprivate static func checked(
+    /// JSON is often one line, and XML has lines of any length, so that only the file has a limit. Zero bytes and invalid
+    /// UTF-8 are errors as in text.
+    static func checked(
         withLongLines bytes: UnsafeRawBufferPointer, _ format: String
     ) throws(KeychainError) -> UnsafeRawBufferPointer {
         guard !bytes.starts(with: Array("PK\u{3}\u{4}".utf8)) else { throw .notA(format, "it is a ZIP archive.") }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exports of 1Password: CSV, and the file export.data of a .1pux archive.
+// The exports of 1Password: CSV, a .1pux archive, and the file export.data of one.
 
 import Foundation
 import KeychainKit
@@ -65,9 +65,25 @@ enum OnePasswordFormat {
     private static let name = "export.data of a .1pux archive"
 
     static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
-        guard !bytes.starts(with: "PK\u{3}\u{4}".utf8) else { throw .isArchive }
+        if ZIPArchive.begins(bytes) { return try records(inArchive: bytes) }
         let first = bytes.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
         guard first == UInt8(ascii: "{") else { return try CSVFormat.onePassword.records(bytes) }
+        return try records(ofData: bytes)
+    }
+
+    /// Nothing of the archive but this one member is read, and no name of a member becomes a path.
+    private static func records(inArchive bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
+        let archive = try ZIPArchive(bytes, format: "a .1pux archive")
+        var data = try archive.member("export.data", limit: ImportLimits.file)
+        // The result is kept outside, since `withUnsafeBytes` of Data throws no typed errors.
+        let result = data.withUnsafeBytes { bytes in
+            Result { () throws(KeychainError) in try records(ofData: bytes) }
+        }
+        data.wipe()
+        return try result.get()
+    }
+
+    private static func records(ofData bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
         let export = try JSONDocument.decode(OnePasswordExport.self, bytes, name)
         guard let accounts = export.accounts else { throw .notA(name, "it has no 'accounts'.") }
         let items = accounts.flatMap { $0.vaults ?? [] }.flatMap { $0.items ?? [] }
@@ -105,11 +121,4 @@ enum OnePasswordFormat {
             }
         }
     }
-}
-
-extension KeychainError {
-    fileprivate static let isArchive = KeychainError(
-        .unsupported,
-        "This is a .1pux archive, which is not read. Nothing was imported. Give the file in it: "
-            + "unzip -p FILE export.data | keychainctl import 1password -")
 }

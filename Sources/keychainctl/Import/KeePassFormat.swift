@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exports of KeePassXC: CSV, and XML, which has groups, own attributes and former values.
+
+import Foundation
+import KeychainKit
+
+enum KeePassFormat {
+    static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard bytes[start...].first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else {
+            return try CSVFormat.keepassxc.records(bytes)
+        }
+        let name = "an XML export of KeePassXC"
+        var reader = KeePassReader(xml: XMLReader(try ImportText.checked(withLongLines: bytes, name), format: name))
+        return try reader.records()
+    }
+}
+
+/// Reads a document `KeePassFile`. Elements that no item is made of are passed over.
+private struct KeePassReader {
+    var xml: XMLReader
+    private var entries: [ImportRecord] = []
+    private var count = 0
+    /// The identifier of the group that has what was removed.
+    private var recycleBin: String?
+
+    private static let noGroup = "AAAAAAAAAAAAAAAAAAAAAA=="
+    /// Each entry has the path of its groups.
+    private static let longestPath = 4096
+
+    init(xml: XMLReader) { self.xml = xml }
+
+    mutating func records() throws(KeychainError) -> [ImportRecord] {
+        try xml.root("KeePassFile")
+        var hasRoot = false
+        while let part = try xml.child() {
+            switch part {
+            case "Meta": try readMeta()
+            case "Root":
+                hasRoot = true
+                try readRoot()
+            default: try xml.skip()
+            }
+        }
+        try xml.finish()
+        guard hasRoot else { throw .notA(xml.format, "it has no element 'Root'.") }
+        return entries
+    }
+
+    private mutating func readMeta() throws(KeychainError) {
+        while let part = try xml.child() {
+            guard part == "RecycleBinUUID" else {
+                try xml.skip()
+                continue
+            }
+            let identifier = try string()
+            recycleBin = identifier == Self.noGroup || identifier.isEmpty ? nil : identifier
+        }
+    }
+
+    private mutating func readRoot() throws(KeychainError) {
+        while let part = try xml.child() {
+            if part == "Group" { try readGroup(in: nil, isRemoved: false) } else { try xml.skip() }
+        }
+    }
+
+    /// - Parameter parent: The path of the group around it; `nil` for the outermost one, whose name is no part of a path.
+    private mutating func readGroup(in parent: String?, isRemoved: Bool) throws(KeychainError) {
+        var (path, isRemoved) = (parent ?? "", isRemoved)
+        while let part = try xml.child() {
+            switch part {
+            case "UUID": if try string() == recycleBin { isRemoved = true }
+            case "Name": path = try groupPath(try string(), in: parent)
+            case "Entry": try readEntry(in: path, isRemoved: isRemoved)
+            case "Group": try readGroup(in: path, isRemoved: isRemoved)
+            default: try xml.skip()
+            }
+        }
+    }
+
+    private func groupPath(_ name: String, in parent: String?) throws(KeychainError) -> String {
+        guard let parent else { return "" }
+        let path = parent.isEmpty ? name : parent + "/" + name
+        guard path.utf8.count <= Self.longestPath else {
+            throw xml.unreadable("The path of a group is longer than \(Self.longestPath) bytes.")
+        }
+        return path
+    }
+
+    private mutating func readEntry(in group: String, isRemoved: Bool) throws(KeychainError) {
+        count += 1
+        guard count <= ImportLimits.entries else { throw .tooManyEntries }
+        var entry = KeePassEntry(origin: "entry \(count)", group: group, isRemoved: isRemoved)
+        while let part = try xml.child() {
+            switch part {
+            case "String": entry.add(try readString())
+            case "Binary":
+                entry.attachments += 1
+                try xml.skip()
+            case "History": entry.formerValues += try readHistory()
+            default: try xml.skip()
+            }
+        }
+        entries += entry.records
+    }
+
+    private mutating func readString() throws(KeychainError) -> (key: String, value: Data) {
+        var (key, value): (String?, Data?)
+        while let part = try xml.child() {
+            switch part {
+            case "Key": key = try string()
+            case "Value":
+                guard xml.attributes["Protected"]?.lowercased() != "true" else {
+                    throw .notA(xml.format, "its values are encrypted. Export with: keepassxc-cli export -f xml")
+                }
+                value = try xml.text()
+            default: try xml.skip()
+            }
+        }
+        guard let key, let value else { throw xml.unreadable("An attribute of an entry has no key or no value.") }
+        return (key, value)
+    }
+
+    /// - Returns: The number of former states.
+    private mutating func readHistory() throws(KeychainError) -> Int {
+        var count = 0
+        while let part = try xml.child() {
+            if part == "Entry" { count += 1 }
+            try xml.skip()
+        }
+        return count
+    }
+
+    private mutating func string() throws(KeychainError) -> String {
+        String(decoding: try xml.text(), as: UTF8.self)
+    }
+}
+
+/// One entry with its attributes.
+private struct KeePassEntry {
+    let isRemoved: Bool
+    var attachments = 0
+    var formerValues = 0
+    private var login: ImportedLogin
+    private var otherAddresses: [String] = []
+    /// Whether a part of its name is a reference, so that the name is not known.
+    private var hasUnknownName = false
+
+    init(origin: String, group: String, isRemoved: Bool) {
+        self.isRemoved = isRemoved
+        login = ImportedLogin(origin: origin)
+        login.group = group
+    }
+
+    mutating func add(_ attribute: (key: String, value: Data)) {
+        let (key, value) = attribute
+        guard !value.isEmpty else { return }
+        var text: String { String(decoding: value, as: UTF8.self) }
+        guard !value.hasReference else { return addReference(key) }
+        switch key {
+        case "Title": login.title = text
+        case "UserName": login.account = text
+        case "URL": login.addresses = [text]
+        case "Password": login.password = value
+        case "Notes": login.add("notes", value)
+        case "otp": login.add("one-time password", value)
+        // Further addresses, which the browsers' extension of KeePassXC uses too.
+        case _ where key.hasPrefix("KP2A_URL"): otherAddresses.append(text)
+        default: login.add("field \(key)", value)
+        }
+    }
+
+    /// What KeePassXC would put in place of the reference is in another entry.
+    private mutating func addReference(_ key: String) {
+        if ["Title", "UserName", "URL"].contains(key) { hasUnknownName = true }
+        login.unsupported.append("a value that refers to another entry is not imported")
+    }
+
+    var records: [ImportRecord] {
+        let name: String? = login.title.isEmpty ? nil : login.title
+        if isRemoved { return [ImportRecord(leavingOut: name, "it is in the recycle bin", origin: login.origin)] }
+        if hasUnknownName {
+            return [ImportRecord(skipping: name, "its name refers to another entry", origin: login.origin)]
+        }
+        var login = login
+        // The first address names the item.
+        login.addresses += otherAddresses
+        if attachments > 0 { login.unsupported.append("its \(attachments) attachment(s) are not imported") }
+        if formerValues > 0 { login.leftOut.append("its \(formerValues) former value(s) are not imported") }
+        return login.records
+    }
+}
+
+extension Data {
+    /// Whether it contains `{REF:`, which begins a reference to an attribute of another entry.
+    fileprivate var hasReference: Bool {
+        let mark = Array("{ref:".utf8)
+        return indices.contains { start in
+            self[start] == mark[0] && self[start...].prefix(mark.count).map { $0 | 0x20 } == mark
+        }
+    }
+}
