@@ -289,7 +289,16 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
 
 // The fuzz targets, a package of their own, read also what these modules decode. No other package needs such products.
 if Context.environment["KEYCHAIN_FUZZED"] != nil {
-    package.products += ["KeychainKeys", "KeychainSyncCore"].map {
+    // A program cannot be linked into another one, so the tool is a library there, and its entry point has another name.
+    let entryPoint = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "keychainctl_main"]
+    for tool in package.targets where tool.name == "keychainctl" {
+        package.targets.append(
+            .target(
+                name: tool.name, dependencies: tool.dependencies, swiftSettings: [.unsafeFlags(entryPoint)]))
+    }
+    package.targets.removeAll { $0.type == .executable || $0.type == .test }
+    package.products.removeAll { $0.name == "keychainctl" }
+    package.products += ["KeychainKeys", "KeychainSyncCore", "keychainctl"].map {
         .library(name: $0, targets: [$0])
     }
 }

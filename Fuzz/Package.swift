@@ -18,6 +18,7 @@ let package = Package(
                 .product(name: "KeychainKeys", package: "swift-keychain"),
                 .product(name: "KeychainSyncCore", package: "swift-keychain"),
                 .product(name: "KeychainSyncEtcd", package: "swift-keychain"),
+                .product(name: "keychainctl", package: "swift-keychain"),
             ],
             path: "Sources/Fuzz",
             // The usual linker trips over what the sanitizer adds.

@@ -33,6 +33,10 @@ enum FuzzTarget: String, CaseIterable {
     // What other programs and files say
     case assuan, entitlements
     case propertyList = "property-list"
+    // What the tool imports
+    case keepass, export
+    case importSource = "import-source"
+    case onePux = "1pux"
 
     /// The one that runs. Set once, before there is any other thread.
     nonisolated(unsafe) private(set) static var current = FuzzTarget.item
@@ -44,6 +48,7 @@ enum FuzzTarget: String, CaseIterable {
         case .anchor: Heads.prepare()
         case .database, .rows: FrozenVault.prepare()
         case .backup: Restorations.prepare()
+        case .export: Exports.prepare()
         default: break
         }
     }
@@ -88,6 +93,10 @@ enum FuzzTarget: String, CaseIterable {
         case .assuan: Conversations.assuan(bytes)
         case .entitlements: PropertyLists.entitlements(bytes)
         case .propertyList: PropertyLists.file(bytes)
+        case .keepass: ImportSources.keepass(bytes)
+        case .importSource: ImportSources.any(bytes)
+        case .onePux: ImportSources.onePux(bytes)
+        case .export: Exports.file(bytes)
         }
     }
 }
