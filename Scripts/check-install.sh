@@ -138,13 +138,14 @@ pages() {
     for page in "$there"/share/man/man1/*.1; do
         count=$((count + 1))
         if have man; then
-            man --warnings -E UTF-8 -l -Tutf8 "$page" >"$scratch/page" 2>"$scratch/words" || fail "$page: $(cat "$scratch/words")"
+            # It looks for the target of a link below the current folder.
+            (cd "$there/share/man" && man --warnings -E UTF-8 -l -Tutf8 "$page") >"$scratch/page" 2>"$scratch/words" ||
+                fail "$page: $(cat "$scratch/words")"
             [[ ! -s $scratch/words ]] || fail "$page: $(cat "$scratch/words")"
         fi
     done
     have man || skip "man is not installed: the pages are not rendered"
     if have mandoc; then
-        # It looks for the target of a link below the current folder.
         (cd "$there/share/man" && mandoc -Tlint -W warning man1/*.1) || fail "mandoc finds fault with the pages"
     else
         skip "mandoc is not installed"

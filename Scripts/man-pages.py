@@ -34,7 +34,8 @@ def main() -> None:
     version = output(tool, "--version").strip()
     pages = {}
     for path, command in commands(root, [root["commandName"]]):
-        usage = usage_lines(output(tool, *path[1:], "--help"), path)
+        # Not `COMMAND --help`: `security` takes that as macOS does, as a mistake.
+        usage = usage_lines(output(tool, "help", *path[1:]), path)
         pages["-".join(path)] = Page(path, command, usage, version).text()
     for link, command in LINKS.items():
         page = f"{root['commandName']}-{command}"
