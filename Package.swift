@@ -42,7 +42,7 @@ let targets: [Target] = [
         name: "keychainctl",
         dependencies: [
             "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
-            "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims", "CZlib",
+            "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims", "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -131,7 +131,7 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CKeychainSQLite", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
     // For archives that the tool imports
-    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
+    .systemLibrary(name: "CKeychainZlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
 
     // Examples: `make demo` runs them, and the README shows them
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compression of ZIP archives, by the system's zlib.
 
-import CZlib
+import CKeychainZlib
 import Foundation
 
 enum Inflation {
@@ -33,7 +33,7 @@ enum Inflation {
         stream.avail_in = UInt32(bytes.count)
         stream.next_out = result.assumingMemoryBound(to: Bytef.self).baseAddress
         stream.avail_out = UInt32(result.count)
-        return CZlib.inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0
+        return CKeychainZlib.inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0
             && Int(stream.avail_out) == result.count - count
     }
 
