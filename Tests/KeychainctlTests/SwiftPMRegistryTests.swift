@@ -99,7 +99,7 @@ struct SwiftPMRegistryTests {
 
     @Test(.enabled(if: readsEnvironment, "this SwiftPM does not read SWIFTPM_NETRC_DATA and SWIFTPM_REGISTRY_TOKEN"))
     func package_resolvedWithTheVariables_getsTheToken() throws {
-        let run = try shell("\"$CTL\" run --swiftpm -- swift package resolve && grep -q demo.lib Package.resolved")
+        let run = try shell("\"$CTL\" run --swiftpm -- swift package resolve && grep -qi demo.lib Package.resolved")
         #expect(run.status == 0, "\(run.everything)")
     }
 
@@ -111,7 +111,7 @@ struct SwiftPMRegistryTests {
             "$CTL" run --swiftpm -- sh -ec 'umask 077; file=$(mktemp -p /dev/shm)
                 printf %s "$SWIFTPM_NETRC_DATA" > "$file"; exec 3< "$file"; rm "$file"
                 unset SWIFTPM_NETRC_DATA SWIFTPM_REGISTRY_TOKEN
-                exec swift package --netrc-file /dev/fd/3 resolve' && grep -q demo.lib Package.resolved
+                exec swift package --netrc-file /dev/fd/3 resolve' && grep -qi demo.lib Package.resolved
             """)
         #expect(run.status == 0, "\(run.everything)")
     }
