@@ -192,6 +192,19 @@ struct HistoryTests {
         #expect(run.status == 5 || run.errors.contains("cannot be undone"))
     }
 
+    @Test func itemThatRequiresTheUser_deleted_asksNobody_andIsSaidNotToBeKept() throws {
+        let vault = try LockableTool()
+        try vault.tool.must("echo long passphrase > new")
+        #expect(try vault.withKey("protect add passphrase --new-passphrase-fd 4 4< new").status == 0)
+        let item = ExportedItems.login("user", control: "[\"userPresence\"]")
+        let taken = try vault.tool.take(ExportedItems.document([item]), "--yes --recovery-key-fd 3 3< paper")
+        #expect(taken.status == 0, "\(taken.errors)")
+        let run = try vault.tool.shell(
+            "KEYCHAIN_AUTHENTICATOR=none \"$CTL\" delete -s s -a user --recovery-key-fd 3 3< paper")
+        #expect(run.status == 0 && run.errors.contains("cannot be undone"), "\(run.errors)")
+        #expect(try vault.withKey("history --json").text == "[]\n")
+    }
+
     @Test(arguments: [
         "history --clear", "history --all", "history --clear --all -s s", "history --keep 0", "history --keep 1001",
         "history --days 0", "history --days 3651", "history --on --off", "history --keep 2 -s s",
