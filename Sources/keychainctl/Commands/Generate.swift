@@ -14,7 +14,7 @@ extension Keychainctl {
             usage: """
                 keychainctl generate --service <name> --account <name> [<options>]
                 keychainctl generate --server <host> --account <name> [<options>]
-                keychainctl generate --service <name> --account <name> --words <number> [<options>]
+                keychainctl generate -s <name> -a <name> --words <number> [<options>]
                 """,
             discussion: """
                 Each character is chosen by the kernel's random generator, all with the same \
