@@ -58,6 +58,8 @@ install_into() {
             cp --reflink=auto -- "$path" "$folder/built/"
         fi
     done
+    # The optimized one, as in test.sh.
+    cp --reflink=auto -- .build/release/keychainctl "$folder/built/keychainctl"
     find "$built" -maxdepth 1 \( -name '*.so' -o -name '*.resources' \) -exec cp -r -- {} "$folder/built/" \;
     chmod -R go+rX,go-w "$folder/built"
     chmod "$mode" "$folder/built"

@@ -9,7 +9,7 @@ import Testing
 struct SyncEtcdTests {
     private let tool: Tool
 
-    init() throws { tool = try Tool() }
+    init() throws { tool = try Tool(Tool.withAllTraits) }
 
     @Test(arguments: [
         "", "--folder . --etcd http://127.0.0.1:1", "--folder . --etcd-ca ca.pem", "--folder . --etcd-allow-http",
