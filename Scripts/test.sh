@@ -44,7 +44,9 @@ run() { # program, arguments of Swift Testing
 }
 
 set_environment() {
-    export KEYCHAIN_TEST_TOOL="$PWD/.build/release/keychainctl"
+    # Programs know themselves by this path, without symbolic links.
+    KEYCHAIN_TEST_TOOL=$(realpath .build/release/keychainctl)
+    export KEYCHAIN_TEST_TOOL
     # Tests create their own vaults. A test that does not must not open the user's vault.
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
     # The same applies to the settings.
