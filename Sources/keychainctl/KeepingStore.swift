@@ -7,7 +7,7 @@ import KeychainKit
 import KeychainVault
 
 /// All changes that a command makes go through it.
-final class KeepingStore: TransactionalStore {
+final class KeepingStore: StoreOverVault {
     let vault: Vault
     private let command: ChangingCommand
     private let isQuiet: Bool
@@ -48,12 +48,6 @@ final class KeepingStore: TransactionalStore {
         return result
     }
 
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainError) -> SelectedItems {
-        try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
         try vault.insert(item, authorization)
     }
@@ -85,20 +79,4 @@ final class KeepingStore: TransactionalStore {
             return count
         }
     }
-
-    var lockState: LockState {
-        get throws(KeychainError) { try vault.lockState }
-    }
-
-    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
-        try vault.observe(body)
-    }
-
-    func differences(
-        _ selections: [Selection], from known: [UUID: UInt64]
-    ) throws(KeychainError) -> ItemDifferences {
-        try vault.differences(selections, from: known)
-    }
-
-    var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }

@@ -127,6 +127,9 @@ extension UserKeychain {
 
     func historySettings() throws(KeychainError) -> HistorySettings { try HistorySettings.read(vault) }
 
+    /// How many versions are kept of all items.
+    func keptCount() throws(KeychainError) -> Int { try kept.all().count }
+
     /// - Returns: How many versions are kept now.
     func changeHistory(_ change: (inout HistorySettings) -> Void) throws(KeychainError) -> Int {
         try vault.transaction(authorization) { (items) throws(KeychainError) in

@@ -63,6 +63,20 @@ struct HistoryBoundsTests {
         #expect(try tool.must("\"$CTL\" history --settings").text == text)
     }
 
+    @Test(arguments: [
+        ("--keep 3 --days 7", #"{"days":7,"on":true,"versions":3}"#),
+        ("--off", #"{"days":30,"on":false,"versions":10}"#),
+    ])
+    func settings_asJSON_areAnObject(options: String, text: String) throws {
+        #expect(try tool.must("\"$CTL\" history \(options) && \"$CTL\" history --settings --json").text == text + "\n")
+    }
+
+    @Test func settings_afterOff_sayWhatIsStillKept() throws {
+        try set(2)
+        let text = try tool.must("\"$CTL\" history --off && \"$CTL\" history --settings").text
+        #expect(text == "Nothing more is kept (--off). 1 version(s) still are.\n")
+    }
+
     @Test func clear_ofAnItem_removesItsVersionsOnly() throws {
         try set(2)
         try tool.store()

@@ -208,7 +208,9 @@ struct HistoryTests {
     @Test(arguments: [
         "history --clear", "history --all", "history --clear --all -s s", "history --keep 0", "history --keep 1001",
         "history --days 0", "history --days 3651", "history --on --off", "history --keep 2 -s s",
-        "history --clear --all --off", "undo", "undo -s s --to x", "expire -s s", "expire -s s 90d --never",
+        "history --clear --all --off", "history --clear --all --json", "history --keep 2 --json",
+        "history --settings --wide",
+        "undo", "undo -s s --to x", "expire -s s", "expire -s s 90d --never",
         "expire 90d", "expire -s s 90", "expire -s s 2027-13-01", "list --expires-within x",
         "get -s s --history 1 --label l",
     ])

@@ -6,16 +6,14 @@ import KeychainEngine
 import KeychainVault
 
 /// Reads like the vault, and makes each change as one that is confirmed.
-final class ConfirmingStore: TransactionalStore {
+final class ConfirmingStore: StoreOverVault {
     private let change: ConfirmedChange
     private let keepsUnconfirmed: Bool
-    private var vault: Vault { change.member.vault }
+    var vault: Vault { change.member.vault }
 
     init(_ change: ConfirmedChange, keepsUnconfirmed: Bool) {
         (self.change, self.keepsUnconfirmed) = (change, keepsUnconfirmed)
     }
-
-    // MARK: - Changing
 
     func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
@@ -49,30 +47,6 @@ final class ConfirmingStore: TransactionalStore {
     func delete(_ selection: Selection, _ authorization: Authorization) throws(KeychainError) -> Int {
         try transaction(authorization) { (items) throws(KeychainError) in try items.delete(selection, authorization) }
     }
-
-    // MARK: - Reading
-
-    func select(
-        _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
-    ) throws(KeychainError) -> SelectedItems {
-        try vault.select(selection, limit: limit, includingValues: includingValues, authorization)
-    }
-
-    var lockState: LockState {
-        get throws(KeychainError) { try vault.lockState }
-    }
-
-    func observe(_ body: @escaping @Sendable () -> Void) throws(KeychainError) -> StoreObservation {
-        try vault.observe(body)
-    }
-
-    func differences(
-        _ selections: [Selection], from known: [UUID: UInt64]
-    ) throws(KeychainError) -> ItemDifferences {
-        try vault.differences(selections, from: known)
-    }
-
-    var userVerifier: (any UserVerifier)? { vault.userVerifier }
 }
 
 extension KeychainError {

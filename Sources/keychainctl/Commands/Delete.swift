@@ -20,9 +20,10 @@ extension Keychainctl {
                 and items bound to another device are moved to the quarantine, so that the name can be \
                 used again: see keychainctl quarantine --help. --confirmed is that of keychainctl set.
 
-                The vault keeps a deleted item, with its value, for 30 days, so that `undo` can bring it \
-                back: see keychainctl history --help. With --forget, nothing is kept, and what was kept \
-                of the item before is removed. An item that requires authentication is not kept.
+                The vault keeps a deleted item, with its value, so that `undo` can bring it back: for 30 \
+                days, or what keychainctl history --settings shows. With --forget, nothing is kept, and \
+                what was kept of the item before is removed. An item that requires authentication is not \
+                kept.
 
                 EXAMPLES
                   keychainctl delete -s example.com -a alice

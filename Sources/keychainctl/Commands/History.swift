@@ -33,7 +33,8 @@ extension Keychainctl {
                 values that lost against another machine's.
 
                 With --json: an array of objects with the keys version, time, command, changes, class, \
-                service, server, account, accessGroup, protocol, port and path.
+                service, server, account, accessGroup, protocol, port and path. With --settings: an object \
+                with the keys on, versions and days.
 
                 EXAMPLES
                   keychainctl history
@@ -66,6 +67,10 @@ extension Keychainctl {
                 throw ValidationError("With --clear, give either --service or --server, or --all.")
             }
             if clear, settings.areGiven { throw ValidationError("--clear cannot be used with settings.") }
+            let isChange = clear || settings.areGiven
+            if isChange || settings.settings, wide || (json && isChange) {
+                throw ValidationError("--wide is for lists, and --json for lists and --settings.")
+            }
             guard settings.areGiven || settings.settings else { return }
             if item.service != nil || item.server != nil || item.account != nil {
                 throw ValidationError("The settings are those of the vault, not of an item.")
@@ -76,9 +81,21 @@ extension Keychainctl {
             let keychain = try UserKeychain()
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 if settings.areGiven { return try settings.apply(to: keychain) }
-                if settings.settings { return try Output.write(settings.text(keychain.historySettings())) }
+                if settings.settings { return try show(keychain.historySettings(), keychain) }
                 try clear ? remove(keychain) : list(keychain)
             }
+        }
+
+        private func show(_ settings: HistorySettings, _ keychain: UserKeychain) throws(KeychainError) {
+            let line = SettingsLine(on: settings.isOn, versions: settings.versions, days: settings.days)
+            if json { return try Output.write(JSONOutput.line(line)) }
+            guard !settings.isOn else {
+                return try Output.write(
+                    "Of each item, \(settings.versions) version(s) are kept for \(settings.days) day(s).\n")
+            }
+            let count = try keychain.keptCount()
+            let rest = "Nothing more is kept (--off). \(count) version(s) still are.\n"
+            try Output.write(count == 0 ? "Nothing is kept (--off).\n" : rest)
         }
 
         private func remove(_ keychain: UserKeychain) throws(KeychainError) {
@@ -146,12 +163,13 @@ struct HistoryOptions: ParsableArguments {
         guard off, remaining > 0 else { return }
         Output.note("\(remaining) version(s) are still kept. To remove them: keychainctl history --clear --all")
     }
+}
 
-    func text(_ settings: HistorySettings) -> String {
-        settings.isOn
-            ? "Of each item, \(settings.versions) version(s) are kept for \(settings.days) day(s).\n"
-            : "Nothing is kept (--off).\n"
-    }
+/// `history --settings --json`.
+private struct SettingsLine: Encodable {
+    let on: Bool
+    let versions: Int
+    let days: Int
 }
 
 /// A version in the table and in `history --json`.

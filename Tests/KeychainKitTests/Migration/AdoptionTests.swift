@@ -4,16 +4,18 @@
 import Foundation
 import KeychainAdoption
 import KeychainKit
+import KeychainTestSupport
 import Testing
 
 @Suite("Adoption of plain text")
 struct AdoptionTests {
     private let store = SecretStore(service: "app", store: MemoryStore())
+    private let folder: TemporaryFolder
     private let file: PropertyListFile
 
     init() throws {
-        file = PropertyListFile(
-            URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("adoption-\(UUID().uuidString).plist"))
+        folder = try TemporaryFolder("adoption")
+        file = PropertyListFile(folder.url.appendingPathComponent("settings.plist"))
         let values: [String: Any] = [
             "token": "t0ken", "raw": Data([0, 255]), "count": 3, "ratio": 1.5, "flag": true, "names": ["a", "b"],
             "other": "stays",
@@ -130,7 +132,9 @@ struct AdoptionTests {
     }
 
     @Test func defaults_adopted_loseTheKey() throws {
-        let defaults = try #require(UserDefaults(suiteName: "adoption-\(UUID().uuidString)"))
+        let suite = "adoption-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
         defaults.set("t0ken", forKey: "token")
         defaults.set(7, forKey: "count")
         try store.adopt(["token": "alice", "count": "count"], from: defaults)
