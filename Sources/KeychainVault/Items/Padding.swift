@@ -40,8 +40,15 @@ enum Padding {
         guard padded.count >= 4 else { return nil }
         let length = Int(UInt32(bigEndian: padded.loadUnaligned(as: UInt32.self)))
         let isWhole = length <= padded.count - 4 && padded.count == bucket(4 + length)
-        guard isWhole, padded[(4 + length)...].allSatisfy({ $0 == 0 }) else { return nil }
+        guard isWhole, areZero(UnsafeRawBufferPointer(rebasing: padded[(4 + length)...])) else { return nil }
         return length
+    }
+
+    /// Each byte is like the next one, and the first is zero. A loop over a value of some megabytes takes seconds without
+    /// optimization.
+    private static func areZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress, let first = bytes.first else { return true }
+        return first == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
     }
 
     private static func roundedUp(_ length: Int, to step: Int) -> Int { (length + step - 1) / step * step }
