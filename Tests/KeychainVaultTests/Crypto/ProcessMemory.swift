@@ -67,12 +67,10 @@ struct ProcessMemory {
         return bytes.prefix(max(count, 0))
     }
 
-    /// Which secrets lie somewhere, with the regions.
-    ///
-    /// - Parameter onlyDumped: Whether only what a core dump would hold is searched.
-    func places(of search: NeedleSearch, onlyDumped: Bool = false) -> [NeedlePlace] {
-        regions.filter { $0.isDumped || !onlyDumped }.flatMap { region in
-            search.names(in: region.bytes).map { NeedlePlace(needle: $0, place: region.name) }
+    /// Which secrets lie somewhere, with the regions, and whether a core dump would hold them.
+    func places(of search: NeedleSearch) -> [(place: NeedlePlace, isDumped: Bool)] {
+        regions.flatMap { region in
+            search.names(in: region.bytes).map { (NeedlePlace(needle: $0, place: region.name), region.isDumped) }
         }
     }
 

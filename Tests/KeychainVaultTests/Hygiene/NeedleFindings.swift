@@ -27,13 +27,13 @@ struct NeedleFindings {
         guard child.waits(for: "open") else { throw NeedleChildFailure(messages: child.messages) }
         _ = try vault.sponsor?.finish()
         let search = NeedleSearch(before + (try vault.needles()) + (try vault.takeMade()))
-        let whileOpen = try ProcessMemory(of: child.pid)
-        core = Set(whileOpen.places(of: search, onlyDumped: true))
-        openMemory = Set(whileOpen.places(of: search))
+        let whileOpen = try ProcessMemory(of: child.pid).places(of: search)
+        core = Set(whileOpen.filter { $0.isDumped }.map { $0.place })
+        openMemory = Set(whileOpen.map { $0.place })
         let openFiles = try Self.files(vault, child, search)
         try child.close()
         guard child.waits(for: "ready") else { throw NeedleChildFailure(messages: child.messages) }
-        memory = Set(try ProcessMemory(of: child.pid).places(of: search))
+        memory = Set(try ProcessMemory(of: child.pid).places(of: search).map { $0.place })
         let told = search.names(in: child.messages).map { NeedlePlace(needle: $0, place: "a message") }
         elsewhere = openFiles.union(try Self.files(vault, child, search)).union(told)
         keptInFiles = vault.keptInFiles
