@@ -289,8 +289,9 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
 
 // The fuzz targets, a package of their own, read also what these modules decode. No other package needs such products.
 if Context.environment["KEYCHAIN_FUZZED"] != nil {
-    // A program cannot be linked into another one, so the tool is a library there, and its entry point has another name.
-    let entryPoint = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "keychainctl_main"]
+    // A program cannot be linked into another one, so the tool is a library there, and its entry point has another name. To optimize
+    // all of its commands takes minutes, and its readers have few inputs.
+    let entryPoint = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "keychainctl_main", "-Onone"]
     for tool in package.targets where tool.name == "keychainctl" {
         package.targets.append(
             .target(
