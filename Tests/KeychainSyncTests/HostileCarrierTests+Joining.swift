@@ -93,6 +93,44 @@ extension HostileCarrierTests {
         #expect(try await laptop.exchange().admitted == ["desktop"])
     }
 
+    /// Before it in every order: objects that are none, copies of its request under other names, long ones, and one beside it.
+    @Test func request_amongHundredsOfForeignOnes_isSeenAndAnswered() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600), needsApproval: true)
+        try await ask("desktop", code, ring)
+        let name = try #require(try await world.names(laptop, where: Self.isRequest).first)
+        guard case .request(let id, _) = name else { return }
+        let request = try await world.content(name, laptop)
+        let view = try await world.view(laptop)
+        view.keepEverything()
+        view.show { objects in
+            for number in 0..<UInt16(400) {
+                let other = ObjectName.request(
+                    id, RequestID([0, UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: 13)))
+                let contents = [
+                    Data(count: request.count), request, Data(count: request.count + 1), request.dropLast() + [0],
+                ]
+                objects[other] = [contents[Int(number % 4)]]
+            }
+            objects[name]?.insert(Data(count: request.count), at: 0)
+        }
+        for _ in 0..<2 { #expect(try await laptop.exchange().waiting.map(\.name) == ["desktop"]) }
+        let waiting = try await laptop.exchange().waiting
+        #expect(try await laptop.member.approve(waiting.map(\.id)).admitted == ["desktop"])
+    }
+
+    /// The carrier lets this machine remove.
+    @Test func junkBesideARequest_doesNotEndItsWaiting() async throws {
+        let laptop = try await world.founder()
+        let ring = try await world.replica(laptop).log.id
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600), needsApproval: true)
+        try await ask("desktop", code, ring)
+        let name = try #require(try await world.names(laptop, where: Self.isRequest).first)
+        _ = try await world.base(ring).publish(name, Data("junk".utf8), beside: true)
+        for _ in 0..<2 { #expect(try await laptop.exchange().waiting.map(\.name) == ["desktop"]) }
+    }
+
     @Test func invitation_shownAgainAfterItsUse_admitsNobody() async throws {
         let laptop = try await world.founder()
         let ring = try await world.replica(laptop).log.id

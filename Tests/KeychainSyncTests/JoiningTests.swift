@@ -36,6 +36,7 @@ struct JoiningTests {
                     wraps.append(wrap.bytes)
                     outcome.append(entry == nil ? "again" : "admitted")
                 case .waiting: outcome.append("waiting")
+                case .postponed: outcome.append("postponed")
                 case .expired: outcome.append("expired")
                 case .usedUp: outcome.append("used up")
                 case .refused(let refusal): outcome.append("\(refusal)")
@@ -159,10 +160,44 @@ struct JoiningTests {
         #expect(try inviter.answer([own.request], at: 1000).outcome == ["expired"])
     }
 
-    @Test func requestsAboveTheBound_areNotLookedAt() throws {
+    @Test func requestsThatAreNone_inAnyNumber_keepNobodyOut() throws {
         var inviter = try Inviter()
-        let noise = [Data](repeating: Data(count: 64), count: Bounds.requests)
-        #expect(try inviter.answer(noise + [joiner(inviter).request]).outcome.count == Bounds.requests)
+        let noise = [Data](repeating: Data(count: JoinRequest.length), count: 300)
+        #expect(try inviter.answer(noise + [joiner(inviter).request]).outcome.last == "admitted")
+    }
+
+    @Test func machinesThatWait_inAnyNumber_keepNobodyFromBeingSeen() throws {
+        var inviter = try Inviter(needsApproval: true)
+        let others = try (0...Bounds.admissions).map { _ in try joiner(inviter).request }
+        let own = try joiner(inviter)
+        inviter.invitation.approve(try own.0.keys.publicKeys().member)
+        let outcome = try inviter.answer(others + [own.request]).outcome
+        #expect(Set(outcome.dropLast()) == ["waiting"] && outcome.last == "admitted")
+    }
+
+    @Test func machinesAboveTheBound_areAdmittedNext_whateverElseIsShownAgain() throws {
+        var inviter = try Inviter(uses: 1000)
+        let requests = try (0...Bounds.admissions).map { _ in try joiner(inviter).request }
+        #expect(try inviter.answer(requests).outcome.last == "postponed")
+        #expect(inviter.log.ring.active.count == 1 + Bounds.admissions)
+        #expect(try inviter.answer(requests).outcome.last == "admitted")
+        #expect(
+            try inviter.answer(requests).outcome == [String](repeating: "again", count: Bounds.admissions) + [
+                "postponed"
+            ])
+    }
+
+    @Test func request_isOneOnlyWithTheCodeAndUnderItsOwnName() throws {
+        let (inviter, other) = (try Inviter(), try Inviter())
+        let (joiner, request) = try joiner(inviter)
+        let (name, bytes) = try #require(try joiner.request())
+        #expect(bytes == request && bytes.count == JoinRequest.length)
+        #expect(inviter.invitation.isRequest(name, bytes))
+        #expect(!other.invitation.isRequest(name, bytes))
+        guard case .request(let id, _) = name else { return }
+        #expect(!inviter.invitation.isRequest(.request(id, RequestID([UInt8](repeating: 0, count: 16))), bytes))
+        #expect(!inviter.invitation.isRequest(name, bytes + [0]))
+        #expect(!inviter.invitation.isRequest(.invitation(id), bytes))
     }
 
     /// Attacks: an old state of the right ring; a wrap by another author; a log without its beginning.

@@ -26,12 +26,12 @@ package struct ExchangeReport: Sendable {
 }
 
 extension ExchangeReport {
-    fileprivate mutating func note(_ answers: [Invitation.Answer]) {
+    mutating func note(_ answers: [Invitation.Answer]) {
         for answer in answers {
             switch answer {
             case .admitted(let card, _, _): admitted.append(card.name)
             case .waiting(let card): waiting.append(WaitingMachine(id: card.keys.member, name: card.name))
-            case .expired, .usedUp, .refused: break
+            case .postponed, .expired, .usedUp, .refused: break
             }
         }
     }
@@ -180,38 +180,6 @@ extension RingMember {
     }
 
     private static let mostAtOnce = 1000
-
-    // MARK: - Members
-
-    /// Answers machines that ask to join with the code of an invitation from this one.
-    ///
-    /// - Parameter invitations: Those that were open when everything was fetched. The next exchange sees to newer ones.
-    private func letIn(
-        _ listing: Listing, _ invitations: [InvitationID: Invitation], _ carrier: any Carrier,
-        _ report: inout ExchangeReport
-    ) async throws(KeychainError) {
-        for (id, invitation) in invitations {
-            let requests = listing.names.filter { if case .request(id, _) = $0 { true } else { false } }.sorted()
-            let read = try await carrier.reading(requests)
-            let asked = read.map(\.bytes)
-            guard !asked.isEmpty || invitation.isOver(at: now) else { continue }
-            let given = Guarded<[Invitation.Answer]>([])
-            let answered = try await take(&report) { state, now in
-                guard var invitation = state.invitations[id] else { return [] }
-                let (answers, effects) = try state.replica.answer(asked, to: &invitation, at: now)
-                state.invitations[id] = invitation.isOver(at: now) ? nil : invitation
-                given.withLock { $0 = answers }
-                return effects
-            }
-            _ = try await carryOut(answered.effects, carrier, &report)
-            let answers = given.withLock { $0 }
-            report.note(answers)
-            // One that waits stays, and so does one above the bound or one that has not arrived whole: the next exchange sees to it.
-            let done = zip(read, answers).filter { if case .waiting = $1 { false } else { true } }.map(\.0.name)
-            let isOver = answered.state.invitations[id] == nil
-            try await carrier.removing(isOver ? read.map(\.name) + [invitation.objectName] : done)
-        }
-    }
 
     // MARK: - Periodic tasks
 

@@ -51,8 +51,10 @@ package enum Bounds {
     package static let listing = 100_000
     /// Names whose contents are read although what belongs there is known.
     package static let doubts = 1_024
-    /// Requests to join that one invitation looks at.
-    package static let requests = 64
+    /// Machines that one invitation admits at once; the next exchange admits more.
+    package static let admissions = 64
+    /// Snapshots that are followed at once.
+    package static let snapshots = 64
     /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
     package static let waiting = 64 << 20
 }

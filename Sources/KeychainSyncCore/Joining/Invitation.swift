@@ -30,6 +30,8 @@ package struct Invitation: Sendable {
         case admitted(MemberCard, entry: RingEntry?, wrap: KeyWrap)
         /// A person has to approve the machine first.
         case waiting(MemberCard)
+        /// Many are admitted at once already; the next exchange admits this one.
+        case postponed
         case expired
         case usedUp
         case refused(Refusal)
@@ -78,15 +80,23 @@ package struct Invitation: Sendable {
         InvitationOffer(ring: log.id, tips: log.tips, nonce: nonce).bytes(authenticatedBy: keys.inviter)
     }
 
-    /// Answers requests, up to the bound.
+    /// Whether a machine that has the code asks by it, under its own name. Anybody can put other objects there, and copies under other
+    /// names, in any number.
+    package func isRequest(_ name: ObjectName, _ bytes: Data) -> Bool {
+        guard case .request(keys.id, let id) = name, let request = try? JoinRequest(bytes, authenticatedBy: keys.joiner)
+        else { return false }
+        return request.invitation == nonce && RequestID(request.keys.member.bytes) == id
+    }
+
+    /// Answers requests. Only what takes time is bounded, so that no request is in the way of another one.
     package mutating func answer(
         _ requests: [Data], at now: UInt64, _ log: inout RingLog, _ keyring: Keyring, author: MemberID,
         signer: DeviceKeys
     ) -> [Answer] {
-        var answers: [Answer] = []
-        for request in requests.prefix(Bounds.requests) {
+        var (answers, left) = ([Answer](), Left())
+        for request in requests {
             do {
-                answers.append(try answer(request, at: now, &log, keyring, author, signer))
+                answers.append(try answer(request, at: now, &log, keyring, author, signer, &left))
             } catch {
                 answers.append(.refused(error))
             }
@@ -94,9 +104,21 @@ package struct Invitation: Sendable {
         return answers
     }
 
+    /// How many are still admitted at once. Requests of admitted machines may be shown again for ever, so they are counted apart.
+    private struct Left {
+        private var new = Bounds.admissions
+        private var known = Bounds.admissions
+
+        mutating func take(isNew: Bool) -> Bool {
+            let count = isNew ? new : known
+            if isNew { new -= 1 } else { known -= 1 }
+            return count > 0
+        }
+    }
+
     private mutating func answer(
         _ bytes: Data, at now: UInt64, _ log: inout RingLog, _ keyring: Keyring, _ author: MemberID,
-        _ signer: DeviceKeys
+        _ signer: DeviceKeys, _ left: inout Left
     ) throws(Refusal) -> Answer {
         let request = try JoinRequest(bytes, authenticatedBy: keys.joiner)
         guard request.ring == log.id else { throw .wrongRing }
@@ -106,6 +128,7 @@ package struct Invitation: Sendable {
         guard admitted.contains(member) || usesLeft > 0 else { return .usedUp }
         let card = MemberCard(role: role, keys: request.keys, name: name(of: member))
         guard !needsApproval || approved.contains(member) || admitted.contains(member) else { return .waiting(card) }
+        guard left.take(isNew: !admitted.contains(member)) else { return .postponed }
         let (entry, wrap) = try log.admit(card, keyring, author: author, signer: signer)
         if admitted.insert(member).inserted { usesLeft -= 1 }
         return .admitted(card, entry: entry, wrap: wrap)

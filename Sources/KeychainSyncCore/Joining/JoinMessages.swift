@@ -47,8 +47,11 @@ package struct JoinRequest: Equatable, Sendable {
         self.invitation = invitation
     }
 
+    /// Kind ‖ format ‖ suite ‖ ring ‖ keys ‖ nonce ‖ code of authentication.
+    package static let length = 4 + 1 + 1 + 32 + PublicKeys.length + 16 + 32
+
     func bytes(authenticatedBy key: SecretBytes) -> Data {
-        var writer = ObjectKind.request.header(of: ring, capacity: 1400)
+        var writer = ObjectKind.request.header(of: ring, capacity: Self.length)
         writer.append(keys.bytes)
         invitation.write(to: &writer)
         return JoinAuthentication.append(to: writer, key)

@@ -58,7 +58,7 @@ extension Replica {
                     throw Refusal.notAuthentic
                 }
                 snapshots[id]?.parts[Int(part)] = bytes
-            } else if snapshots[id] == nil, snapshots.count < Bounds.requests {
+            } else if snapshots[id] == nil, snapshots.count < Bounds.snapshots {
                 snapshots[id] = try manifest(id, bytes)
             }
         } catch {
