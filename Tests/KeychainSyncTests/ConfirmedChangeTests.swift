@@ -327,5 +327,28 @@ struct ConfirmedChangeTests {
         try await store(laptop).update(Int.self, for: "count") { $0! += 1 }
         try await desktop.exchange()
         for machine in [laptop, desktop] { #expect(try machine.items() == ["count=1"]) }
+        let name = ObjectName.segment(try #require(laptop.member.known).replica.confirmer, 2)
+        #expect(try await laptop.exchange().findings == [.shownAfterRefusal(name)])
+    }
+
+    @Test func refusedChange_shownAfterTheNextOne_isTheCarriersDoing_andNoCopy() async throws {
+        let (laptop, desktop) = try await pair()
+        folders.script.withLock { $0.answers = [.refuses, .fails(CarrierFailure(.full, "It is full."))] }
+        #expect(try await failure { try await store(laptop).save("1", for: "a") }.reason == .diskFull)
+        try await store(laptop).save("2", for: "a")
+        try await desktop.exchange()
+        let (name, bytes) = try #require(folders.script.withLock { $0.refused.first })
+        let ring = try #require(laptop.member.known).replica.log.id
+        _ = try await FolderCarrier(place.address, ring: ring).publish(name, bytes, beside: true)
+        // Another process says the same.
+        for machine in [laptop, try Machine(folder.path, "laptop", kinds: [folders])] {
+            let report = try await machine.exchange()
+            #expect(report.findings == [.shownAfterRefusal(name)])
+        }
+        #expect(try await desktop.exchange().tellsOfACopy)
+        try laptop.add("b", "1")
+        try await laptop.exchange()
+        try await desktop.exchange()
+        #expect(try desktop.items() == ["a=2", "b=1"])
     }
 }

@@ -28,6 +28,8 @@ final class ConfirmingFolders: CarrierKind {
         /// Runs before the next confirmed publication is compared.
         var meanwhile: (@Sendable () async throws -> Void)?
         var confirmedCount = 0
+        /// What it has refused.
+        var refused: [(name: ObjectName, bytes: Data)] = []
     }
 
     let scheme = "folder"
@@ -85,7 +87,9 @@ struct ConfirmingFolder: ConfirmingCarrier {
         }
         do { try await meanwhile?() } catch { throw CarrierFailure(.inputOutput, "\(error)") }
         switch answer {
-        case .refuses: return .changedSince
+        case .refuses:
+            script.withLock { $0.refused.append((name, bytes)) }
+            return .changedSince
         case .saysNothing: return .unknown
         case .fails(let failure): throw failure
         case .isSilent:

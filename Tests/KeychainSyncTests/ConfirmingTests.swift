@@ -17,6 +17,24 @@ extension World {
         return (name, bytes)
     }
 
+    /// What the carrier did not make, as it says.
+    fileprivate mutating func refused(
+        _ index: Int, _ values: [String: String], isCertain: Bool = true
+    ) throws -> (name: ObjectName, bytes: Data) {
+        let (name, bytes) = try confirmed(index, values)
+        machines[index].noteRefusal(name, bytes, isCertain: isCertain, at: now)
+        return (name, bytes)
+    }
+
+    fileprivate func tellsOfACopy(_ index: Int) -> Bool {
+        findings[index].contains {
+            switch $0 {
+            case .equivocation, .startedAgain: true
+            default: false
+            }
+        }
+    }
+
     private struct Other: Error {}
 
     /// The carrier accepts it.
@@ -159,13 +177,13 @@ struct ConfirmingTests {
     /// Attack 37: the server says that a segment was refused, and shows it after the one that followed.
     @Test func refusedSegment_shownLater_isNoticed_andOrdinaryChangesGoOn() throws {
         var world = try World(2)
-        let refused = try world.confirmed(0, ["a": "refused"])
+        let refused = try world.refused(0, ["a": "refused"])
         try world.confirm(0, ["a": "accepted"])
         world.beside[refused.name] = [refused.bytes]
-        world.look(0)
-        world.look(1)
-        let copied = Finding.equivocation(world.machines[0].member, number: 1)
-        #expect(world.findings[0].contains(copied) && world.findings[1].contains(copied))
+        for index in [0, 1] { world.look(index) }
+        #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)) && !world.tellsOfACopy(0))
+        // They cannot know what was refused.
+        #expect(world.findings[1].contains(.equivocation(world.machines[0].member, number: 1)))
         let writer = world.machines[0].writer
         try world.write(0, ["b": "1"])
         try world.upload(0)
@@ -176,17 +194,81 @@ struct ConfirmingTests {
     }
 
     /// The server shows it before anything else of that log is confirmed: it was made, whatever the server said.
-    @Test func refusedSegment_shownBeforeAnother_isMade() throws {
+    @Test(arguments: [true, false])
+    func segmentThatWasNotConfirmed_shownBeforeAnother_isMade(_ isRefused: Bool) throws {
         var world = try World(2)
-        let refused = try world.confirmed(0, ["a": "refused"])
+        let refused = try world.refused(0, ["a": "refused"], isCertain: isRefused)
         world.carrier[refused.name] = refused.bytes
         world.look(0)
         #expect(world.machines[0].lastConfirmed == .hash(of: refused.bytes))
+        #expect(Set(world.findings[0]) == (isRefused ? [.shownAfterRefusal(refused.name)] : []))
         try world.confirm(0, ["a": "next"])
         world.look(1)
         for index in [0, 1] {
             #expect(try world.shown(index, "a") == "next")
             #expect(try world.others(index, "a").isEmpty)
         }
+    }
+
+    @Test func unansweredSegment_shownAfterAnother_isNoticed() throws {
+        var world = try World(1)
+        let refused = try world.refused(0, ["a": "1"], isCertain: false)
+        try world.confirm(0, ["a": "2"])
+        world.look(0)
+        #expect(world.findings[0].isEmpty)
+        world.beside[refused.name] = [refused.bytes]
+        world.look(0)
+        #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)) && !world.tellsOfACopy(0))
+    }
+
+    /// The machine was killed before it applied the other one.
+    @Test(arguments: [true, false])
+    func refusedSegment_shownTogetherWithAnAcceptedOne_isNotApplied(_ isFirst: Bool) throws {
+        var world = try World(1)
+        let refused = try world.refused(0, ["a": "refused"])
+        let accepted = try world.confirmed(0, ["a": "accepted"])
+        world.carrier[refused.name] = isFirst ? refused.bytes : accepted.bytes
+        world.beside[refused.name] = [isFirst ? accepted.bytes : refused.bytes]
+        world.look(0)
+        #expect(try world.shown(0, "a") == "accepted")
+        #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)) && !world.tellsOfACopy(0))
+    }
+
+    @Test func refusal_isStored_andForgottenAfter30Days() throws {
+        var world = try World(1)
+        let refused = try world.refused(0, ["a": "refused"])
+        try world.confirm(0, ["a": "accepted"])
+        let machine = world.machines[0]
+        world.machines[0] = try Replica(
+            stored: machine.changes(since: nil).written, keys: machine.keys, keyring: machine.keyring)
+        #expect(world.machines[0].changes(since: machine).isEmpty)
+        world.beside[refused.name] = [refused.bytes]
+        world.look(0)
+        #expect(!world.tellsOfACopy(0))
+        let before = world.machines[0]
+        world.now += 31 * 86_400_000
+        world.look(0)
+        #expect(world.machines[0].changes(since: before).removed == [.refusal(.hash(of: refused.bytes))])
+        #expect(world.tellsOfACopy(0))
+    }
+
+    /// Nobody else knows that it was refused, and their snapshots stand for it.
+    @Test func refusedSegment_inTheSnapshotOfAnotherMachine_isNoticed() throws {
+        var world = try World(2)
+        let refused = try world.refused(0, ["a": "refused"])
+        world.give(1, refused.name, refused.bytes)
+        try world.snapshot(1)
+        world.look(0)
+        #expect(try world.shown(0, "a") == "refused")
+        #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)) && !world.tellsOfACopy(0))
+    }
+
+    @Test func refusals_areBounded_andTheOldestForgotten() throws {
+        var machine = try World(1).machines[0]
+        for number in 0...UInt64(Bounds.refusals) {
+            machine.noteRefusal(.segment(machine.confirmer, 1), Data(number.hex.utf8), isCertain: true, at: number)
+        }
+        #expect(machine.refusals.count == Bounds.refusals)
+        #expect(machine.refusals[.hash(of: Data(UInt64(0).hex.utf8))] == nil)
     }
 }

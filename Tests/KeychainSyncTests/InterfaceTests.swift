@@ -176,7 +176,8 @@ struct InterfaceTests {
             (.headWentBack(member, known: 2, shown: 1), .rolledBack), (.withheld(writer, counter: 1), .withheld),
             (.silent(member, since: 0), .silent), (.viewIsOld(since: 0), .silent),
             (.equivocation(member, number: 1), .copied), (.startedAgain(writer), .copied),
-            (.differentState(member), .different), (.clockAhead(member, milliseconds: 1), .clockAhead),
+            (.shownAfterRefusal(.segment(writer, 1)), .shownAfterRefusal), (.differentState(member), .different),
+            (.clockAhead(member, milliseconds: 1), .clockAhead),
             (.tooLargeToShare, .tooLarge), (.placeTaken(.random()), .notShown), (.notUnderstood(.random()), .notShown),
             (.notOpened(.random(), .noKey), .notShown), (.refused(.segment(writer, 1), .tooLarge), .refused),
         ]

@@ -77,9 +77,27 @@ struct ConfirmedChange {
         throw .notMadeInTime("The time was over before the change could be published: other machines were faster.")
     }
 
+    /// What is not made is remembered: the carrier may show it all the same.
+    ///
     /// - Returns: `false` if somebody was faster.
     /// - Throws: `timedOut` if it is not known.
     private func isMade(
+        _ name: ObjectName, _ bytes: Data, after listing: Listing, _ carrier: any ConfirmingCarrier,
+        _ countdown: Countdown, _ lock: SyncLock
+    ) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            if try isPublished(name, bytes, after: listing, carrier, countdown, lock) { return true }
+        } catch {
+            let isCertain = error.reason != .timedOut && error.reason != .cancelled
+            // The call ends with this error in any case.
+            do throws(KeychainError) { try member.noteRefusal(name, bytes, isCertain: isCertain) } catch {}
+            throw error
+        }
+        try member.noteRefusal(name, bytes, isCertain: true)
+        return false
+    }
+
+    private func isPublished(
         _ name: ObjectName, _ bytes: Data, after listing: Listing, _ carrier: any ConfirmingCarrier,
         _ countdown: Countdown, _ lock: SyncLock
     ) throws(KeychainError) -> Bool {

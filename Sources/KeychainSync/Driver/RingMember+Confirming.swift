@@ -74,6 +74,16 @@ extension RingMember {
         }
     }
 
+    /// Remembers a segment that was not made, so that a carrier that shows it later is not taken for a copy of this machine.
+    ///
+    /// - Parameter isCertain: Whether the carrier has said so.
+    func noteRefusal(_ name: ObjectName, _ bytes: Data, isCertain: Bool) throws(KeychainError) {
+        _ = try step { state, now in
+            state.replica.noteRefusal(name, bytes, isCertain: isCertain, at: now)
+            return []
+        }
+    }
+
     /// Applies a segment of this machine that was accepted.
     ///
     /// - Throws: That the change is made, and why it is not here yet.

@@ -29,9 +29,14 @@ extension Finding {
         case .headWentBack(let member, _, _):
             "The machine \(member.hex) shows an older state than before. The machine or the shared storage was restored from a backup."
         case .equivocation(let member, _):
-            "There are two of the machine \(member.hex): it was copied, or its keys were stolen. On both, one after the other, run: "
+            "There are two of the machine \(member.hex): it was copied, or its keys were stolen. If it makes confirmed changes, first run "
+                + "there: keychainctl sync now. It says if etcd shows changes that it had refused. Otherwise, on both, one after the other, run: "
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
                 + "machine from the ring. If you know of no copy, do so at once."
+        case .shownAfterRefusal(let name):
+            "The shared storage shows '\(name.text)', a confirmed change of this machine that etcd had refused or not answered. Do not rely on "
+                + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "
+                + "the reason. Compare the codes of 'keychainctl sync status' on two machines."
         case .differentState(let member):
             "The machine \(member.hex) has the same changes but other items. Please report this. On both machines, run: "
                 + "keychainctl doctor"

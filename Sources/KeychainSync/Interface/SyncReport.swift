@@ -51,6 +51,8 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
         public static let silent = Kind(rawValue: "silent")
         /// A machine was copied or restored, or its keys were stolen.
         public static let copied = Kind(rawValue: "copied")
+        /// The carrier shows a confirmed change of this machine that it had refused.
+        public static let shownAfterRefusal = Kind(rawValue: "shownAfterRefusal")
         /// Another machine has the same changes but other items, which is a defect.
         public static let different = Kind(rawValue: "different")
         /// The clock of a machine is more than a day ahead.
@@ -79,6 +81,7 @@ extension SyncNotice.Kind {
         case .withheld: self = .withheld
         case .silent, .viewIsOld: self = .silent
         case .equivocation, .startedAgain: self = .copied
+        case .shownAfterRefusal: self = .shownAfterRefusal
         case .differentState: self = .different
         case .clockAhead: self = .clockAhead
         case .tooLargeToShare: self = .tooLarge

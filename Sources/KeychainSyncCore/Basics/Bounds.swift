@@ -55,6 +55,8 @@ package enum Bounds {
     package static let admissions = 64
     /// Snapshots that are followed at once.
     package static let snapshots = 64
+    /// Confirmed segments that were not made and are remembered. Beyond, the oldest are forgotten.
+    package static let refusals = 4_096
     /// Bytes of segments that wait for others. Above it, only the next segment of each log is kept.
     package static let waiting = 64 << 20
 }

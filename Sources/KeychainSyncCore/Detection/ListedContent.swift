@@ -28,6 +28,8 @@ struct Doubt: Sendable {
         /// The key for it, or its author's, is not here.
         case unclear
         case authentic(MemberID)
+        /// A confirmed segment that the carrier had not made, as it said.
+        case refusedByCarrier
         case refused(Refusal)
     }
 

@@ -66,8 +66,9 @@ extension Replica {
             effects += doubt.refusals.map { .found(.refused(name, $0)) }
             guard case .segment(let id, let number) = name, let author = doubt.authentic.values.first else { continue }
             var contents = Set(doubt.authentic.keys)
-            if let mine = own[id]?[number] { contents.insert(ListedContent(mine.bytes).fingerprint) }
-            if let tip = logs[id]?.tip, tip.number == number { contents.insert(tip.hash.fingerprint) }
+            var known = own[id]?[number].map { [ObjectHash.hash(of: $0.bytes)] } ?? []
+            if let tip = logs[id]?.tip, tip.number == number { known.append(tip.hash) }
+            contents.formUnion(known.filter { refusals[$0] == nil }.map(\.fingerprint))
             if contents.count > 1 { effects.append(.found(.equivocation(author, number: number))) }
         }
         return effects + snapshotsOfCopies()
@@ -79,7 +80,7 @@ extension Replica {
         return tips.compactMap { id, tip in
             var hash = own[id]?[tip.number].map { ObjectHash.hash(of: $0.bytes) }
             if let known = logs[id]?.tip, known.number == tip.number { hash = known.hash }
-            guard let hash, hash != tip.hash else { return nil }
+            guard let hash, isCopy(hash, beside: tip.hash) else { return nil }
             return .found(.equivocation(tip.author, number: tip.number))
         }
     }

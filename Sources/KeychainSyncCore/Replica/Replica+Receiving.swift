@@ -50,7 +50,8 @@ extension Replica {
             let header = try SegmentHeader.read(bytes, ring: log.id)
             guard header.writer == writer, header.number == number else { throw Refusal.wrongName }
             let author = try signer(of: bytes)
-            doubts[name]?.add(author.map { .authentic($0) } ?? .unclear, bytes)
+            let isRefused = author != nil && noteShown(bytes)
+            doubts[name]?.add(isRefused ? .refusedByCarrier : author.map { .authentic($0) } ?? .unclear, bytes)
             if writer == self.writer {
                 guard author != nil, own[writer]?[number]?.bytes != bytes else { return }
                 effects += receiveOwn(number, bytes, at: now)
@@ -88,7 +89,7 @@ extension Replica {
         let tip = logs[header.writer]?.tip
         let (writer, number, next) = (header.writer, header.number, (tip?.number ?? 0) + 1)
         guard number >= next else {
-            if let author, let tip, number == tip.number, .hash(of: bytes) != tip.hash {
+            if let author, let tip, number == tip.number, isCopy(.hash(of: bytes), beside: tip.hash) {
                 effects.append(.found(.equivocation(author, number: number)))
             }
             return
@@ -96,9 +97,9 @@ extension Replica {
         // What follows something else than what was applied takes no room from what follows.
         guard number > next || header.previous == tip?.hash ?? .zero else { throw .contradiction }
         if let author, let held = waiting[writer, number], held != bytes {
-            if (try? signer(of: held)) == nil {
+            if (try? signer(of: held)) == nil || refusals[.hash(of: held)] != nil {
                 waiting.remove(writer, number)
-            } else {
+            } else if refusals[.hash(of: bytes)] == nil {
                 effects.append(.found(.equivocation(author, number: number)))
             }
         }
@@ -205,6 +206,7 @@ extension Replica {
                     .found(.clockAhead(state.tip.author, milliseconds: batch.time.milliseconds - now)))
             }
             logs[writer] = state
+            noteApplied(state.tip)
             if state.tip.number == number { keepConfirmed(bytes, batch, state, after: previous) }
             waiting.removeAll(of: writer, through: state.tip.number)
             return true

@@ -150,6 +150,7 @@ extension Replica {
         for (writer, tip) in snapshot.manifest.logs where isNews(tip, of: writer) {
             logs[writer] = LogState(
                 tip: tip, vector: VersionVector(), sealed: [snapshot.header.epoch: tip.number], epoch: nil)
+            noteApplied(tip)
             waiting.removeAll(of: writer, through: tip.number)
         }
         clock.follow(snapshot.manifest.time, at: now)

@@ -25,6 +25,7 @@ extension Replica {
         changes.compare(old?.outbox.byDot ?? [:], outbox.byDot, PartName.outgoing, \.bytes)
         changes.compare(old?.snapshots ?? [:], snapshots, PartName.snapshot, \.storedBytes)
         changes.compare(old?.observations.heads ?? [:], observations.heads, PartName.head, \.bytes)
+        if old?.refusals != refusals { changes.compare(old?.refusals ?? [:], refusals, PartName.refusal, \.bytes) }
         return changes
     }
 
@@ -77,6 +78,7 @@ extension Replica {
                 records.append(record)
             case .outgoing(let dot): outgoing.append(try Outbox.Entry(from: &reader, dot))
             case .snapshot(let id): snapshots[id] = try KnownSnapshot(from: &reader, id, log.id)
+            case .refusal(let hash): refusals[hash] = try RefusedSegment(from: &reader)
             case .head(let id): observations.heads[id] = try Observations.SeenHead(from: &reader)
             }
             try reader.end()

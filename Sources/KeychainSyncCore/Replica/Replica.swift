@@ -101,6 +101,8 @@ package struct Replica: Sendable {
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
     package internal(set) var observations = Observations()
+    /// Confirmed segments of this machine that were not made.
+    var refusals: [ObjectHash: RefusedSegment] = [:]
     var lastHead: (number: UInt64, hash: ObjectHash) = (0, .zero)
     /// Only a snapshot can give other members, or new ones, everything that is here: the carrier lacks a part of a log, or holds
     /// one under the keys of an earlier epoch. It is decided again with each listing.

@@ -18,12 +18,14 @@ package enum PartName: Hashable, Sendable {
     case outgoing(Dot)
     case snapshot(SnapshotID)
     case head(MemberID)
+    /// By the hash of a confirmed segment that was not made.
+    case refusal(ObjectHash)
 }
 
 extension PartName {
     private enum Kind: UInt8 {
         case core = 1
-        case entry, wrap, log, own, waiting, record, outgoing, snapshot, head
+        case entry, wrap, log, own, waiting, record, outgoing, snapshot, head, refusal
     }
 
     /// A byte for the kind, followed by the identifier: at most 129 bytes.
@@ -54,6 +56,9 @@ extension PartName {
         case .head(let member):
             writer.append(Kind.head.rawValue)
             member.write(to: &writer)
+        case .refusal(let hash):
+            writer.append(Kind.refusal.rawValue)
+            hash.write(to: &writer)
         }
         return writer.data
     }
@@ -82,6 +87,7 @@ extension PartName {
         case .outgoing: self = .outgoing(try reader.dot())
         case .snapshot: self = .snapshot(try reader.bytes16())
         case .head: self = .head(try reader.bytes16())
+        case .refusal: self = .refusal(try reader.bytes32())
         }
         try reader.end()
     }
