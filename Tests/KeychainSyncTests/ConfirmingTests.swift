@@ -221,6 +221,17 @@ struct ConfirmingTests {
         #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)) && !world.tellsOfACopy(0))
     }
 
+    @Test func refusedSegment_thatIsGoneBeforeItIsRead_isNoticed() throws {
+        var world = try World(1)
+        let refused = try world.refused(0, ["a": "1"])
+        try world.confirm(0, ["a": "2"])
+        world.beside[refused.name] = [refused.bytes]
+        _ = world.machines[0].listed(world.listing(), at: world.now)
+        world.beside = [:]
+        world.look(0)
+        #expect(world.findings[0].contains(.shownAfterRefusal(refused.name)))
+    }
+
     /// The machine was killed before it applied the other one.
     @Test(arguments: [true, false])
     func refusedSegment_shownTogetherWithAnAcceptedOne_isNotApplied(_ isFirst: Bool) throws {

@@ -8,6 +8,7 @@ extension Replica {
     /// there with what is known here.
     package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
         forgetRefusals(at: now)
+        noteShown(in: listing)
         let covered = covered(by: listing)
         for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
             snapshots[id] = nil
@@ -30,7 +31,7 @@ extension Replica {
         var effects = observations.compare(
             shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys)
         ).map { Effect.found($0) }
-        effects += doubted(in: listing) + shownAfterRefusal(in: listing)
+        effects += doubted(in: listing) + shownAfterRefusal
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })
         where snapshot.isJoined && !snapshot.names.allSatisfy(listing.names.contains) {
             let isReplaced = snapshots.values.contains {

@@ -49,13 +49,16 @@ extension Replica {
         hash != other && refusals[hash] == nil && refusals[other] == nil
     }
 
-    /// What there is to say of it, each time that something is listed.
-    func shownAfterRefusal(in listing: Listing) -> [Effect] {
-        let shown = refusals.filter { hash, refusal in
-            refusal.isShown
-                || isLie(refusal)
-                    && listing.contents[refusal.name]?.contains { $0.fingerprint == hash.fingerprint } == true
+    /// Notes what a carrier lists. It may be gone before it is read.
+    mutating func noteShown(in listing: Listing) {
+        for (hash, refusal) in refusals where !refusal.isShown && isLie(refusal) {
+            guard let contents = listing.contents[refusal.name] else { continue }
+            if contents.contains(where: { $0.fingerprint == hash.fingerprint }) { refusals[hash]?.isShown = true }
         }
-        return Set(shown.values.map(\.name)).sorted().map { .found(.shownAfterRefusal($0)) }
+    }
+
+    /// What there is to say of it, each time that something is listed.
+    var shownAfterRefusal: [Effect] {
+        Set(refusals.values.filter(\.isShown).map(\.name)).sorted().map { .found(.shownAfterRefusal($0)) }
     }
 }
