@@ -10,6 +10,11 @@ struct SimulationTests {
         for seed in group * 10..<group * 10 + 10 { _ = try Simulation.run(seed: seed) }
     }
 
+    @Test(arguments: 0..<UInt64(3))
+    func whatWasSaidOfConfirmedChanges_isTrueOnAllMachines(_ group: UInt64) throws {
+        for seed in group * 10..<group * 10 + 10 { _ = try ConfirmedSimulation.run(seed: seed) }
+    }
+
     @Test func newcomer_admittedByAMemberThatWasRemovedMeanwhile_givesUp() throws { _ = try Simulation.run(seed: 254) }
 
     @Test func writeThatItsRestoredMachineAndTheCarrierBothLost_isMissedByNobody() throws {

@@ -20,6 +20,8 @@ struct Archive {
     }
 
     private(set) var writes: [Dot: Write] = [:]
+    /// The last of each writer.
+    private(set) var vector = VersionVector()
     private var segments: [ObjectName: Data] = [:]
     private var pieces: [WriterID: [UInt8]] = [:]
     private var conflicts: Set<WriterID> = []
@@ -40,6 +42,7 @@ struct Archive {
         for entry in batch.entries {
             let dot = entry.record.header.dot
             guard writes[dot] == nil else { throw Violation(description: "a dot was used twice") }
+            vector[dot.writer] = max(vector[dot.writer], dot.counter)
             writes[dot] = Write(
                 record: entry.record, context: batch.context(of: entry), content: try replica.open(entry.record))
         }

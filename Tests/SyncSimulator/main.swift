@@ -10,6 +10,7 @@ var (counts, failures) = (Simulation.Counts(), 0)
 for seed in first..<first + count {
     do {
         counts.add(try Simulation.run(seed: seed))
+        counts.add(try ConfirmedSimulation.run(seed: seed))
     } catch {
         failures += 1
         print(error)
