@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Simulates rings of machines over a carrier that loses, delays, repeats and takes back, and confirmed changes over one that refuses, does not
-# answer and lies, one run of both for each seed: see Tests/SyncSimulation. A run is a function of its seed: `sync-simulator 1 SEED` repeats one.
+# Simulates rings of machines over a carrier that loses, delays, repeats and takes back, one run for each seed, and confirmed changes over one
+# that refuses, does not answer and lies, one run for each fourth seed: see Tests/SyncSimulation. A run is a function of its seed:
+# `sync-simulator 1 SEED` repeats it.
 #
 #   Scripts/simulate.sh [SEEDS [FIRST]]     default: 1,000,000 seeds from 0, some hours; .ci/run has 2,000
 #
@@ -56,7 +57,7 @@ record() {
             "$seeds" "$(date -u +%F)" "$(head -n 1 "$scratch/total")" "$first" "$((first + seeds - 1))"
         printf 'In each run some machines share items over a carrier that loses, delays, repeats and takes back; they crash, '
         printf 'have wrong clocks, are restored, join and are removed. Afterwards all of them have the same items, and nothing is lost '
-        printf 'that nobody deleted. In a second run for each seed they make confirmed changes over a carrier that refuses, does not answer, and in some '
+        printf 'that nobody deleted. In a second run for each fourth seed they make confirmed changes over a carrier that refuses, does not answer, and in some '
         printf 'runs shows what it has refused. What each machine was told of a change is true on all of them afterwards.\n\n| what happened, or was noticed | times |\n|---|---:|\n'
         sed -nE 's/^  (.*): ([0-9]+)$/| \1 | \2 |/p' "$scratch/total"
     } >"$scratch/section"

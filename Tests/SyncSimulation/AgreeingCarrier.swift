@@ -9,14 +9,13 @@ struct AgreeingCarrier {
     enum Answer { case created, changedSince }
 
     private var objects: [ObjectName: [Data]] = [:]
+    private var listed: [ObjectName: Set<ListedContent>] = [:]
     private var revision: UInt64 = 1
     /// The revision of the last segment, or entry of the ring log.
     private var lastWrite: UInt64 = 1
 
     var listing: Listing {
-        Listing(
-            names: Set(objects.keys), revision: revision,
-            contents: objects.mapValues { Set($0.map { ListedContent($0) }) })
+        Listing(names: Set(objects.keys), revision: revision, contents: listed)
     }
 
     func contents(_ name: ObjectName) -> [Data] { objects[name] ?? [] }
@@ -29,6 +28,7 @@ struct AgreeingCarrier {
         if contents(name).contains(bytes) { return .alreadySame }
         if case .segment = name, !isBeside, !contents(name).isEmpty { return .otherThere }
         objects[name, default: []].append(bytes)
+        listed[name, default: []].insert(ListedContent(bytes))
         revision += 1
         switch name {
         case .segment, .entry: lastWrite = revision
@@ -45,5 +45,5 @@ struct AgreeingCarrier {
         return .created
     }
 
-    mutating func remove(_ names: [ObjectName]) { for name in names { objects[name] = nil } }
+    mutating func remove(_ names: [ObjectName]) { for name in names { (objects[name], listed[name]) = (nil, nil) } }
 }

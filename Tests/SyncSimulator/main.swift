@@ -10,7 +10,8 @@ var (counts, failures) = (Simulation.Counts(), 0)
 for seed in first..<first + count {
     do {
         counts.add(try Simulation.run(seed: seed))
-        counts.add(try ConfirmedSimulation.run(seed: seed))
+        // It takes twice as long.
+        if seed.isMultiple(of: 4) { counts.add(try ConfirmedSimulation.run(seed: seed)) }
     } catch {
         failures += 1
         print(error)
