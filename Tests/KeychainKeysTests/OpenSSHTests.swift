@@ -43,6 +43,24 @@ struct OpenSSHTests {
         #expect(key.kind == .ed25519 && blob.suffix(32) == key.publicKey.externalRepresentation)
     }
 
+    @Test(arguments: ["-t ecdsa -b 256", "-t ecdsa -b 384", "-t ecdsa -b 521", "-t ed25519", "-t rsa -b 2048"])
+    func publicKey_ofSSHKeygen_hasItsLineAndFingerprint(options: String) throws {
+        let folder = try OpenSSL()
+        _ = try generate(options, in: folder)
+        let key = try PrivateKey(pem: folder.secret("key")).publicKey
+        let line = try String(decoding: folder.read("key.pub"), as: UTF8.self)
+        #expect(key.openSSH(comment: "comment").map { $0 + "\n" } == line)
+        #expect(key.openSSH(comment: "comm\nent")?.hasSuffix(" comm?ent") == true)
+        let listed = try String(decoding: folder.attempt(sshKeygen, ["-lf", "key.pub"]).output, as: UTF8.self)
+        #expect(key.fingerprint.map { listed.contains(" \($0) ") } == true)
+    }
+
+    @Test func publicKey_ofX25519_hasNoFormOfSSH() throws {
+        let key = try PrivateKey.generate(.x25519)
+        #expect(key.publicKey.openSSH() == nil && key.publicKey.fingerprint == nil)
+        #expect(throws: KeyFailure.algorithmNotSupported) { try key.loaded().sshSignature(of: Data()) }
+    }
+
     @Test(arguments: ["", "-Z aes256-ctr -a 3", "-Z aes128-ctr -a 1", "-Z aes192-ctr -a 1", "-Z aes256-cbc -a 2"])
     func key_withAPassphrase_opens(options: String) throws {
         let folder = try OpenSSL()
