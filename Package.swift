@@ -9,6 +9,7 @@ let products: [Product] = [
     .library(name: "KeychainKit", targets: ["KeychainKit"]),
     .library(name: "KeychainAdoption", targets: ["KeychainAdoption"]),
     .library(name: "KeychainConfiguration", targets: ["KeychainConfiguration"]),
+    .library(name: "KeychainKeyStore", targets: ["KeychainKeyStore"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
@@ -41,8 +42,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync", "KeychainSyncCore",
-            "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims", "CKeychainZlib",
+            "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync",
+            "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
+            "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -59,6 +61,16 @@ let targets: [Target] = [
             "KeychainKit",
             .product(
                 name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
+        ]),
+
+    // A module of its own, so that only programs that store keys build the formats of keys, and on Apple platforms
+    // swift-crypto with BoringSSL
+    .target(
+        name: "KeychainKeyStore",
+        dependencies: [
+            "KeychainKit", "KeychainEngine", "KeychainKeys", "SecretMemory",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
 
     // For tests of stores, and of code that uses KeychainKit
@@ -168,6 +180,13 @@ let targets: [Target] = [
         dependencies: [
             "KeychainAdoption", "KeychainKit", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory",
             "KeychainTesting", "KeychainTestSupport", "exerciser",
+        ]),
+    .testTarget(
+        name: "KeychainKeyStoreTests",
+        dependencies: [
+            "KeychainKeyStore", "KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine", "SecretMemory",
+            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
     .testTarget(
         name: "KeychainConfigurationTests",
@@ -280,7 +299,8 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
-        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests",
+        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests", "KeychainKeyStore",
+        "KeychainKeyStoreTests",
         "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }

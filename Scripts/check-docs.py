@@ -25,6 +25,7 @@ FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainKit",
     "Sources/KeychainAdoption",
     "Sources/KeychainConfiguration",
+    "Sources/KeychainKeyStore",
     "Sources/KeychainTesting",
     "Sources/KeychainSecItem",
     "Sources/KeychainSync/Interface",
@@ -34,6 +35,7 @@ FOLDERS_WITH_EXAMPLES = [
 CODE_THAT_RUNS = [
     "Tests/KeychainKitTests/Examples",
     "Tests/KeychainConfigurationTests",
+    "Tests/KeychainKeyStoreTests",
     "Tests/KeychainTestingTests/Examples",
     "Tests/KeychainSecItemTests/Examples",
     "Tests/KeychainSyncTests/Examples",

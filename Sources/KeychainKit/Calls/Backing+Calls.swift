@@ -2,13 +2,13 @@
 // Two ways to make a call: on the caller's thread, or on a worker thread while the caller waits.
 
 import Dispatch
-import KeychainEngine
+package import KeychainEngine
 import SecretMemory
 
 extension Backing {
     /// Runs on this thread. With a timeout it runs on a worker thread, so that this thread can stop waiting for it.
-    func call<Output: Sendable>(
-        _ timeout: Timeout?, _ body: @escaping Call<Output>.Body
+    package func call<Output: Sendable>(
+        _ timeout: Timeout?, _ body: @escaping @Sendable (Query.Questions?) throws(KeychainError) -> Output
     ) throws(KeychainError) -> Output {
         guard let timeout else { return try body(nil) }
         let call = Call(workerQueue, time, timeout, body)
@@ -26,8 +26,8 @@ extension Backing {
     }
 
     /// Suspends the caller's task and blocks no thread.
-    nonisolated(nonsending) func call<Output: Sendable>(
-        _ timeout: Timeout?, _ body: @escaping Call<Output>.Body
+    package nonisolated(nonsending) func call<Output: Sendable>(
+        _ timeout: Timeout?, _ body: @escaping @Sendable (Query.Questions?) throws(KeychainError) -> Output
     ) async throws(KeychainError) -> Output {
         let call = Call(workerQueue, time, timeout ?? .standard, body)
         let ending = await withTaskCancellationHandler {

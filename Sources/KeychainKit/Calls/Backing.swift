@@ -2,7 +2,7 @@
 // State shared by copies of a `SecretStore`: the engine and its worker threads.
 
 import Foundation
-import KeychainEngine
+package import KeychainEngine
 
 #if os(Linux)
     import KeychainAuthenticators
@@ -11,10 +11,10 @@ import KeychainEngine
     import KeychainSecItem
 #endif
 
-/// Shared by a store and all copies made from it.
-final class Backing: Sendable {
-    let engine: Engine
-    let accessGroups: AccessGroups
+/// Shared by a store and all copies made from it, also by stores of other modules of this package.
+package final class Backing: Sendable {
+    package let engine: Engine
+    package let accessGroups: AccessGroups
     let time: Timekeeper
     /// The date that new and changed items get.
     let now: @Sendable () -> Date

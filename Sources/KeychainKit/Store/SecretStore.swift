@@ -144,7 +144,7 @@ public struct SecretStore: Sendable {
 }
 
 extension Backing {
-    static func of(_ store: (any ItemStore)?, _ accessGroups: AccessGroups?) -> Backing {
+    package static func of(_ store: (any ItemStore)?, _ accessGroups: AccessGroups?) -> Backing {
         switch (store, accessGroups) {
         case (nil, nil): shared
         case (let store?, let accessGroups): Backing(store, accessGroups ?? .unrestricted)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translates tags and keys into queries of the engine, and its results back.
+
+import Foundation
+import KeychainEngine
+import KeychainKeys
+import KeychainKit
+import SecretMemory
+
+/// The requests of one call of a store.
+struct KeyRequests {
+    let store: KeyStore
+    let questions: Query.Questions?
+    /// Requests on the store itself, or within a transaction.
+    let requests: Requests
+
+    private static let privateClass: Int64 = 1
+    private static let publicClass: Int64 = 0
+
+    var accessGroups: AccessGroups { store.backing.accessGroups }
+
+    /// - Parameter requests: The requests of a transaction. `nil`: each request is its own transaction.
+    init(_ store: KeyStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
+        (self.store, self.questions) = (store, questions)
+        self.requests = requests ?? store.backing.engine.requests
+    }
+
+    // MARK: - Queries
+
+    private func query(_ tag: String? = nil, keyClass: Int64 = privateClass) -> Query {
+        var query = Query(.key, [.keyClass: .number(keyClass)])
+        query.attributes[.applicationTag] = tag.map { .data(Data($0.utf8)) }
+        query.attributes[.accessGroup] = store.accessGroup.map { .string($0) }
+        query.attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
+        complete(&query)
+        return query
+    }
+
+    private func query(_ found: StoredItem) -> Query { query(found.id) }
+
+    private func query(_ id: UUID) -> Query {
+        var query = Query(nil)
+        query.persistentReference = PersistentReference(itemClass: .key, id: id)
+        complete(&query)
+        return query
+    }
+
+    private func complete(_ query: inout Query) {
+        (query.context, query.operationPrompt, query.questions) = (store.context, store.prompt, questions)
+        if !store.allowsInteraction { query.authenticationUI = .fail }
+    }
+
+    // MARK: - Reading
+
+    /// The keys without their bytes; of those that require authentication only the names.
+    private func names(_ tag: String?) throws(KeychainError) -> [StoredItem] {
+        var query = query(tag)
+        (query.returns, query.limit, query.namesProtected) = (.attributes, .all, true)
+        return try requests.find(query, accessGroups: accessGroups)
+    }
+
+    /// The keys of a tag, in one access group.
+    ///
+    /// - Throws: `duplicateItem` if several groups have keys and the default group has none.
+    private func named(_ tag: String) throws(KeychainError) -> [StoredItem] {
+        try Self.check(tag)
+        let found = try names(tag)
+        guard Set(found.map { Array($0.item.accessGroup.utf8) }).count > 1 else { return found }
+        let own = found.filter { $0.item.accessGroup.utf8.elementsEqual(accessGroups.defaultGroup.utf8) }
+        guard !own.isEmpty else { throw .severalItems }
+        return own
+    }
+
+    private static func check(_ tag: String) throws(KeychainError) {
+        // Keys without a tag have an empty one.
+        guard !tag.isEmpty else { throw KeychainError(.invalidParameter, "The tag of a key cannot be empty.") }
+    }
+
+    /// - Parameter type: Preferred if there are several keys; `nil`: any.
+    private func only(_ tag: String, _ type: KeyType? = nil) throws(KeychainError) -> StoredItem? {
+        var found = try named(tag)
+        let ofType = found.filter { KeyType($0.item) == type }
+        if found.count > 1, !ofType.isEmpty { found = ofType }
+        guard found.count < 2 else { throw .severalKeys }
+        return found.first
+    }
+
+    private func bytes(_ found: StoredItem) throws(KeychainError) -> SecretBytes? {
+        try complete(query(found))?.bytes
+    }
+
+    /// - Returns: The item with all attributes and its value apart; `nil` if the item was removed meanwhile.
+    private func complete(_ query: Query) throws(KeychainError) -> (item: Item, bytes: SecretBytes)? {
+        var query = query
+        query.returns = .value
+        var complete = try requests.find(query, accessGroups: accessGroups)
+        guard !complete.isEmpty else { return nil }
+        guard let bytes = complete[0].item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .notAKey }
+        complete[0].item.value?.wipe()
+        complete[0].item.value = nil
+        return (complete[0].item, bytes)
+    }
+
+    /// The bytes of the key of a tag.
+    func read(_ wanted: KeyType, _ tag: String) throws(KeychainError) -> SecretBytes? {
+        guard let found = try only(tag, wanted) else { return nil }
+        let type = KeyType(found.item)
+        guard type == wanted || found.item.mayBe(wanted) else { throw .otherType(type, than: wanted) }
+        return try bytes(found)
+    }
+
+    func privateKey(_ tag: String) throws(KeychainError) -> UntypedKey? {
+        guard let found = try only(tag) else { return nil }
+        return try privateKey(query(found), KeyType(found.item))
+    }
+
+    func privateKey(of stored: StoredKey) throws(KeychainError) -> UntypedKey? {
+        try privateKey(query(stored.id), stored.type)
+    }
+
+    private func privateKey(_ query: Query, _ type: KeyType?) throws(KeychainError) -> UntypedKey? {
+        guard let kind = type?.kind else { throw .typeIsNotForThis }
+        guard let (item, bytes) = try complete(query) else { return nil }
+        do throws(KeyFailure) {
+            let key = try PrivateKey(kind, externalRepresentation: bytes)
+            return UntypedKey(key: key, isExtractable: item.attributes[.isExtractable] != .number(0))
+        } catch {
+            throw .notAKey
+        }
+    }
+
+    /// Does not ask the user: whether a key exists is no secret to them.
+    func contains(_ tag: String) throws(KeychainError) -> Bool {
+        try Self.check(tag)
+        var query = query(tag)
+        query.authenticationUI = .fail
+        // An empty context: a problem with the store's context says nothing about the key.
+        query.context = AuthenticationContext { nil }
+        do throws(KeychainError) {
+            return try !requests.find(query, accessGroups: accessGroups).isEmpty
+        } catch {
+            // The key exists and requires authentication.
+            guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
+            return true
+        }
+    }
+
+    func key(_ tag: String) throws(KeychainError) -> StoredKey? {
+        try only(tag).map { (found) throws(KeychainError) in try listed(found) }
+    }
+
+    func keys() throws(KeychainError) -> [StoredKey] {
+        var keys: [StoredKey] = []
+        for found in try names(nil) { keys.append(try listed(found)) }
+        return keys
+    }
+
+    private func listed(_ found: StoredItem) throws(KeychainError) -> StoredKey {
+        guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil else {
+            return StoredKey(found, value: nil)
+        }
+        do throws(KeychainError) {
+            return StoredKey(found, value: try bytes(found))
+        } catch {
+            // A list also has items that are no keys.
+            guard error == .notAKey else { throw error }
+            return StoredKey(found, value: nil)
+        }
+    }
+
+    // MARK: - Writing
+
+    func save(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+        try inTransaction(tag) { (requests) throws(KeychainError) in
+            let found = try requests.named(tag)
+            guard found.count < 2 else { throw .severalKeys }
+            guard let old = found.first else { return try requests.add(form, tag, label) }
+            try requests.replace(old, by: form, tag, label)
+        }
+    }
+
+    func create(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+        try inTransaction(tag) { (requests) throws(KeychainError) in
+            guard try requests.named(tag).isEmpty else { throw .keyExists }
+            try requests.add(form, tag, label)
+        }
+    }
+
+    func remove(_ tag: String) throws(KeychainError) -> Bool {
+        try Self.check(tag)
+        return try inTransaction(tag) { (requests) throws(KeychainError) in
+            let count = try [Self.privateClass, Self.publicClass].map { (keyClass) throws(KeychainError) in
+                try requests.requests.delete(requests.query(tag, keyClass: keyClass), accessGroups: accessGroups)
+            }
+            return count.contains { $0 > 0 }
+        }
+    }
+
+    /// A keychain without transactions, such as Apple's, makes the changes one by one.
+    private func inTransaction<Result>(
+        _ tag: String, _ body: (KeyRequests) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        guard store.backing.engine.store.transactional != nil else { return try body(self) }
+        return try store.backing.engine.transaction(as: query(tag)) { (requests) throws(KeychainError) in
+            try body(KeyRequests(store, questions, in: requests))
+        }
+    }
+
+    private func add(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+        var query = query(tag)
+        for (attribute, value) in form.attributes { query.attributes[attribute] = value }
+        query.attributes[.label] = label.map { .string($0) }
+        query.protection = store.protection
+        query.value = form.bytes.withUnsafeBytes { Data($0) }
+        defer { query.value?.wipe() }
+        try requests.add(query, accessGroups: accessGroups)
+    }
+
+    private func replace(
+        _ old: StoredItem, by form: KeyForm, _ tag: String, _ label: String?
+    ) throws(KeychainError) {
+        var changes = Changes(form.changes(from: old.item), value: form.bytes.withUnsafeBytes { Data($0) })
+        defer { changes.value?.wipe() }
+        changes.attributes[.label] = label.map { .string($0) }
+        changes.protection = store.protection
+        guard try requests.update(query(old), with: changes, accessGroups: accessGroups) > 0 else {
+            return try add(form, tag, label)
+        }
+        let oldLabel = old.item.attributes[.applicationLabel]
+        guard let oldLabel, oldLabel != form.attributes[.applicationLabel] else { return }
+        var half = query(tag, keyClass: Self.publicClass)
+        half.attributes[.applicationLabel] = oldLabel
+        half.attributes[.accessGroup] = .string(old.item.accessGroup)
+        _ = try requests.delete(half, accessGroups: accessGroups)
+    }
+}
+
+extension Data {
+    /// Overwrites the bytes, unless another owner still shares them.
+    fileprivate mutating func wipe() { resetBytes(in: startIndex..<endIndex) }
+}

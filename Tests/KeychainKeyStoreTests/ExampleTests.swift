@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code in the comments of this module, which is compiled and run here.
+
+import Crypto
+import KeychainKeyStore
+import KeychainKit
+import SecretMemory
+import Testing
+
+@Suite("Examples of keys")
+struct KeyExampleTests {
+    private let keys = KeyStore(store: MemoryStore())
+
+    private func signingKey() throws -> P256.Signing.PrivateKey? {
+        /// The user's keychain in the original.
+        func KeyStore() -> KeychainKeyStore.KeyStore { self.keys }
+        let keys = KeyStore()
+        try keys.save(P256.Signing.PrivateKey(), tag: "com.example.signing")
+        let key = try keys.read(P256.Signing.PrivateKey.self, tag: "com.example.signing")
+        return key
+    }
+
+    @Test func keysByTag_asInTheOverview_areSavedAndRead() throws {
+        let key = try #require(try signingKey())
+        try keys.save(key, tag: "com.example.signing", label: "Signs releases")
+        try keys.create(Curve25519.Signing.PrivateKey(), tag: "com.example.device")
+        let device = try keys.read(Curve25519.Signing.PrivateKey.self, tag: "com.example.device")
+        #expect(device != nil)
+        let line = try keys.key(tag: "com.example.device")?.openSSHPublicKey
+        #expect(line?.hasPrefix("ssh-ed25519 AAAA") == true)
+        let signing = try keys.keys().filter { $0.type == .ed25519 }
+        #expect(signing.count == 1)
+        for key in try keys.keys() { print(key.tag ?? "-", key.fingerprint ?? "-") }
+        try keys.remove(tag: "com.example.device")
+        #expect(try !keys.contains(tag: "com.example.device"))
+    }
+
+    @Test func ownType_ofAStoredKey_isSavedAndRead() throws {
+        struct SigningKey: StorableKey {
+            static let keyType = KeyType.ed25519
+            let storedBytes: SecretBytes
+        }
+        let key = SigningKey(storedBytes: .random(count: 32))
+        try keys.save(key, tag: "tag")
+        #expect(try keys.read(SigningKey.self, tag: "tag")?.data == key.data)
+        #expect(try keys.read(Curve25519.Signing.PrivateKey.self, tag: "tag")?.data == key.data)
+    }
+}
