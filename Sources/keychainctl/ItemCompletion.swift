@@ -20,6 +20,8 @@ enum ItemCompletion {
         return names(words, ItemFilter(server: server)) { $0.account }
     }
 
+    static func tags(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.tag } }
+
     private static func value(of options: [String], in words: [String]) -> String? {
         for (option, word) in zip(words, words.dropFirst()) where options.contains(option) { return word }
         return words.compactMap { word in

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Foundation
+import KeychainKeyStore
 import KeychainKit
 
 struct ListedItem {
@@ -16,6 +17,8 @@ struct ListedItem {
     var comment: String? { item.displayText(of: .comment) }
     var kind: String? { item.displayText(of: .itemDescription) }
     var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
+    /// For keys.
+    var tag: String? { item.itemClass == .key ? item.keyTag : nil }
     var accessGroup: String { item.accessGroup }
     /// The usual name of the protocol.
     var protocolName: String? { item.protocol.map { ProtocolCode.name(of: $0.rawValue) } }

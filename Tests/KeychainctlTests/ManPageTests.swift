@@ -14,7 +14,10 @@ struct ManPageTests {
         let tool = try Tool()
         let run = try tool.shell("python3 '\(Self.script)' \"$CTL\" pages")
         #expect(run.status == 0, "\(run.everything)")
-        for name in ["keychainctl", "keychainctl-import", "keychainctl-security", "git-credential-keychain"] {
+        for name in [
+            "keychainctl", "keychainctl-import", "keychainctl-key-sign", "keychainctl-security",
+            "git-credential-keychain",
+        ] {
             let page = tool.home.appendingPathComponent("pages/\(name).1").path
             #expect(FileManager.default.fileExists(atPath: page), "\(name)")
         }

@@ -15,7 +15,9 @@ struct UsageTests {
         "protect remove", "protect change", "protect adopt", "rotate", "status", "doctor", "watch-session",
         "quarantine", "quarantine list", "quarantine restore", "quarantine purge", "backup", "restore", "export",
         "import-archive", "run", "inject", "edit", "copy", "generate", "otp", "move", "rename", "search",
-        "history", "undo", "expire",
+        "history", "undo", "expire", "key", "key list", "key generate", "key import", "key public", "key export",
+        "key sign",
+        "key verify", "key delete",
     ]
 
     @Test(arguments: [
@@ -34,7 +36,10 @@ struct UsageTests {
         "protect add passphrase --new-passphrase-fd x", "protect add passphrase --new-key-fd 3",
         "backup", "restore", "quarantine restore", "quarantine purge", "quarantine purge 1 --all",
         "quarantine restore one", "quarantine frobnicate", "export", "import-archive", "export f --clear-text xml",
-        "import-archive f --merge --replace",
+        "import-archive f --merge --replace", "key generate", "key generate p256", "key generate --tag t",
+        "key generate p256 --tag ''", "key sign", "key verify --tag t", "key export --tag t --replace",
+        "key frobnicate",
+        "key export f --tag t --clear-text --file-passphrase-fd 3", "key import --tag t --file-passphrase-fd 0",
     ])
     func commandLine_thatIsWrong_isUsage(line: String) throws {
         let run = try tool.shell("\"$CTL\" \(line)")
@@ -66,6 +71,8 @@ struct UsageTests {
         "list --match [hunter2", "history hunter2", "history --keep hunter2", "undo -s s hunter2",
         "undo -s s --to hunter2",
         "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --history hunter2", "list --expires-within hunter2",
+        "key hunter2", "key list hunter2", "key delete --tag t hunter2", "key public --tag t hunter2",
+        "key generate hunter2 --tag t", "key import --tag t --file-passphrase-fd hunter2", "key sign --tag t f hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

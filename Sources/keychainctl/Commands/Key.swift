@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl key: private keys by tag.
+
+import ArgumentParser
+import Foundation
+import KeychainAuthenticators
+import KeychainKeyStore
+import KeychainKeys
+import KeychainKit
+import KeychainVault
+
+extension Keychainctl {
+    struct Key: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "key",
+            abstract: "Keep private keys, and sign with them.",
+            discussion: """
+                A tag names a key in an access group. Programs find the same keys with `KeyStore` and with \
+                Apple's functions. Lists show fingerprints, as ssh-keygen prints them; private bytes \
+                leave the vault only by `key export`.
+
+                The history does not keep keys: a deleted or replaced key is gone for good.
+
+                EXAMPLES
+                  keychainctl key generate ed25519 --tag release
+                  keychainctl key import ~/.ssh/id_ed25519 --tag ssh
+                  keychainctl key list
+                  keychainctl key public --tag release
+                  keychainctl key sign --tag release archive.tar > archive.tar.sig
+                  keychainctl key verify --tag release --signature archive.tar.sig archive.tar
+                """,
+            subcommands: [
+                Generate.self, Import.self, List.self, Public.self, Export.self, Sign.self, Verify.self, Delete.self,
+            ])
+    }
+}
+
+extension Keychainctl.Key {
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List private keys with their fingerprints.",
+            usage: "keychainctl key list [<options>] [--json | --wide]",
+            discussion: """
+                If there are no keys, nothing is printed ([] with --json) and the exit code is 0. There is \
+                no authentication prompt: for a key that requires authentication, only its tag and type \
+                are shown. SSH has no fingerprints of X25519, ML-KEM, ML-DSA and X-Wing keys.
+
+                With --json: an array of objects with the keys tag, type, size, fingerprint, \
+                applicationLabel, label, accessGroup, created, modified, synchronizable, accessibility and \
+                requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
+
+                EXAMPLES
+                  keychainctl key list
+                  keychainctl key list --json | jq -r '.[].fingerprint'
+                """)
+
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        @Option(help: ArgumentHelp("Only the keys of this access group.", valueName: "name"))
+        var accessGroup: String?
+
+        @Flag(help: "Print JSON, for programs.")
+        var json = false
+
+        @Flag(help: "Print whole names on a terminal too.")
+        var wide = false
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            let keys = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.reading { () throws(KeychainError) in
+                    try keychain.keys(accessGroup: accessGroup, synchronizable: false).keys()
+                        + keychain.keys(accessGroup: accessGroup, synchronizable: true).keys()
+                }
+            }
+            try Output.write(
+                json
+                    ? JSONOutput.line(keys.map(KeyJSON.init))
+                    : KeyListing(keys: keys).text(within: wide ? nil : Output.columns))
+            try warnOfClosed(keychain.vault)
+        }
+
+        /// What cannot be opened may be a key.
+        private func warnOfClosed(_ vault: Vault) throws(KeychainError) {
+            let status = try vault.status()
+            let counts = [
+                (status.damagedCount, "damaged item(s)"),
+                (status.ofAnotherDeviceCount, "item(s) bound to another device"),
+            ]
+            for (count, words) in counts where count > 0 {
+                Output.complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
+            }
+        }
+    }
+
+    struct Public: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "public",
+            abstract: "Write the public key to standard output.",
+            usage: "keychainctl key public --tag <name> [--openssh] [<options>]",
+            discussion: """
+                EXAMPLES
+                  keychainctl key public --tag release > release.pem
+                  keychainctl key public --tag ssh --openssh >> ~/.ssh/authorized_keys
+                """)
+
+        @OptionGroup(title: "Key") var key: KeyOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        @Flag(help: "A line of OpenSSH, with the tag as its comment, instead of PEM.")
+        var openssh = false
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.reading { () throws(KeychainError) in try key.key(in: keychain) }
+            }
+            let publicKey = found.key.publicKey
+            guard openssh else { return try Output.write(publicKey.pem) }
+            guard let line = publicKey.openSSH(comment: key.tag.escapingControls()) else {
+                throw KeychainError(.unsupported, "SSH has no keys of type \(publicKey.typeName). Leave out --openssh.")
+            }
+            try Output.write(line + "\n")
+        }
+    }
+
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "delete",
+            abstract: "Remove a private key for good.",
+            usage: "keychainctl key delete --tag <name> [<options>]",
+            discussion: """
+                Nothing is kept, and `undo` cannot bring the key back. If several keys have the tag, all \
+                are removed, and so are their public halves. Nothing is printed.
+
+                EXAMPLES
+                  keychainctl key delete --tag release
+                """)
+
+        @OptionGroup(title: "Key") var key: KeyOptions
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            let isRemoved = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try key.store(in: keychain).remove(tag: key.tag)
+            }
+            guard isRemoved else { throw KeychainError.noKey }
+        }
+    }
+}

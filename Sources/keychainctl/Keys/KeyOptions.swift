@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that name a private key, and the store of the keys.
+
+import ArgumentParser
+import KeychainKeyStore
+import KeychainKit
+import KeychainVault
+
+struct KeyOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The tag of the key.", valueName: "name"),
+        completion: .custom { words, _, _ in ItemCompletion.tags(words) })
+    var tag: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The access group. Access groups prevent mistakes; they are not a security boundary.",
+            valueName: "name"))
+    var accessGroup: String?
+
+    @Flag(help: "The key is marked for synchronization.")
+    var synchronizable = false
+
+    func validate() throws {
+        guard !tag.isEmpty else { throw ValidationError("--tag takes a name, not an empty text.") }
+    }
+
+    func store(in keychain: UserKeychain) -> KeyStore {
+        keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
+    }
+
+    /// - Throws: `itemNotFound`.
+    func key(in keychain: UserKeychain) throws(KeychainError) -> UntypedKey {
+        let store = store(in: keychain)
+        guard let key = try store.privateKey(tag: tag) else { throw .noKey }
+        return key
+    }
+}
+
+extension UserKeychain {
+    func keys(accessGroup: String?, synchronizable: Bool) -> KeyStore {
+        var keys = KeyStore(
+            accessGroup: accessGroup, synchronizable: synchronizable, store: store, accessGroups: .unrestricted)
+        keys.context = context
+        return keys
+    }
+}
+
+extension KeychainError {
+    static let noKey = KeychainError(.itemNotFound, "No key has this tag. To see the keys: keychainctl key list")
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `key`: private keys by tag, and openssl and ssh-keygen as the other side.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("key", .enabled(if: Tool.hasKeyPrograms, "openssl or ssh-keygen is not installed"))
+struct KeyTests {
+    let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    /// Runs a script that has to work, and returns what it printed.
+    @discardableResult
+    func shell(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+        let run = try tool.shell("set -e; \(script)")
+        try #require(run.status == 0, "\(script): \(run.everything)", sourceLocation: sourceLocation)
+        return run.text
+    }
+
+    func keys() throws -> [[String: Any]] {
+        let run = try tool.run("key", "list", "--json")
+        try #require(run.status == 0, "\(run.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: run.output) as? [[String: Any]])
+    }
+
+    // MARK: - Generating and listing
+
+    @Test(arguments: [
+        ("p256", "p256", 256), ("p384", "p384", 384), ("p521", "p521", 521), ("ed25519", "ed25519", 256),
+        ("x25519", "x25519", 256), ("rsa-2048", "rsa", 2048),
+    ])
+    func generate_ofEachType_isListedAndItsPublicKeyIsReadByOpenSSL(word: String, type: String, size: Int) throws {
+        let run = try tool.run("key", "generate", word, "--tag", "t", "--label", "Signs")
+        #expect(run.status == 0 && run.output.isEmpty, "\(run.errors)")
+        let key = try #require(try keys().first)
+        #expect(key["type"] as? String == type && key["size"] as? Int == size)
+        #expect(key["tag"] as? String == "t" && key["label"] as? String == "Signs")
+        #expect(run.errors.contains(key["fingerprint"] as? String ?? "x25519"))
+        try shell("\"$CTL\" key public --tag t > pem; openssl pkey -pubin -in pem -pubout | cmp - pem")
+    }
+
+    @Test func list_ofKeys_showsTheFingerprintsOfSSHKeygenAndNoBytes() throws {
+        try shell("\"$CTL\" key generate p256 --tag one 2>&1; \"$CTL\" key generate ed25519 --tag two 2>&1")
+        let list = try shell("\"$CTL\" key list")
+        for tag in ["one", "two"] {
+            let line = try shell("\"$CTL\" key public --tag \(tag) --openssh > pub; ssh-keygen -lf pub")
+            let words = line.split(separator: " ")
+            #expect(words[2] == tag && list.contains(words[1]), "\(line)\(list)")
+        }
+        let secret = try shell("\"$CTL\" key export --tag two --clear-text").split(separator: "\n")[1]
+        #expect(!list.contains(secret))
+    }
+
+    @Test func list_withoutKeys_isEmpty() throws {
+        try tool.store()
+        #expect(try tool.run("key", "list").everything.isEmpty)
+        #expect(try keys().isEmpty)
+    }
+
+    @Test(arguments: ["rsa-1024", "rsa-2047", "rsa-2049", "rsa-16384", "rsa", "p224", "RSA-2048"])
+    func generate_ofAnotherType_isUsage(type: String) throws {
+        #expect(try tool.run("key", "generate", type, "--tag", "t").status == 64)
+    }
+
+    @Test func generate_overAKey_keepsItUnlessItIsToBeReplaced() throws {
+        try shell("\"$CTL\" key generate p256 --tag t --label Mine 2>&1")
+        let old = try keys()
+        #expect(try tool.run("key", "generate", "p384", "--tag", "t").status == 4)
+        #expect(try keys().first?["fingerprint"] as? String == old.first?["fingerprint"] as? String)
+        #expect(try tool.run("key", "generate", "p384", "--tag", "t", "--replace").status == 0)
+        let new = try keys()
+        #expect(new.count == 1 && new.first?["type"] as? String == "p384" && new.first?["label"] as? String == "Mine")
+    }
+
+    @Test func key_thatIsDeleted_isGone() throws {
+        try shell("\"$CTL\" key generate p256 --tag t 2>&1; \"$CTL\" key delete --tag t")
+        #expect(try keys().isEmpty)
+        for words in ["delete --tag t", "public --tag t", "export --tag t --clear-text", "sign --tag t"] {
+            #expect(try tool.shell("\"$CTL\" key \(words) < /dev/null").status == 3, "\(words)")
+        }
+    }
+
+    @Test func tag_isCompletedFromTheVault() throws {
+        try shell("\"$CTL\" key generate p256 --tag one 2>&1")
+        let script = "\"$CTL\" ---completion key sign -- --tag 4 0 keychainctl key sign --tag ''"
+        #expect(try tool.shell(script).text == "one\n")
+    }
+
+    // MARK: - Importing
+
+    @Test(arguments: [
+        "openssl ecparam -name prime256v1 -genkey -noout -out key",
+        "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out key",
+        "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-521 -outform DER -out key",
+        "openssl genrsa -traditional -out key 2048", "openssl genpkey -algorithm ED25519 -out key",
+        "openssl genpkey -algorithm X25519 -out key",
+    ])
+    func import_ofAFileOfOpenSSL_hasItsPublicKey(command: String) throws {
+        try shell("\(command) 2> /dev/null; \"$CTL\" key import key --tag t 2>&1; \"$CTL\" key public --tag t > pem")
+        try shell("openssl pkey -in key -pubout | cmp - pem")
+    }
+
+    @Test(arguments: ["ed25519", "ecdsa -b 256", "ecdsa -b 521", "rsa -b 2048"])
+    func import_ofAFileOfSSHKeygen_hasItsPublicKeyAndFingerprint(options: String) throws {
+        try shell("ssh-keygen -q -t \(options) -N '' -C t -f key; \"$CTL\" key import --tag t < key 2>&1")
+        try shell("\"$CTL\" key public --tag t --openssh | cmp - key.pub")
+        let fingerprint = try shell("ssh-keygen -lf key.pub").split(separator: " ")[1]
+        #expect(try keys().first?["fingerprint"] as? String == String(fingerprint))
+    }
+
+    @Test(arguments: [
+        "openssl genpkey -algorithm ED25519 -aes256 -pass file:pass -out key",
+        "ssh-keygen -q -t ed25519 -a 1 -N \"$(cat pass)\" -f key",
+    ])
+    func import_ofAFileWithAPassphrase_needsTheRightOne(command: String) throws {
+        try shell("echo 'correct horse' > pass; echo wrong > bad; \(command)")
+        let without = try tool.shell("KEYCHAIN_AUTHENTICATOR=none \"$CTL\" key import key --tag t < /dev/null")
+        #expect(without.status == 5 && without.errors.contains("--file-passphrase-fd"), "\(without.errors)")
+        let wrong = try tool.shell("\"$CTL\" key import key --tag t --file-passphrase-fd 3 3< bad")
+        #expect(wrong.status == 7 && !wrong.errors.contains("wrong "), "\(wrong.errors)")
+        #expect(try keys().isEmpty)
+        try shell("\"$CTL\" key import key --tag t --file-passphrase-fd 3 3< pass 2>&1")
+        #expect(try keys().count == 1)
+    }
+
+    @Test func import_ofDamagedFiles_isAnErrorAndStoresNothing() throws {
+        try shell(
+            """
+            openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key; openssl pkey -in key -pubout -out public
+            openssl pkey -in key -outform DER -out der; head -c 60 der > cut; head -c 100 key > cutpem; : > empty
+            echo text > text; head -c 70000 /dev/zero > large; sed 's/^M/!/' key > letters
+            openssl ecparam -name secp256k1 -genkey -noout -out curve; openssl genrsa -out small 512 2> /dev/null
+            """)
+        for (file, status) in [
+            ("public", 1), ("cut", 1), ("cutpem", 1), ("empty", 1), ("text", 1), ("large", 18), ("letters", 1),
+            ("curve", 14), ("small", 14), ("missing", 17),
+        ] {
+            let run = try tool.shell("\"$CTL\" key import \(file) --tag t")
+            #expect(run.status == Int32(status) && run.errors.hasPrefix("keychainctl: "), "\(file): \(run.errors)")
+        }
+        #expect(try keys().isEmpty)
+    }
+}
+
+extension Tool {
+    static let hasKeyPrograms: Bool = {
+        do {
+            return try Tool().shell("command -v openssl && command -v ssh-keygen").status == 0
+        } catch {
+            return false
+        }
+    }()
+}
