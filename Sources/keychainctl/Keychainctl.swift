@@ -68,7 +68,8 @@ struct Keychainctl: ParsableCommand {
             Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
             WatchSession.self, Security.self, GitCredential.self, DockerCredential.self, Askpass.self, Helper.self,
-            Import.self, Export.self, ImportArchive.self, Key.self, CredentialServer.self,
+            Import.self, Export.self, ImportArchive.self, Key.self, SSHAgent.self,
+            CredentialServer.self,
         ])
 
     static func main() {

@@ -17,7 +17,7 @@ struct UsageTests {
         "import-archive", "run", "inject", "edit", "copy", "generate", "otp", "move", "rename", "search",
         "history", "undo", "expire", "key", "key list", "key generate", "key import", "key public", "key export",
         "key sign",
-        "key verify", "key delete",
+        "key verify", "key delete", "ssh-agent",
     ]
 
     @Test(arguments: [
@@ -73,6 +73,7 @@ struct UsageTests {
         "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --history hunter2", "list --expires-within hunter2",
         "key hunter2", "key list hunter2", "key delete --tag t hunter2", "key public --tag t hunter2",
         "key generate hunter2 --tag t", "key import --tag t --file-passphrase-fd hunter2", "key sign --tag t f hunter2",
+        "ssh-agent hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// keychainctl ssh-agent: keys of the vault for ssh and git.
+
+import ArgumentParser
+import Foundation
+import KeychainAuthenticators
+import KeychainKeyStore
+import KeychainKeys
+import KeychainKit
+
+extension Keychainctl {
+    struct SSHAgent: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "ssh-agent",
+            abstract: "Let ssh and git sign with the private keys of the vault.",
+            usage: "keychainctl ssh-agent [--socket <path>] [--tag <name> ...]",
+            discussion: """
+                The command listens on a socket until a signal ends it. It prints the variable that tells \
+                ssh, git and ssh-add of the socket. Clients list keys and sign; `ssh-add -x` and -X lock \
+                the agent and unlock it. Keys are added and removed with `keychainctl key` only.
+
+                All ed25519, ECDSA and RSA keys are offered, or those of --tag. The user is never asked: \
+                keys that require authentication are left out, and while the vault is locked the agent \
+                has no keys. RSA signs with SHA-256 or SHA-512, never with SHA-1.
+
+                Every program of yours can use the socket, as it can use the vault. Do not forward it \
+                to a machine that you do not trust.
+
+                EXAMPLES
+                  keychainctl ssh-agent --socket ~/.ssh/keychain.sock > /dev/null &
+                  SSH_AUTH_SOCK=~/.ssh/keychain.sock ssh-add -l
+                """)
+
+        @Option(
+            help: ArgumentHelp(
+                "The socket; default: $XDG_RUNTIME_DIR/swift-keychain/ssh-agent.sock.", valueName: "path"),
+            completion: .file())
+        var socket: String?
+
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Offer only the key of this tag. Can be repeated.", valueName: "name"),
+            completion: .custom { words, _, _ in ItemCompletion.tags(words) })
+        var tag: [String] = []
+
+        @OptionGroup var stray: StrayWords
+
+        func run() throws {
+            let keychain = try UserKeychain()
+            let listener = try SSHAgentSocket(socket ?? SSHAgentSocket.usualPath())
+            let signals = EndingSignals(ofKeyboard: .end)
+            let answers = SSHAgentAnswers(OfferedKeys(keychain: keychain, tags: tag), complain: complaint())
+            try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
+            try listener.serve(until: { signals.received != nil }) { answers.answer(to: $0) }
+            unlink(listener.path)
+            signals.raiseReceived()
+        }
+
+        /// The same failure again and again, as while the vault is locked, is told once.
+        private func complaint() -> (String) -> Void {
+            var last = ""
+            return { message in
+                if message != last { Output.complain(message) }
+                last = message
+            }
+        }
+    }
+}
+
+/// The keys of the vault that an agent may use without asking.
+private struct OfferedKeys: SSHAgentKeys {
+    let keychain: UserKeychain
+    let tags: [String]
+
+    private func offered() throws(KeychainError) -> [(store: KeyStore, key: KeychainKeyStore.StoredKey)] {
+        var all: [(store: KeyStore, key: KeychainKeyStore.StoredKey)] = []
+        for synchronizable in [false, true] {
+            var store = keychain.keys(accessGroup: nil, synchronizable: synchronizable)
+            (store.context, store.allowsInteraction) = (nil, false)
+            for key in try store.keys() where tags.isEmpty || tags.contains(where: { $0 == key.tag }) {
+                all.append((store, key))
+            }
+        }
+        return all
+    }
+
+    func identities() throws(KeychainError) -> [(encoding: Data, comment: String)] {
+        try offered().compactMap { _, key in
+            key.publicKey?.sshEncoding.map { ($0, (key.tag ?? key.label ?? "").escapingControls()) }
+        }
+    }
+
+    func key(_ encoding: Data) throws(KeychainError) -> PrivateKey? {
+        for (store, key) in try offered() where key.publicKey?.sshEncoding == encoding {
+            return try store.privateKey(of: key)?.key
+        }
+        return nil
+    }
+}

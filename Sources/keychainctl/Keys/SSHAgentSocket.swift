@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket of an SSH agent: where it is, who may connect, and messages in both directions.
+
+import Foundation
+import KeychainKit
+import SecretMemory
+
+/// One thread serves all connections, each message in turn.
+final class SSHAgentSocket {
+    /// The longest message of OpenSSH's agent.
+    private static let longestMessage = 256 << 10
+    private static let mostConnections = 64
+    private static let chunkSize = 1 << 16
+    /// Seconds that a client may take to read an answer.
+    private static let patience = 5
+    /// How often the loop looks for a signal that came just before it waited, in milliseconds.
+    private static let lookInterval: Int32 = 500
+
+    let path: String
+    private let listener: Int32
+    private var connections: [Int32: Data] = [:]
+    /// Only then the path is that of this agent. The object is also released if its initializer throws.
+    private var isBound = false
+
+    /// - Throws: `busy` if another agent listens there; `unsafeLocation` for a folder in which other users may write.
+    init(_ path: String) throws(KeychainError) {
+        self.path = path
+        var address = try Self.address(path)
+        try Self.checkFolder(path)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard listener >= 0 else { throw Self.failure(path, errno) }
+        // A socket whose agent was killed stays behind.
+        if Self.connects(&address) {
+            throw KeychainError(.busy, "An agent listens on '\(path)' already. Use it, or name another --socket.")
+        }
+        try Self.removeStale(path)
+        try Self.bind(listener, &address, path)
+        isBound = true
+    }
+
+    deinit {
+        for connection in connections.keys { close(connection) }
+        close(listener)
+        if isBound { unlink(path) }
+    }
+
+    /// `$XDG_RUNTIME_DIR/swift-keychain/ssh-agent.sock`; the folder is made.
+    static func usualPath() throws(KeychainError) -> String {
+        guard let runtime = ProcessEnvironment.current.value("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
+            throw KeychainError(.unavailable, "XDG_RUNTIME_DIR is not set. Name the socket with --socket.")
+        }
+        let folder = runtime + "/swift-keychain"
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure(folder, errno) }
+        return folder + "/ssh-agent.sock"
+    }
+
+    /// Answers until `isOver`.
+    func serve(until isOver: () -> Bool, _ answer: (Data) -> Data) throws(KeychainError) {
+        while !isOver() {
+            let descriptors = [listener] + connections.keys
+            var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&polled, nfds_t(polled.count), Self.lookInterval) >= 0 else {
+                if errno == EINTR { continue }
+                throw Self.failure(path, errno)
+            }
+            for entry in polled where entry.revents != 0 {
+                if entry.fd == listener { accept() } else { serve(entry.fd, answer) }
+            }
+        }
+    }
+
+    // MARK: - Connections
+
+    private func accept() {
+        let connection = Foundation.accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard connections.count < Self.mostConnections, isOfThisUser(connection) else {
+            close(connection)
+            return
+        }
+        connections[connection] = Data()
+    }
+
+    private func isOfThisUser(_ connection: Int32) -> Bool {
+        do throws(KeychainError) {
+            try CredentialConnection(connection).checkPeer()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func serve(_ connection: Int32, _ answer: (Data) -> Data) {
+        guard receive(connection) else { return end(connection) }
+        while let length = connections[connection].flatMap(Self.messageLength) {
+            guard (1...Self.longestMessage).contains(length) else { return end(connection) }
+            guard let buffer = connections[connection], buffer.count >= 4 + length else { return }
+            connections[connection] = Data(buffer.dropFirst(4 + length))
+            guard send(answer(Data(buffer.dropFirst(4).prefix(length))), connection) else { return end(connection) }
+        }
+    }
+
+    private func end(_ connection: Int32) {
+        close(connection)
+        connections[connection] = nil
+    }
+
+    /// - Returns: Whether the connection goes on.
+    private func receive(_ connection: Int32) -> Bool {
+        var chunk = [UInt8](repeating: 0, count: Self.chunkSize)
+        let count = recv(connection, &chunk, chunk.count, Int32(MSG_DONTWAIT))
+        guard count != 0 else { return false }
+        guard count > 0 else { return [EINTR, EAGAIN].contains(errno) }
+        connections[connection]?.append(contentsOf: chunk[..<count])
+        return true
+    }
+
+    private static func messageLength(_ buffer: Data) -> Int? {
+        guard buffer.count >= 4 else { return nil }
+        return buffer.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private func send(_ answer: Data, _ connection: Int32) -> Bool {
+        var bytes = withUnsafeBytes(of: UInt32(answer.count).bigEndian) { Data($0) }
+        bytes.append(answer)
+        return bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let count = Foundation.send(connection, part.baseAddress, part.count, Int32(MSG_NOSIGNAL))
+                guard count > 0 || count < 0 && errno == EINTR else { return false }
+                rest = rest.dropFirst(max(0, count))
+            }
+            return true
+        }
+    }
+}
+
+// MARK: - The place
+
+extension SSHAgentSocket {
+    private static func address(_ path: String) throws(KeychainError) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let isPrintable = path.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "'") }
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard isPrintable, path.utf8.count < room, path.hasPrefix("/") else {
+            throw KeychainError(
+                .invalidParameter,
+                "The path of a socket is absolute, has at most \(room - 1) bytes, and no spaces or quotes.")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return address
+    }
+
+    /// Others must not put a socket of theirs there.
+    private static func checkFolder(_ path: String) throws(KeychainError) {
+        let bytes = path.utf8
+        let end = bytes.lastIndex(of: UInt8(ascii: "/")) ?? bytes.startIndex
+        let folder = end == bytes.startIndex ? "/" : String(path[..<end])
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw failure(folder, errno) }
+        let isOwn = status.st_uid == geteuid() || status.st_uid == 0
+        guard isOwn, status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw KeychainError(
+                .unsafeLocation, "Other users may change the folder '\(folder)'. Name a --socket in a folder of yours.")
+        }
+    }
+
+    private static func connects(_ address: inout sockaddr_un) -> Bool {
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard probe >= 0 else { return false }
+        defer { close(probe) }
+        return withAddress(&address) { connect(probe, $0, $1) } == 0
+    }
+
+    private static func removeStale(_ path: String) throws(KeychainError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+            throw KeychainError(.unsafeLocation, "'\(path)' exists and is no socket of yours. Name another --socket.")
+        }
+        guard unlink(path) == 0 else { throw failure(path, errno) }
+    }
+
+    private static func bind(_ listener: Int32, _ address: inout sockaddr_un, _ path: String) throws(KeychainError) {
+        let before = umask(0o177)
+        let isBound = withAddress(&address) { Foundation.bind(listener, $0, $1) } == 0
+        let code = errno
+        umask(before)
+        guard isBound else { throw failure(path, code) }
+        guard listen(listener, 16) == 0 else { throw failure(path, errno) }
+    }
+
+    private static func withAddress<Result>(
+        _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+
+    fileprivate static func failure(_ path: String, _ code: Int32) -> KeychainError {
+        KeychainError(.inputOutput, "Could not listen on '\(path)': \(String(cString: strerror(code))).")
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ssh-agent`, with ssh-add and ssh-keygen as its clients.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+@Suite("ssh-agent", .enabled(if: Tool.hasKeyPrograms, "openssl or ssh-keygen is not installed"))
+struct SSHAgentTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    /// Runs a script with an agent on `$PWD/s`, which ends with the script. What the agent says is in the file `log`.
+    private func withAgent(_ script: String, options: String = "") throws -> Tool.Run {
+        try tool.shell(
+            """
+            set -e; mkfifo out; "$CTL" ssh-agent --socket "$PWD/s" \(options) > out 2> log & agent=$!
+            trap 'kill $agent 2> /dev/null || :; wait $agent || :' EXIT
+            read -r line < out; eval "$line"; test "$SSH_AUTH_SOCK" = "$PWD/s"
+            \(script)
+            """)
+    }
+
+    private func generate(_ types: String...) throws {
+        for type in types {
+            let run = try tool.run("key", "generate", type, "--tag", type)
+            try #require(run.status == 0, "\(run.errors)")
+        }
+    }
+
+    @Test func keys_ofTheVault_areListedWithTagsAndFingerprints() throws {
+        try generate("ed25519", "p256", "x25519")
+        let run = try withAgent("ssh-add -l")
+        #expect(run.status == 0, "\(run.everything)")
+        let lines = run.text.split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(Set(lines.map { $0[2] }) == ["ed25519", "p256"])
+        let list = try tool.run("key", "list").text
+        #expect(lines.allSatisfy { list.contains($0[1]) }, "\(list)")
+    }
+
+    @Test func keys_notNamedByATag_areNotOffered() throws {
+        try generate("ed25519", "p256")
+        let run = try withAgent(
+            "ssh-add -l; \"$CTL\" key public --tag ed25519 --openssh > pub; ! ssh-keygen -q -Y sign -n n -f pub pub",
+            options: "--tag p256")
+        #expect(run.status == 0 && run.text.contains("p256") && !run.text.contains("ED25519"), "\(run.everything)")
+    }
+
+    @Test(arguments: ["ed25519", "p256", "p384", "p521", "rsa-2048"])
+    func signature_throughTheAgent_isVerifiedBySSHKeygen(type: String) throws {
+        try generate(type)
+        let run = try withAgent(
+            """
+            "$CTL" key public --tag \(type) --openssh > pub; echo message > file; echo other > other
+            ssh-keygen -q -Y sign -n test -f pub file; ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
+            ! ssh-keygen -q -Y check-novalidate -n test -s file.sig < other
+            """)
+        #expect(run.status == 0, "\(run.everything)")
+    }
+
+    @Test func agent_thatAClientHasLocked_hasNoKeysUntilTheSamePassphrase() throws {
+        try generate("ed25519")
+        let run = try withAgent(
+            """
+            ask() { printf '#!/bin/sh\\necho "%s"\\n' "$1" > ask; chmod +x ask; }
+            export SSH_ASKPASS="$PWD/ask" SSH_ASKPASS_REQUIRE=force DISPLAY=none
+            ask 'correct horse'; ssh-add -x > /dev/null 2>&1 < /dev/null; ! ssh-add -l
+            ask wrong; ! ssh-add -X > /dev/null 2>&1 < /dev/null; ! ssh-add -l
+            ask 'correct horse'; ssh-add -X > /dev/null 2>&1 < /dev/null; ssh-add -l
+            """)
+        #expect(run.status == 0, "\(run.everything)")
+        let lines = run.text.split(separator: "\n")
+        #expect(lines.count == 3 && lines.prefix(2).allSatisfy { $0.contains("no identities") }, "\(run.text)")
+        #expect(lines.last?.contains("ED25519") == true)
+    }
+
+    @Test func keys_addedOrRemovedByAClient_areRefused() throws {
+        try generate("ed25519")
+        let run = try withAgent(
+            "ssh-keygen -q -t ed25519 -N '' -f key; ! ssh-add key 2> /dev/null; ! ssh-add -D 2> /dev/null; ssh-add -l | wc -l"
+        )
+        #expect(run.status == 0 && run.text.hasSuffix("1\n"), "\(run.everything)")
+        #expect(try tool.run("key", "list").text.split(separator: "\n").count == 2)
+    }
+
+    @Test func agent_overALockedVault_hasNoKeysAndSaysWhy() throws {
+        let vault = try LockableTool()
+        #expect(try vault.withKey("key generate ed25519 --tag t").status == 0)
+        let run = try vault.tool.shell(
+            """
+            "$CTL" lock; mkfifo out; "$CTL" ssh-agent --socket "$PWD/s" > out 2> log & agent=$!
+            read -r line < out; eval "$line"; ssh-add -l 2>&1; ssh-add -l 2>&1; kill $agent; wait $agent; cat log
+            """)
+        #expect(run.text.components(separatedBy: "locked").count == 2, "\(run.everything)")
+        #expect(!run.text.contains("SHA256:"))
+    }
+
+    /// Lengths that lie, unknown messages, and clients that hang up in the middle.
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func messages_thatAreMalformed_endNothingButTheirConnection() throws {
+        try generate("ed25519")
+        let client = """
+            import os, socket, struct, sys
+            def ask(*parts):
+                s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(60)
+                for part in parts: s.sendall(part)
+                s.shutdown(socket.SHUT_WR)
+                answer = b""
+                while True:
+                    try: more = s.recv(65536)
+                    except ConnectionResetError: break
+                    if not more: break
+                    answer += more
+                return answer
+            failure = struct.pack(">IB", 1, 5)
+            message = lambda body: struct.pack(">I", len(body)) + body
+            for body in [b"\\0", b"\\xff", b"\\x0d", b"\\x0d\\xff\\xff\\xff\\xff", b"\\x0d" + struct.pack(">I", 9) + b"x", b"\\x16",
+                         b"\\x17" + struct.pack(">I", 0), b"\\x11" + b"x" * 1000, b"\\x0d" + struct.pack(">III", 0, 0, 0)]:
+                assert ask(message(body)) == failure, body
+            for raw in [b"\\0\\0\\0\\0", b"\\xff\\xff\\xff\\xff", b"\\0\\4\\0\\1", b"\\0\\0", b"", b"\\0\\0\\0\\5\\x0b"]:
+                assert ask(raw) == b"", raw
+            # Two in one piece, and one in two pieces.
+            assert ask(message(b"\\xff") + message(b"\\xff")) == failure * 2
+            assert ask(b"\\0\\0", b"\\0\\1\\xff") == failure
+            """
+        try Data(client.utf8).write(to: tool.home.appendingPathComponent("client.py"))
+        let run = try withAgent("python3 client.py; ssh-add -l")
+        #expect(run.status == 0 && run.text.contains("ED25519"), "\(run.everything)")
+    }
+
+    // MARK: - The socket
+
+    @Test func socket_isClosedToOthersAndRemovedAtTheEnd() throws {
+        let run = try withAgent("stat -c %a s; kill $agent; wait $agent || echo $?; test ! -e s")
+        #expect(run.status == 0 && run.text == "600\n143\n", "\(run.everything)")
+    }
+
+    @Test func socket_ofAnAgentThatRuns_isLeftAndThatOfAKilledOneIsReplaced() throws {
+        try generate("ed25519")
+        let run = try withAgent(
+            """
+            "$CTL" ssh-agent --socket "$PWD/s" 2> /dev/null || echo $?; ssh-add -l > /dev/null
+            kill -9 $agent; wait $agent || :; test -S s
+            "$CTL" ssh-agent --socket "$PWD/s" > out & agent=$!
+            read -r line < out; ssh-add -l
+            """)
+        #expect(run.status == 0 && run.text.hasPrefix("11\n") && run.text.contains("ED25519"), "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        ("relative", 64), ("/nowhere/s", 17), ("\"$PWD/open/s\"", 15), ("\"$PWD/file\"", 15),
+        ("/\(String(repeating: "x", count: 200))", 64),
+    ])
+    func socket_whereItMustNotBe_isRefused(path: String, status: Int) throws {
+        let run = try tool.shell(
+            "mkdir -m 777 open; chmod 777 open; : > file; \"$CTL\" ssh-agent --socket \(path); test -f file || echo gone"
+        )
+        #expect(run.errors.hasPrefix("keychainctl: ") && run.text.isEmpty, "\(run.everything)")
+        #expect(try tool.shell("\"$CTL\" ssh-agent --socket \(path)").status == Int32(status))
+    }
+}
