@@ -96,7 +96,7 @@ let targets: [Target] = [
     .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
     .target(
         name: "KeychainServices",
-        dependencies: ["KeychainAuthenticators", "KeychainEngine", "KeychainVault", "SecretMemory"]
+        dependencies: ["KeychainAuthenticators", "KeychainEngine", "KeychainVault", "KeychainKeys", "SecretMemory"]
             .map { .target(name: $0, condition: .when(platforms: [.linux])) }),
 
     // Ways to ask the user
@@ -299,7 +299,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
-        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeys", "KeychainKeysTests", "KeychainKeyStore",
+        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests", "KeychainKeyStore",
         "KeychainKeyStoreTests",
         "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]

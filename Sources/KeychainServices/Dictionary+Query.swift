@@ -35,6 +35,7 @@
         let dialect: Engine.Dialect
         var query = Query(nil)
         private var classValue: Any?
+        private var key: SecKey?
         var authenticationUI: Query.AuthenticationUI?
         var refusesInteraction = false
         var hasCredential = false
@@ -72,7 +73,7 @@
             case "m_Limit": try takeLimit(value)
             case "v_Data": try takeValue(value)
             case "v_PersistentRef": query.persistentReference = try PersistentReference(entry: value)
-            case "v_Ref": query.usesObjectReference = try isObject(value, for: name)
+            case "v_Ref": key = try keyObject(value)
             default: try takePrefixed(name, value)
             }
         }
@@ -106,6 +107,10 @@
             if let classValue {
                 result.itemClass = try className(classValue)
                 result.isForIdentities = result.itemClass == nil
+            }
+            if let key {
+                result.fill(from: key, for: operation)
+                if classValue == nil { result.itemClass = .key }
             }
             guard query.context == nil || !hasCredential else {
                 throw KeychainError(

@@ -25,13 +25,14 @@
     ///   is; `errSecParam`, `errSecNoSuchClass` or `errSecNoSuchAttr` for an invalid dictionary;
     ///   `errSecMissingEntitlement` for a foreign access group; `errSecInteractionNotAllowed` if the keychain is
     ///   locked; `errSecNotAvailable` if the access control requires biometry, or the user while no passphrase is set;
-    ///   `errSecUnimplemented` for object references. The rules are listed in `Docs/SEMANTICS.md`.
+    ///   `errSecUnimplemented` for certificates as objects and for identities. The rules are listed in
+    ///   `Docs/SEMANTICS.md`.
     @discardableResult
     public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         Services.shared.add(attributes, result)
     }
 
-    /// Finds items and returns the requested results: secrets, attributes, or persistent references.
+    /// Finds items and returns the requested results: secrets, attributes, keys, or persistent references.
     ///
     /// ```swift
     /// let query: [String: Any] = [

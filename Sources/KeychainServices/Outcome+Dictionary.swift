@@ -14,16 +14,20 @@
             case .one(let result): result.object
             case .many(let results):
                 // Foundation's own conversion of an array asks each object what it is.
-                results.map(\.object).withUnsafeBufferPointer { NSArray(objects: $0.baseAddress, count: $0.count) }
+                results.compactMap(\.object).withUnsafeBufferPointer {
+                    NSArray(objects: $0.baseAddress, count: $0.count)
+                }
             }
         }
     }
 
     extension Outcome.Result {
-        fileprivate var object: AnyObject {
+        /// `nil` for a key whose bytes are not one.
+        fileprivate var object: AnyObject? {
             switch self {
             case .value(let bytes): NSData(data: bytes)
             case .persistentReference(let reference): NSData(data: reference.bytes)
+            case .object(let item): SecKey(item)
             case .record(let record): record.dictionary
             }
         }
@@ -43,6 +47,7 @@
             add(kSecClass, itemClass.map { NSString(string: $0.rawValue) })
             add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
             add(kSecValueData, value.map { NSData(data: $0) })
+            add(kSecValueRef, object.flatMap { SecKey($0) })
             add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
             return keys.withUnsafeBufferPointer { keys in
                 objects.withUnsafeBufferPointer {

@@ -47,7 +47,7 @@
             returns == .value && limit ?? .one == .one && itemClass != nil && authenticationUI != .skip
                 && context == nil && questions == nil && value == nil && accessControl == nil && protection == nil
                 && persistentReference == nil && matchCriteria.isEmpty && !namesProtected && !usesItemList
-                && !usesObjectReference && !isForIdentities
+                && !isForIdentities
         }
 
         fileprivate func write(to name: inout ReadName) {

@@ -53,7 +53,7 @@ public struct Engine: Sendable {
     /// Adds one item. Missing attributes of the primary key get their defaults. The engine sets the dates.
     ///
     /// - Throws: `duplicateItem` if an item with the same primary key exists; `noSuchAttribute`; `invalidParameter`;
-    ///   `missingEntitlement`; `unsupported` for object references; `unavailable` for biometry, and for authentication
+    ///   `missingEntitlement`; `unsupported` for certificates as objects; `unavailable` for biometry, and for authentication
     ///   of the user if no passphrase is set; and errors of the store.
     public func add(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Outcome {
         let stored = try requests.add(query, accessGroups: accessGroups)

@@ -13,6 +13,8 @@ public enum Outcome: Equatable, Sendable {
     public enum Result: Equatable, Sendable {
         case value(Data)
         case persistentReference(PersistentReference)
+        /// A key as an object. The caller makes it from the item; there is no result if that is not possible.
+        case object(Item)
         case record(Record)
     }
 
@@ -24,6 +26,8 @@ public enum Outcome: Equatable, Sendable {
         public var accessControl: AccessControl?
         public var value: Data?
         public var persistentReference: PersistentReference?
+        /// The item of which an object was requested, if its class has objects.
+        public var object: Item?
     }
 }
 
@@ -34,7 +38,8 @@ struct OutcomeShape {
     /// When adding, an empty value is returned where searching returns none, and there are fewer attributes.
     func added(_ stored: StoredItem, givenAccessControl: AccessControl?) -> Outcome {
         switch returns {
-        case [], .reference: return .nothing
+        case []: return .nothing
+        case .reference: return stored.item.isObject ? .one(.object(stored.item)) : .nothing
         case .value: return .one(.value(stored.item.value ?? Data()))
         case .persistentReference: return .one(.persistentReference(stored.reference))
         case [.value, .persistentReference]: return .one(.record(record(of: stored, attributes: Attributes())))
@@ -54,7 +59,8 @@ struct OutcomeShape {
     /// `nil`: no result for this item.
     private func result(_ stored: StoredItem) -> Outcome.Result? {
         switch returns {
-        case [], .reference: return nil
+        case []: return nil
+        case .reference: return stored.item.isObject ? .object(stored.item) : nil
         case .value: return stored.item.value.map { .value($0) }
         case .persistentReference: return .persistentReference(stored.reference)
         default:
@@ -72,7 +78,8 @@ struct OutcomeShape {
             itemClass: returns.contains(.reference) ? stored.item.itemClass : nil,
             attributes: attributes,
             value: returns.contains(.value) ? stored.item.value : nil,
-            persistentReference: returns.contains(.persistentReference) ? stored.reference : nil)
+            persistentReference: returns.contains(.persistentReference) ? stored.reference : nil,
+            object: returns.contains(.reference) && stored.item.isObject ? stored.item : nil)
     }
 }
 
@@ -81,6 +88,9 @@ extension StoredItem {
 }
 
 extension Item {
+    /// Whether items of this class are returned as objects.
+    fileprivate var isObject: Bool { itemClass == .key }
+
     /// The attributes in results: those that were set or defaulted, and the accessibility class.
     fileprivate var visibleAttributes: Attributes {
         var visible = attributes

@@ -4,10 +4,6 @@
 extension Query {
     /// The class of the request, from `kSecClass` or from the persistent reference.
     func resolvedClass() throws(KeychainError) -> ItemClass {
-        if usesObjectReference {
-            throw KeychainError(
-                .unsupported, "References to key, certificate and identity objects are not supported yet. Use data.")
-        }
         if isForIdentities { throw .identitiesUnsupported }
         guard let resolved = itemClass ?? persistentReference?.itemClass else {
             throw KeychainError(.invalidParameter, "The request names no class. Give one (kSecClass).")
@@ -16,6 +12,12 @@ extension Query {
             throw KeychainError(.noSuchClass, "The persistent reference belongs to another class.")
         }
         return resolved
+    }
+
+    /// Whether the result needs the values of items. Keys as objects are made from them.
+    var readsValues: Bool {
+        returns.contains(.value)
+            || returns.contains(.reference) && (itemClass ?? persistentReference?.itemClass) == .key
     }
 
     /// The attributes, each known to the class and converted to its kind.

@@ -14,7 +14,7 @@ extension Query {
         }
         selection.host = try host(schema.itemClass)
         selection.skipsConstrained = authenticationUI == .skip
-        selection.namesConstrained = namesProtected && !returns.contains(.value)
+        selection.namesConstrained = namesProtected && !readsValues
         selection.moveGroup(orSearch: groups)
         return selection
     }
@@ -70,8 +70,8 @@ extension Query {
     }
 
     func checkReference(_ itemClass: ItemClass) throws(KeychainError) {
-        guard returns.contains(.reference), itemClass == .key || itemClass == .certificate else { return }
-        throw KeychainError(.unsupported, "Returning key and certificate objects is not supported yet. Ask for data.")
+        guard returns.contains(.reference), itemClass == .certificate else { return }
+        throw KeychainError(.unsupported, "Returning certificate objects is not supported yet. Ask for data.")
     }
 
     /// The host criterion. Criteria that require the evaluation of certificates are refused.

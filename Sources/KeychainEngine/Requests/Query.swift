@@ -97,8 +97,6 @@ public struct Query: Sendable {
     public var questions: Questions?
     /// `kSecUseItemList`, which the data-protection keychain never supported.
     public var usesItemList = false
-    /// `kSecValueRef`.
-    public var usesObjectReference = false
     /// `kSecClassIdentity`: pairs of a private key and a certificate of its public key, which no store has as items. In
     /// that case there is no `itemClass`.
     public var isForIdentities = false

@@ -32,13 +32,15 @@ extension Requests {
         try checkNoIdentity(in: groups, query)
     }
 
-    /// The user is not asked: the names of protected items are sufficient.
+    /// The user is not asked: the names of protected items are sufficient. Public keys are marked as private too, as by
+    /// Apple, so the class of the key is a condition.
     ///
     /// - Throws: `unsupported` if these groups contain a private key and a certificate with the hash of its public key.
     private func checkNoIdentity(in groups: [String]?, _ query: Query) throws(KeychainError) {
         var query = query
         query.authenticationUI = .fail
-        let keys = Selection(itemClass: .key, conditions: [.isPrivate: .number(1)], groups: groups)
+        let keys = Selection(
+            itemClass: .key, conditions: [.isPrivate: .number(1), .keyClass: .number(1)], groups: groups)
         for key in try names(keys, limit: nil, query) {
             guard let hash = key.item.attributes[.applicationLabel], !hash.lookupBytes(as: .data).isEmpty else {
                 continue

@@ -24,7 +24,7 @@ public struct Requests {
     }
 
     /// The items that match, in the order of ``ItemOrder``. If nothing matches, the list is empty. The items have
-    /// values if `query.returns` includes them.
+    /// values if `query.returns` includes them, or keys as objects.
     ///
     /// - Throws: `corrupt` if the only match cannot be opened, and the errors of
     ///   ``Engine/copyMatching(_:accessGroups:)``.
@@ -44,7 +44,7 @@ public struct Requests {
         }
         let selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
         return try items.select(
-            selection, limit: query.searchLimit(), includingValues: query.returns.contains(.value),
+            selection, limit: query.searchLimit(), includingValues: query.readsValues,
             engine.authorization(query))
     }
 

@@ -55,9 +55,9 @@ struct ResultShapeConformanceTests {
     }
 
     @Test("C34", arguments: StoreKind.allCases)
-    func add_ofACertificateObject_isUnimplemented(kind: StoreKind) throws {
+    func add_ofAnObjectThatIsNoCertificate_isRefused(kind: StoreKind) throws {
         let services = try kind.services()
-        #expect(services.add(cert(["v_Ref": NSObject()])).status == errSecUnimplemented)
+        #expect(services.add(cert(["v_Ref": NSObject()])).status == errSecParam)
         #expect(services.count(cert()) == 0)
     }
 

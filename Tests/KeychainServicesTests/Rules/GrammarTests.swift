@@ -126,14 +126,4 @@ struct GrammarTests {
             #expect(try call.status(kind, item, item: item) == row.expected, "\(call)")
         }
     }
-
-    @Test(arguments: StoreKind.allCases, ["text", 5, NSNull(), Date(), ["x"], ["x": "y"]] as [any Sendable])
-    func objectReference_thatIsAValue_isRefused(kind: StoreKind, value: any Sendable) throws {
-        #expect(try kind.services().find(genp(["v_Ref": value])).status == errSecParam)
-    }
-
-    @Test(arguments: StoreKind.allCases, Call.allCases)
-    func objectReference_inAnyCall_isUnimplemented(kind: StoreKind, call: Call) throws {
-        #expect(try call.status(kind, ["v_Ref": NSObject()]) == errSecUnimplemented)
-    }
 }

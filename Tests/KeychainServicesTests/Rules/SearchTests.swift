@@ -115,9 +115,9 @@ struct SearchTests {
         #expect(answer.object == nil)
     }
 
-    @Test(arguments: StoreKind.allCases, ["cert", "keys"])
-    func search_forAnObjectOfAKeyOrCertificate_isUnimplemented(kind: StoreKind, itemClass: String) throws {
-        #expect(try kind.services().find(["class": itemClass, "r_Ref": true]).status == errSecUnimplemented)
+    @Test(arguments: StoreKind.allCases)
+    func search_forAnObjectOfACertificate_isUnimplemented(kind: StoreKind) throws {
+        #expect(try kind.services().find(cert(["r_Ref": true])).status == errSecUnimplemented)
     }
 
     // MARK: Conditions

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Type numbers of objects, by which code for Core Foundation tells them apart.
+
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+#if os(Linux)
+    import Foundation
+
+    /// The type number of an object. It can only be compared, for example with `SecKeyGetTypeID()`.
+    ///
+    /// ```swift
+    /// guard let result, CFGetTypeID(result) == SecKeyGetTypeID() else { return nil }
+    /// let key = result as! SecKey
+    /// ```
+    ///
+    /// - Returns: 0 for `nil`, and for objects of other classes than those with a function `…GetTypeID`.
+    public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
+        switch cf {
+        case is SecKey: SecKeyGetTypeID()
+        case is SecAccessControl: SecAccessControlGetTypeID()
+        case is NSString: CFStringGetTypeID()
+        case is NSDictionary: CFDictionaryGetTypeID()
+        case is NSArray: CFArrayGetTypeID()
+        case is NSData: CFDataGetTypeID()
+        case is NSNumber: CFNumberGetTypeID()
+        case is NSDate: CFDateGetTypeID()
+        case is NSError: CFErrorGetTypeID()
+        default: 0
+        }
+    }
+
+    /// The type number of strings.
+    public func CFStringGetTypeID() -> CFTypeID { 7 }
+    /// The type number of dictionaries.
+    public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
+    /// The type number of arrays.
+    public func CFArrayGetTypeID() -> CFTypeID { 19 }
+    /// The type number of data.
+    public func CFDataGetTypeID() -> CFTypeID { 20 }
+    /// The type number of numbers, and of Booleans, which are numbers here.
+    public func CFNumberGetTypeID() -> CFTypeID { 22 }
+    /// The type number of errors.
+    public func CFErrorGetTypeID() -> CFTypeID { 27 }
+    /// The type number of dates.
+    public func CFDateGetTypeID() -> CFTypeID { 42 }
+#endif
