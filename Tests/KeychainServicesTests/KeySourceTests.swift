@@ -77,7 +77,7 @@ private struct PairManager {
         ]
         var error: Unmanaged<CFError>?
         guard let privateKey = SecKeyCreateRandomKey(attributes as CFDictionary, &error) else {
-            throw error!.takeRetainedValue() as Error
+            throw error!.takeRetainedValue() as any Error
         }
         return (SecKeyCopyPublicKey(privateKey)!, privateKey)
     }
@@ -96,7 +96,7 @@ private struct PairManager {
         let algorithm = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256
         guard SecKeyIsAlgorithmSupported(key, .sign, algorithm),
             let signature = SecKeyCreateSignature(key, algorithm, digest as CFData, &error) as Data?
-        else { throw error!.takeRetainedValue() as Error }
+        else { throw error!.takeRetainedValue() as any Error }
         return signature
     }
 
@@ -105,7 +105,7 @@ private struct PairManager {
         var error: Unmanaged<CFError>?
         let algorithm = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA256
         guard SecKeyVerifySignature(key, algorithm, digest as CFData, signature as CFData, &error) else {
-            throw error!.takeRetainedValue() as Error
+            throw error!.takeRetainedValue() as any Error
         }
         return true
     }
@@ -157,7 +157,7 @@ private struct TokenClient {
         var error: Unmanaged<CFError>?
         guard let publicKey = SecKeyCopyPublicKey(key),
             let bytes = SecKeyCopyExternalRepresentation(publicKey, &error) as Data?
-        else { throw error!.takeRetainedValue() as Error }
+        else { throw error!.takeRetainedValue() as any Error }
         let length = (bytes.count - 1) / 2
         return (bytes.dropFirst().prefix(length), bytes.suffix(length))
     }

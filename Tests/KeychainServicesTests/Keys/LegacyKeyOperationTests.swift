@@ -28,7 +28,7 @@ struct LegacyKeyOperationTests {
     }
 
     @Test(arguments: [
-        (TestKey.p256, SecPadding.sigRaw), (.p256, .PKCS1), (.p384, []), (.p521, .PKCS1SHA256),
+        (TestKey.p256, SecPadding.sigRaw), (.p256, .PKCS1), (.p384, SecPadding()), (.p521, .PKCS1SHA256),
         (.rsa1024, .PKCS1SHA256),
     ])
     func signature_withAPadding_isVerifiedWithTheSame(key: TestKey, padding: SecPadding) throws {
@@ -41,7 +41,9 @@ struct LegacyKeyOperationTests {
         #expect(padding != .sigRaw || signature.count == 64)
     }
 
-    @Test(arguments: [SecPadding.PKCS1, [], .OAEP, .PKCS1MD2, .PKCS1MD5, .PKCS1SHA224, .PKCS1SHA1, .PKCS1SHA512])
+    @Test(arguments: [
+        SecPadding.PKCS1, SecPadding(), .OAEP, .PKCS1MD2, .PKCS1MD5, .PKCS1SHA224, .PKCS1SHA1, .PKCS1SHA512,
+    ])
     func signature_withAPaddingOrLengthThatDoesNotFit_isRefused(padding: SecPadding) throws {
         #expect(try sign(TestKey.rsa1024.privateKey(), padding).status == errSecParam)
         #expect(try verify(TestKey.rsa1024.publicKey(), padding, [1]) == errSecParam)
@@ -59,7 +61,7 @@ struct LegacyKeyOperationTests {
 
     @Test func block_withAPaddingThatIsNotForEncryption_isRefused() throws {
         let (own, peer) = (try TestKey.rsa1024.privateKey(), try TestKey.rsa1024.publicKey())
-        for padding in [[], SecPadding.sigRaw, .PKCS1SHA256] {
+        for padding in [SecPadding(), .sigRaw, .PKCS1SHA256] {
             #expect(written(128) { SecKeyEncrypt(peer, padding, digest, digest.count, $0, $1) }.status == errSecParam)
             #expect(written(128) { SecKeyDecrypt(own, padding, digest, digest.count, $0, $1) }.status == errSecParam)
         }

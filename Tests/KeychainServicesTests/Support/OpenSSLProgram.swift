@@ -27,7 +27,7 @@ struct OpenSSLProgram {
         process.executableURL = URL(fileURLWithPath: try #require(Self.path))
         process.arguments = command.split(separator: " ").map(String.init)
         process.currentDirectoryURL = folder.url
-        FileManager.default.createFile(atPath: file("output").path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file("output").path, contents: nil)
         let output = try FileHandle(forWritingTo: file("output"))
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
