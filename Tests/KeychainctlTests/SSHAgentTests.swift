@@ -148,6 +148,28 @@ struct SSHAgentTests {
         #expect(run.status == 0 && run.text.hasPrefix("11\n") && run.text.contains("ED25519"), "\(run.everything)")
     }
 
+    @Test func agent_whoseSocketIsGone_endsAndSaysSo() throws {
+        let run = try withAgent("rm s; wait $agent || echo $?; grep -c 'removed or replaced' log")
+        #expect(run.text == "13\n1\n", "\(run.everything)")
+    }
+
+    @Test func agent_whoseSocketAnotherOneHas_leavesItThere() throws {
+        let run = try withAgent("mv s t; : > s; wait $agent || echo $?; test -f s && echo left")
+        #expect(run.text == "13\nleft\n", "\(run.everything)")
+    }
+
+    @Test func agents_startedAtOnce_areOneInTheEnd() throws {
+        try generate("ed25519")
+        let script = """
+            trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT
+            for i in 1 2 3 4 5 6; do "$CTL" ssh-agent --socket "$PWD/s" > /dev/null 2>> log & done
+            for i in 1 2 3 4 5; do wait -n; done
+            SSH_AUTH_SOCK="$PWD/s" ssh-add -l
+            """
+        let run = try tool.shell("bash", input: Data(script.utf8))
+        #expect(run.status == 0 && run.text.contains("ED25519"), "\(run.everything)")
+    }
+
     @Test(arguments: [
         ("relative", 64), ("/nowhere/s", 17), ("\"$PWD/open/s\"", 15), ("\"$PWD/file\"", 15),
         ("/\(String(repeating: "x", count: 200))", 64),

@@ -52,7 +52,7 @@ extension Keychainctl {
             let answers = SSHAgentAnswers(OfferedKeys(keychain: keychain, tags: tag), complain: complaint())
             try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
             try listener.serve(until: { signals.received != nil }) { answers.answer(to: $0) }
-            unlink(listener.path)
+            listener.removeFile()
             signals.raiseReceived()
         }
 

@@ -13,14 +13,15 @@ final class SSHAgentSocket {
     private static let chunkSize = 1 << 16
     /// Seconds that a client may take to read an answer.
     private static let patience = 5
-    /// How often the loop looks for a signal that came just before it waited, in milliseconds.
+    /// How often the loop looks for a signal that came just before it waited, and whether the socket is still there, in
+    /// milliseconds.
     private static let lookInterval: Int32 = 500
 
     let path: String
     private let listener: Int32
     private var connections: [Int32: Data] = [:]
-    /// Only then the path is that of this agent. The object is also released if its initializer throws.
-    private var isBound = false
+    /// The socket at the path; `nil` before it is there. The object is also released if its initializer throws.
+    private var file: FileIdentity?
 
     /// - Throws: `busy` if another agent listens there; `unsafeLocation` for a folder in which other users may write.
     init(_ path: String) throws(KeychainError) {
@@ -33,16 +34,21 @@ final class SSHAgentSocket {
         if Self.connects(&address) {
             throw KeychainError(.busy, "An agent listens on '\(path)' already. Use it, or name another --socket.")
         }
-        try Self.removeStale(path)
-        try Self.bind(listener, &address, path)
-        isBound = true
+        try Self.checkReplaceable(path)
+        file = try Self.bind(listener, path)
     }
 
     deinit {
         for connection in connections.keys { close(connection) }
         close(listener)
-        if isBound { unlink(path) }
+        removeFile()
     }
+
+    /// Call it before the process ends in another way than by releasing this object.
+    func removeFile() { if isInPlace { unlink(path) } }
+
+    /// Whether clients that use the path reach this agent, and not another one that was started at the same time.
+    private var isInPlace: Bool { file != nil && FileIdentity(of: path) == file }
 
     /// `$XDG_RUNTIME_DIR/swift-keychain/ssh-agent.sock`; the folder is made.
     static func usualPath() throws(KeychainError) -> String {
@@ -55,8 +61,16 @@ final class SSHAgentSocket {
     }
 
     /// Answers until `isOver`.
+    ///
+    /// - Throws: `unavailable` if the socket was removed or replaced.
     func serve(until isOver: () -> Bool, _ answer: (Data) -> Data) throws(KeychainError) {
         while !isOver() {
+            guard isInPlace else {
+                throw KeychainError(
+                    .unavailable,
+                    "The socket '\(path)' was removed or replaced, so this agent ends. Start it again, or use the one that "
+                        + "is there now.")
+            }
             let descriptors = [listener] + connections.keys
             var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&polled, nfds_t(polled.count), Self.lookInterval) >= 0 else {
@@ -73,7 +87,11 @@ final class SSHAgentSocket {
 
     private func accept() {
         let connection = Foundation.accept(listener, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+            // Without descriptors the connection goes on waiting, and the loop would not rest.
+            if [EMFILE, ENFILE].contains(errno) { poll(nil, 0, Self.lookInterval) }
+            return
+        }
         var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard connections.count < Self.mostConnections, isOfThisUser(connection) else {
@@ -145,7 +163,8 @@ extension SSHAgentSocket {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let isPrintable = path.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "'") }
-        let room = MemoryLayout.size(ofValue: address.sun_path)
+        // With room for the number of the process.
+        let room = MemoryLayout.size(ofValue: address.sun_path) - 12
         guard isPrintable, path.utf8.count < room, path.hasPrefix("/") else {
             throw KeychainError(
                 .invalidParameter,
@@ -176,22 +195,32 @@ extension SSHAgentSocket {
         return withAddress(&address) { connect(probe, $0, $1) } == 0
     }
 
-    private static func removeStale(_ path: String) throws(KeychainError) {
+    /// A socket whose agent was killed may be replaced.
+    private static func checkReplaceable(_ path: String) throws(KeychainError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
             throw KeychainError(.unsafeLocation, "'\(path)' exists and is no socket of yours. Name another --socket.")
         }
-        guard unlink(path) == 0 else { throw failure(path, errno) }
     }
 
-    private static func bind(_ listener: Int32, _ address: inout sockaddr_un, _ path: String) throws(KeychainError) {
+    /// Under a name of its own at first: between two agents that start at the same time the path is always one's whole.
+    private static func bind(_ listener: Int32, _ path: String) throws(KeychainError) -> FileIdentity? {
+        let draft = path + "." + String(getpid())
+        var address = try address(draft)
+        unlink(draft)
         let before = umask(0o177)
         let isBound = withAddress(&address) { Foundation.bind(listener, $0, $1) } == 0
         let code = errno
         umask(before)
         guard isBound else { throw failure(path, code) }
-        guard listen(listener, 16) == 0 else { throw failure(path, errno) }
+        let file = FileIdentity(of: draft)
+        guard listen(listener, 16) == 0, rename(draft, path) == 0 else {
+            let code = errno
+            unlink(draft)
+            throw failure(path, code)
+        }
+        return file
     }
 
     private static func withAddress<Result>(
@@ -204,5 +233,17 @@ extension SSHAgentSocket {
 
     fileprivate static func failure(_ path: String, _ code: Int32) -> KeychainError {
         KeychainError(.inputOutput, "Could not listen on '\(path)': \(String(cString: strerror(code))).")
+    }
+}
+
+/// Which file is at a path, by its place on the disk.
+private struct FileIdentity: Equatable {
+    let (device, number): (dev_t, ino_t)
+
+    /// - Returns: `nil` if there is none.
+    init?(of path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
     }
 }
