@@ -63,8 +63,7 @@ struct KeyCreationTests {
         var (publicKey, privateKey): (SecKey?, SecKey?)
         let parameters = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256] as CFDictionary
         #expect(SecKeyGeneratePair(parameters, &publicKey, &privateKey) == errSecSuccess)
-        let half = try #require(SecKeyCopyPublicKey(#require(privateKey)))
-        #expect(publicKey == half)
+        #expect(try publicKey == SecKeyCopyPublicKey(#require(privateKey)))
         #expect(SecKeyGeneratePair(parameters, nil, nil) == errSecSuccess)
     }
 
