@@ -59,6 +59,42 @@ struct SSHAgentTests {
         #expect(run.status == 0, "\(run.everything)")
     }
 
+    @Test(.enabled(if: Programs.installed("git") != nil, "git is not installed"))
+    func commit_signedThroughTheAgent_isVerifiedByGit() throws {
+        try generate("ed25519")
+        let run = try withAgent(
+            """
+            key=$("$CTL" key public --tag ed25519 --openssh); echo "alice@example.com $key" > signers
+            git() { command git -C repository -c user.name=Alice -c user.email=alice@example.com -c gpg.format=ssh \\
+              -c user.signingkey="key::$key" -c gpg.ssh.allowedSignersFile="$PWD/signers" "$@"; }
+            mkdir repository; git init -q; git commit -q -S --allow-empty -m signed; git verify-commit HEAD 2>&1
+            """)
+        #expect(run.status == 0, "\(run.everything)")
+        #expect(run.text.contains("Good \"git\" signature for alice@example.com"), "\(run.text)")
+    }
+
+    private static let server = Programs.installed("sshd")
+
+    /// The key is in no file of the client, and the server accepts no other way in.
+    @Test(.enabled(if: server != nil && geteuid() == 0, "not root, or openssh-server is not installed"))
+    func ssh_throughTheAgent_logsInToAServer() throws {
+        try generate("ed25519", "p256", "rsa-2048")
+        let server = try #require(Self.server)
+        let run = try withAgent(
+            """
+            mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f host
+            for type in ed25519 p256 rsa-2048; do
+              "$CTL" key public --tag $type --openssh > $type.pub; cp $type.pub keys; chmod 600 keys
+              proxy="\(server) -i -e -f /dev/null -o HostKey=$PWD/host -o AuthorizedKeysFile=$PWD/keys -o StrictModes=no"
+              proxy="$proxy -o PermitRootLogin=yes -o UsePAM=no -o PasswordAuthentication=no -o KbdInteractiveAuthentication=no"
+              ssh -F none -o ProxyCommand="$proxy" -o StrictHostKeyChecking=no -o UserKnownHostsFile=known \\
+                -o BatchMode=yes -o PreferredAuthentications=publickey -o IdentitiesOnly=yes -i $type.pub root@keychain echo in 2> err \\
+                || { cat err >&2; exit 1; }
+            done
+            """)
+        #expect(run.status == 0 && run.text == "in\nin\nin\n", "\(run.everything)")
+    }
+
     @Test func agent_thatAClientHasLocked_hasNoKeysUntilTheSamePassphrase() throws {
         try generate("ed25519")
         let run = try withAgent(
