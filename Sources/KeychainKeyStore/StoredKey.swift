@@ -56,6 +56,7 @@ extension StoredKey {
         } else {
             applicationLabel = Data()
         }
+        // Any program may have stored bytes that are no key. A list shows such an item without a fingerprint; reading it fails.
         publicKey = value.flatMap { bytes in
             type?.kind.flatMap { try? PrivateKey($0, externalRepresentation: bytes).publicKey }
         }

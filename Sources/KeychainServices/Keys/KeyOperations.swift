@@ -27,6 +27,7 @@
     public func SecKeyIsAlgorithmSupported(
         _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
     ) -> Bool {
+        // An algorithm that nobody knows is one that no key supports; Apple's function has no error.
         guard let algorithm = try? algorithm.known(), let operation = KeyOperation(rawValue: operation.rawValue) else {
             return false
         }
