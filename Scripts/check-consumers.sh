@@ -155,13 +155,18 @@ END
 
 write_program() { cat >"$scratch/app/Sources/App/main.swift"; }
 
-# All builds use one folder, so that shared modules are built once. The caches are separate: the user's caches may contain another
-# commit under this version.
+# All builds use one folder, so that shared modules are built once. The sample uses that of Scripts/build.sh, with its options, where the
+# tests have compiled what this package depends on. The caches are separate: the user's caches may contain another commit under this
+# version.
 expect() { # expected output of the program
-    local output program
+    local output program folder=$scratch/build
+    local -a options=()
+    if ((sample)); then folder=$project/.build/development options=(-Xcc -O1); fi
     local build=(
-        swift build --package-path "$scratch/app" --scratch-path "$scratch/build" --cache-path "$scratch/cache"
-        --security-path "$scratch/security" --configuration "$configuration")
+        swift build --package-path "$scratch/app" --scratch-path "$folder" --cache-path "$scratch/cache"
+        --security-path "$scratch/security" --configuration "$configuration" ${options[@]+"${options[@]}"})
+    # As in Scripts/build.sh.
+    rm -f "$folder"/*.yaml
     "${build[@]}" --product App >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log" >&2; exit 1; }
     program=$("${build[@]}" --show-bin-path)/App
     output=$(

@@ -3,6 +3,8 @@
 # Builds the API reference of each module that has articles. Every warning is an error, above all a broken link.
 #
 #   Scripts/check-docc.sh [folder]    keeps the results in the folder; without it nothing is kept
+#
+#   KEYCHAIN_BUILT    1: make test has just built both packages. They would take turns, which takes minutes.
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -25,9 +27,9 @@ main() {
 
 check_package() { # package, source folder, folder of the results
     local plan=.build/development/debug.yaml
-    Scripts/build.sh "$1" --quiet
+    [[ ${KEYCHAIN_BUILT-} == 1 ]] || Scripts/build.sh "$1" --quiet
     products=$(Scripts/build.sh "$1" --show-bin-path)
-    [[ -f $plan ]] || { echo "The build plan '$plan' is missing after the build." >&2; exit 1; }
+    [[ -f $plan ]] || { echo "The build plan '$plan' is missing. First: make test" >&2; exit 1; }
     # The module maps of the C targets; the build plan contains their paths.
     mapfile -t module_maps < <(grep -oE -- '-fmodule-map-file=[^",]+' "$plan" | sort -u | sed 's/^/-Xcc\n/')
     local catalog
