@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs tests under the thread sanitizer, which stops with an error at the first data race. Arguments are passed to the tests.
 #
-#   SANITIZED    the packages to test: `core wrappers` (the default), or `core`
+#   SANITIZED          the packages to test: `core wrappers` (the default), or `core`
+#   SANITIZE_RECORD    a document whose section "Thread sanitizer" is replaced with the result
 
 set -euo pipefail
 cd -- "$(dirname -- "$0")/.."
@@ -35,6 +36,7 @@ main() {
         run "$wrappers" "$@"
     fi
     ((found > 0)) || { echo "No test matches the filter." >&2; exit 1; }
+    if [[ -n ${SANITIZE_RECORD-} ]]; then record; fi
 }
 
 found=0
@@ -42,11 +44,21 @@ found=0
 run() { # program, arguments of Swift Testing
     local status=0
     LD_PRELOAD="$scratch/annotations.so" TSAN_OPTIONS="halt_on_error=1 exitcode=66" \
-        "$1" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:2}" || status=$?
+        "$1" --testing-library swift-testing --experimental-maximum-parallelization-width "$width" "${@:2}" 2>&1 | tee -a "$scratch/log" || status=$?
     # As in test.sh.
     if ((status == 69)) && [[ " ${*:2}" == *' --filter'* ]]; then return; fi
     found=1
     ((status == 0)) || exit "$status"
+}
+
+# Replaces the section of the document. A failure ends the script before.
+record() {
+    {
+        printf '## Thread sanitizer\n\nWritten by `make sanitize` on %s. ' "$(date -u +%F)"
+        printf 'The tests of concurrent code, of the packages: %s. A data race would have ended them.\n\n' "$packages"
+        sed -nE 's/.*Test run with ([0-9]+ tests in [0-9]+ suites) passed.*/- \1 passed/p' "$scratch/log"
+    } >"$scratch/section"
+    Scripts/evidence.py "$SANITIZE_RECORD" "Thread sanitizer" "$scratch/section"
 }
 
 # Only Swift's own clang supports Swift's calling convention.
