@@ -35,7 +35,7 @@
         let dialect: Engine.Dialect
         var query = Query(nil)
         private var classValue: Any?
-        private var key: SecKey?
+        private var object: ValueObject?
         var authenticationUI: Query.AuthenticationUI?
         var refusesInteraction = false
         var hasCredential = false
@@ -73,7 +73,7 @@
             case "m_Limit": try takeLimit(value)
             case "v_Data": try takeValue(value)
             case "v_PersistentRef": query.persistentReference = try PersistentReference(entry: value)
-            case "v_Ref": key = try keyObject(value)
+            case "v_Ref": object = try ValueObject(entry: value)
             default: try takePrefixed(name, value)
             }
         }
@@ -108,9 +108,9 @@
                 result.itemClass = try className(classValue)
                 result.isForIdentities = result.itemClass == nil
             }
-            if let key {
-                result.fill(from: key, for: operation)
-                if classValue == nil { result.itemClass = .key }
+            if let object {
+                result.fill(from: object, for: operation)
+                if classValue == nil { result.itemClass = object.itemClass }
             }
             guard query.context == nil || !hasCredential else {
                 throw KeychainError(

@@ -4,6 +4,7 @@
 #if os(Linux)
     import Foundation
     import KeychainEngine
+    import KeychainKeys
 
     extension NSDictionary {
         /// More entries than any class has attributes are refused, as by Apple.
@@ -34,7 +35,13 @@
             case .other: self = entry is NSNull && attribute == .multiUser ? .data(Data()) : .unsupported
             }
             // The issuer is parsed before any conversion, so text is not accepted as its bytes.
-            if attribute == .issuer, case .string = self { self = .unsupported }
+            if attribute == .issuer {
+                switch self {
+                case .string: self = .unsupported
+                case .data(let name): self = .data(Certificate.normalizedName(name) ?? name)
+                default: break
+                }
+            }
         }
     }
 

@@ -22,12 +22,12 @@
     }
 
     extension Outcome.Result {
-        /// `nil` for a key whose bytes are not one.
+        /// `nil` for a key or a certificate whose bytes are not one.
         fileprivate var object: AnyObject? {
             switch self {
             case .value(let bytes): NSData(data: bytes)
             case .persistentReference(let reference): NSData(data: reference.bytes)
-            case .object(let item): SecKey(item)
+            case .object(let item): item.object
             case .record(let record): record.dictionary
             }
         }
@@ -47,7 +47,7 @@
             add(kSecClass, itemClass.map { NSString(string: $0.rawValue) })
             add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
             add(kSecValueData, value.map { NSData(data: $0) })
-            add(kSecValueRef, object.flatMap { SecKey($0) })
+            add(kSecValueRef, object?.object)
             add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
             return keys.withUnsafeBufferPointer { keys in
                 objects.withUnsafeBufferPointer {

@@ -50,9 +50,4 @@
             }
         }
     }
-
-    func keyObject(_ entry: Any) throws(KeychainError) -> SecKey {
-        guard let key = entry as? SecKey else { throw .invalidValue("kSecValueRef", "a SecKey") }
-        return key
-    }
 #endif

@@ -17,6 +17,7 @@
     public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
         switch cf {
         case is SecKey: SecKeyGetTypeID()
+        case is SecCertificate: SecCertificateGetTypeID()
         case is SecAccessControl: SecAccessControlGetTypeID()
         case is NSString: CFStringGetTypeID()
         case is NSDictionary: CFDictionaryGetTypeID()

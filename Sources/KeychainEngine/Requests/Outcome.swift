@@ -13,7 +13,7 @@ public enum Outcome: Equatable, Sendable {
     public enum Result: Equatable, Sendable {
         case value(Data)
         case persistentReference(PersistentReference)
-        /// A key as an object. The caller makes it from the item; there is no result if that is not possible.
+        /// A key or a certificate as an object. The caller makes it from the item; there is no result if that is not possible.
         case object(Item)
         case record(Record)
     }
@@ -87,9 +87,13 @@ extension StoredItem {
     public var reference: PersistentReference { PersistentReference(itemClass: item.itemClass, id: id) }
 }
 
-extension Item {
+extension ItemClass {
     /// Whether items of this class are returned as objects.
-    fileprivate var isObject: Bool { itemClass == .key }
+    var hasObjects: Bool { self == .key || self == .certificate }
+}
+
+extension Item {
+    fileprivate var isObject: Bool { itemClass.hasObjects }
 
     /// The attributes in results: those that were set or defaulted, and the accessibility class.
     fileprivate var visibleAttributes: Attributes {

@@ -14,10 +14,10 @@ extension Query {
         return resolved
     }
 
-    /// Whether the result needs the values of items. Keys as objects are made from them.
+    /// Whether the result needs the values of items. Objects are made from them.
     var readsValues: Bool {
         returns.contains(.value)
-            || returns.contains(.reference) && (itemClass ?? persistentReference?.itemClass) == .key
+            || returns.contains(.reference) && (itemClass ?? persistentReference?.itemClass)?.hasObjects == true
     }
 
     /// The attributes, each known to the class and converted to its kind.

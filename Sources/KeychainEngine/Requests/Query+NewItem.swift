@@ -27,7 +27,6 @@ extension Query {
         if let persistentReference, persistentReference.id == nil {
             throw KeychainError(.invalidParameter, "A new item gets a new persistent reference; leave it out.")
         }
-        try checkReference(resolvedClass())
     }
 
     /// The named group. Apple compares the group as it was given, so a group given as bytes is a foreign group.

@@ -6,7 +6,6 @@ extension Query {
         let groups = try accessGroups.readableGroups()
         let schema = try resolvedClass().schema
         try checkNoItemList()
-        try checkReference(schema.itemClass)
         var selection = try selection(schema, dialect: dialect)
         if case .string(let group) = selection.conditions[.accessGroup] { try accessGroups.checkMayRead(group) }
         if selection.id?.id != nil, !selection.conditions.isEmpty {
@@ -67,11 +66,6 @@ extension Query {
         rest.attributes[.modificationDate] = nil
         if persistentReference != nil { rest.attributes[.synchronizable] = nil }
         return rest
-    }
-
-    func checkReference(_ itemClass: ItemClass) throws(KeychainError) {
-        guard returns.contains(.reference), itemClass == .certificate else { return }
-        throw KeychainError(.unsupported, "Returning certificate objects is not supported yet. Ask for data.")
     }
 
     /// The host criterion. Criteria that require the evaluation of certificates are refused.

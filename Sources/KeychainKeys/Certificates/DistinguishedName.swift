@@ -109,8 +109,8 @@ extension Certificate {
     public var normalizedSubject: Data? { normalizedSubjectContent.map { Data($0) } }
     /// The same for the issuer: `kSecAttrIssuer`.
     public var normalizedIssuer: Data? { normalizedIssuerContent.map { Data($0) } }
-    public var normalizedSubjectSequence: Data? { normalizedSubject.map(Self.sequence) }
-    public var normalizedIssuerSequence: Data? { normalizedIssuer.map(Self.sequence) }
+    public var normalizedSubjectSequence: Data? { normalizedSubject.map(Self.encodedName) }
+    public var normalizedIssuerSequence: Data? { normalizedIssuer.map(Self.encodedName) }
 
     /// Normalizes a name that a caller gives: a Name in DER, or the content of one.
     ///
@@ -121,7 +121,8 @@ extension Certificate {
         return DistinguishedName.normalized(content).map { Data($0) }
     }
 
-    private static func sequence(_ content: Data) -> Data {
+    /// A Name in DER, of the content that items have.
+    public static func encodedName(_ content: Data) -> Data {
         Data(DERNode.sequence(.bytes([UInt8](content))).encoded)
     }
 }

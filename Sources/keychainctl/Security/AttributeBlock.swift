@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainKeys
 import KeychainKit
 
 struct AttributeBlock {
@@ -55,6 +56,8 @@ struct AttributeBlock {
         case (_, nil) where line.attribute == .authenticationType: Data("dflt".utf8)
         case (_, .string("")?) where line.attribute == .authenticationType: Data("dflt".utf8)
         case (_, .string(let text)?): Data(text.utf8)
+        // They are stored without the header that macOS shows.
+        case (_, .data(let name)?) where [.issuer, .subject].contains(line.attribute): Certificate.encodedName(name)
         case (_, .data(let bytes)?): bytes
         case (.sint32, .number(let number)?): Self.bigEndian(number)
         case (_, .number(let number)?): Data(String(number).utf8)

@@ -80,10 +80,10 @@ extension Certificate {
             .accessGroup: .string(group), .synchronizable: .number(0),
             // X.509 version 3 is type 3, and DER is encoding 3.
             .certificateType: .number(Int64(version)), .certificateEncoding: .number(3),
-            .issuer: .data(normalizedIssuerSequence ?? Data()), .serialNumber: .data(serialNumber),
+            .issuer: .data(normalizedIssuer ?? Data()), .serialNumber: .data(serialNumber),
             .publicKeyHash: .data(publicKeyHash),
         ]
-        attributes[.subject] = normalizedSubjectSequence.map { .data($0) }
+        attributes[.subject] = normalizedSubject.map { .data($0) }
         attributes[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
         attributes[.label] = (name ?? subjectSummary).map { .string($0) }
         attributes[.alias] = emailAddresses.first.map { .string($0) }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificate objects in a query: the attributes that they stand for.
+
+#if os(Linux)
+    import Foundation
+    import KeychainEngine
+    import KeychainKeys
+
+    extension Query {
+        /// Adds what a certificate object stands for: in an addition the attributes and the bytes of the certificate, in
+        /// other calls the conditions for it. What the caller gives wins.
+        mutating func fill(from object: SecCertificate, for operation: ItemOperation) {
+            for (attribute, value) in object.certificate.columns where attributes[attribute] == nil {
+                attributes[attribute] = value
+            }
+            guard operation == .add else { return }
+            value = value ?? object.certificate.der
+            if attributes[.label] == nil, let summary = object.certificate.subjectSummary {
+                attributes[.label] = .string(summary)
+            }
+        }
+    }
+
+    extension Certificate {
+        fileprivate var columns: Attributes {
+            var columns: Attributes = [
+                .certificateType: .number(Int64(version)), .certificateEncoding: .number(Self.derEncoding),
+                .serialNumber: .data(serialNumber), .publicKeyHash: .data(publicKeyHash),
+            ]
+            columns[.subject] = normalizedSubject.map { .data($0) }
+            columns[.issuer] = normalizedIssuer.map { .data($0) }
+            columns[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
+            return columns
+        }
+
+        private static var derEncoding: Int64 { 3 }
+    }
+
+    extension SecCertificate {
+        /// The object of a stored certificate; `nil` if the item's bytes are not one.
+        convenience init?(_ item: Item) {
+            guard let value = item.value, let certificate = try? Certificate(der: value) else { return nil }
+            self.init(certificate)
+        }
+    }
+#endif

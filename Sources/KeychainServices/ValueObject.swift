@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects in dictionaries (`kSecValueRef`), and objects made of stored items.
+
+#if os(Linux)
+    import Foundation
+    import KeychainEngine
+
+    /// An object that a request is about.
+    enum ValueObject {
+        case key(SecKey)
+        case certificate(SecCertificate)
+
+        /// - Throws: `invalidParameter` for anything else, also for objects of other classes.
+        init(entry: Any) throws(KeychainError) {
+            switch entry {
+            case let key as SecKey: self = .key(key)
+            case let certificate as SecCertificate: self = .certificate(certificate)
+            default: throw .invalidValue("kSecValueRef", "a SecKey or a SecCertificate")
+            }
+        }
+
+        var itemClass: ItemClass {
+            switch self {
+            case .key: .key
+            case .certificate: .certificate
+            }
+        }
+    }
+
+    extension Query {
+        mutating func fill(from object: ValueObject, for operation: ItemOperation) {
+            switch object {
+            case .key(let key): fill(from: key, for: operation)
+            case .certificate(let certificate): fill(from: certificate, for: operation)
+            }
+        }
+    }
+
+    extension Item {
+        /// The object that is stored in the item; `nil` if its bytes are not one, and for passwords.
+        var object: AnyObject? {
+            switch itemClass {
+            case .key: SecKey(self)
+            case .certificate: SecCertificate(self)
+            case .genericPassword, .internetPassword: nil
+            }
+        }
+    }
+#endif
