@@ -207,6 +207,15 @@ struct SecurityToolTests {
         #expect(check.text.hasSuffix("\"Test Signer\"\n     1 valid identities found\n"))
     }
 
+    /// As on macOS. They are stored without it, as the item functions store them.
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func namesInACertificate_areShownWithTheirHeader() throws {
+        try makeIdentity()
+        try tool.prepare("import c.pem")
+        let run = try tool.security("find-certificate -c Signer")
+        #expect(run.text.contains("\"issu\"<blob>=0x30") && run.text.contains("\"subj\"<blob>=0x30"))
+    }
+
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"), arguments: ["Test Signer", "test SIGN", "SIGNER"])
     func certificate_isFoundByAPartOfItsName_inAnyLetters(name: String) throws {
         try makeIdentity()

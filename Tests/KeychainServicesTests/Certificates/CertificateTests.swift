@@ -18,7 +18,8 @@ enum TestCertificate {
             """)
     /// The content of its normalized subject, which is also its issuer.
     static let name = Data(
-        hex: "310b300906035504061302444531133011060355040a130a41434d4520544f4f4c533111300f060355040313084c454146204f4e45")
+        hex: "310b300906035504061302444531133011060355040a130a41434d4520544f4f4c53"
+            + "3111300f060355040313084c454146204f4e45")
     /// SHA-1 of its public key's bits.
     static let keyHash = Data(hex: "a30b4ea027c1da5448b14442e74d85d9c5b38b6e")
 
@@ -40,7 +41,8 @@ struct CertificateTests {
     @Test("K64") func bytes_thatAreNoCertificate_giveNoObject() throws {
         var changed = TestCertificate.der
         changed[1] ^= 1
-        let pem = "-----BEGIN CERTIFICATE-----\n\(TestCertificate.der.base64EncodedString())\n-----END CERTIFICATE-----\n"
+        let text = TestCertificate.der.base64EncodedString()
+        let pem = "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
         for bytes in [Data(), Data(pem.utf8), Data(repeating: 0x5B, count: 100), changed] {
             #expect(SecCertificateCreateWithData(kCFAllocatorDefault, bytes as CFData) == nil)
         }
@@ -60,7 +62,8 @@ struct CertificateTests {
         #expect(addresses as? [String] == ["a@leaf.example"])
         let number = attempt { SecCertificateCopySerialNumberData(certificate, $0) as Data? }
         #expect(number.value == Data([0x00, 0xA1, 0xB2]))
-        let (from, to) = (SecCertificateCopyNotValidBeforeDate(certificate), SecCertificateCopyNotValidAfterDate(certificate))
+        let from = SecCertificateCopyNotValidBeforeDate(certificate)
+        let to = SecCertificateCopyNotValidAfterDate(certificate)
         #expect(from as Date? == Date(timeIntervalSince1970: 1_704_067_200))
         #expect(to as Date? == Date(timeIntervalSince1970: 2_524_521_600))
         #expect("\(certificate)" == "<SecCertificate: Leaf One>")

@@ -68,13 +68,6 @@ struct ResultShapeConformanceTests {
         #expect(answer.object == nil)
     }
 
-    @Test("C37, C40", arguments: StoreKind.allCases)
-    func add_ofACertificateReturningAnObject_isUnimplementedAndStoresNothing(kind: StoreKind) throws {
-        let services = try kind.services()
-        #expect(services.add(certificate.adding(["r_Ref": true])).status == errSecUnimplemented)
-        #expect(services.count(cert()) == 0)
-    }
-
     @Test("C38", arguments: StoreKind.allCases)
     func add_ofACertificateReturningData_returnsItsBytes(kind: StoreKind) throws {
         #expect(try kind.services().add(certificate.adding(["r_Data": true])).data == Data("der".utf8))

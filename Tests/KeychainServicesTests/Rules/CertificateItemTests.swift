@@ -49,7 +49,8 @@ struct CertificateItemTests {
         let returns: Entries = ["r_Ref": true, "r_Attributes": true, "r_Data": true, "r_PersistentRef": true]
         for answer in [services.add(returns.adding(["v_Ref": try object()])), services.find(cert(returns))] {
             let item = try #require(answer.dictionary)
-            #expect(item["v_Ref"] as? SecCertificate == (try object()) && item["v_Data"] as? Data == TestCertificate.der)
+            #expect(item["v_Ref"] as? SecCertificate == (try object()))
+            #expect(item["v_Data"] as? Data == TestCertificate.der)
             #expect(item["class"] as? String == "cert" && item["ctyp"] as? Int == 3)
             let reference = try #require(item["v_PersistentRef"] as? Data)
             let found = services.find(["v_PersistentRef": reference, "r_Ref": true])
@@ -72,7 +73,8 @@ struct CertificateItemTests {
     func issuer_givenAsAName_isNormalized(kind: StoreKind) throws {
         let services = try kind.services()
         services.add(["v_Ref": try object()])
-        let (encoded, other) = (TestCertificate.der[30..<87], Data([0x30, 0x35]) + TestCertificate.name.dropLast() + [0x46])
+        let encoded = TestCertificate.der[30..<87]
+        let other = Data([0x30, 0x35]) + TestCertificate.name.dropLast() + [0x46]
         #expect(services.count(cert(["issr": TestCertificate.name])) == 1)
         #expect(services.count(cert(["issr": Data([0x30, 0x35]) + TestCertificate.name])) == 1)
         #expect(services.count(cert(["issr": encoded])) == 1)

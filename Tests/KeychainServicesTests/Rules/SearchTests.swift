@@ -115,11 +115,6 @@ struct SearchTests {
         #expect(answer.object == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func search_forAnObjectOfACertificate_isUnimplemented(kind: StoreKind) throws {
-        #expect(try kind.services().find(cert(["r_Ref": true])).status == errSecUnimplemented)
-    }
-
     // MARK: Conditions
 
     static let conditions: [Row<Int>] = [
