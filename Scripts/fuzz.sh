@@ -5,7 +5,8 @@
 #   Scripts/fuzz.sh [TARGET …]     without arguments: all targets
 #
 #   FUZZ_SECONDS    seconds for each target (default: 60)
-#   FUZZ_TOTAL      seconds for all targets together, instead of FUZZ_SECONDS; built without optimization, which takes longer than that
+#   FUZZ_TOTAL      seconds for all targets together, instead of FUZZ_SECONDS. Nothing is optimized then: that
+#                   would take longer than such a run
 #   FUZZ_RECORD     a document whose section "Fuzzing" is replaced with the table of results; rows of targets that did not run stay
 
 set -euo pipefail
