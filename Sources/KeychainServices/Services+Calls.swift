@@ -4,7 +4,7 @@
 // Folders, from top to bottom:
 //
 // - .: Apple's functions on items
-// - Certificates: certificates as objects, and the functions on them
+// - Certificates: certificates and identities as objects, and the functions on them
 // - Keys: keys as objects, and the functions on them
 // - LocalAuthentication: Apple's names for authenticating the user
 // - Services: the store and the access groups of the functions, and what protects an item

@@ -18,6 +18,7 @@
         switch cf {
         case is SecKey: SecKeyGetTypeID()
         case is SecCertificate: SecCertificateGetTypeID()
+        case is SecIdentity: SecIdentityGetTypeID()
         case is SecAccessControl: SecAccessControlGetTypeID()
         case is NSString: CFStringGetTypeID()
         case is NSDictionary: CFDictionaryGetTypeID()

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared web credentials: the functions fail through their callback; passwords are random.
+
+import Foundation
+import KeychainServices
+import Testing
+
+@Suite("Shared web credentials")
+struct SharedCredentialTests {
+    @Test func credential_added_isUnimplemented() async {
+        let code = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+            SecAddSharedWebCredential("example.com" as CFString, "alice" as CFString, nil) { error in
+                continuation.resume(returning: CFErrorGetCode(error))
+            }
+        }
+        #expect(code == Int(errSecUnimplemented))
+    }
+
+    @Test func credentials_requested_areUnimplementedAndNone() async {
+        let (isNone, code) = await withCheckedContinuation { (continuation: CheckedContinuation<(Bool, Int), Never>) in
+            SecRequestSharedWebCredential(nil, nil) { credentials, error in
+                continuation.resume(returning: (credentials == nil, CFErrorGetCode(error)))
+            }
+        }
+        #expect(isNone && code == Int(errSecUnimplemented))
+    }
+
+    /// On Apple's systems the callback does not run on the thread of the caller, which may wait for it.
+    @Test(.timeLimit(.minutes(10)))
+    func callback_ofACallerThatWaits_isCalled() async {
+        let answered = await Task.detached {
+            let semaphore = DispatchSemaphore(value: 0)
+            SecAddSharedWebCredential("example.com" as CFString, "alice" as CFString, "p" as CFString) { _ in
+                semaphore.signal()
+            }
+            return wait(for: semaphore)
+        }.value
+        #expect(answered)
+    }
+
+    @Test func passwords_areDifferentAndFourGroupsOfThree() throws {
+        let passwords = try (0..<100).map { _ in try #require(SecCreateSharedWebCredentialPassword()) as String }
+        #expect(Set(passwords).count == 100)
+        let form = /([a-km-zA-HJ-NP-Z2-9]{3}-){3}[a-km-zA-HJ-NP-Z2-9]{3}/
+        #expect(passwords.allSatisfy { $0.wholeMatch(of: form) != nil })
+    }
+}
+
+/// Waiting is allowed outside of asynchronous functions only.
+private func wait(for semaphore: DispatchSemaphore) -> Bool {
+    semaphore.wait()
+    return true
+}
