@@ -85,8 +85,8 @@
 
         private static func passphrase(_ options: NSDictionary) throws(KeychainError) -> SecretBytes {
             guard let entry = options[kSecImportExportPassphrase] else { return SecretBytes(count: 0) { _ in } }
-            guard let text = entry as? String else { throw .invalidValue("kSecImportExportPassphrase", "a string") }
-            return Array(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) }
+            guard var text = entry as? String else { throw .invalidValue("kSecImportExportPassphrase", "a string") }
+            return text.withUTF8 { SecretBytes(copying: UnsafeRawBufferPointer($0)) }
         }
 
         private static func failure(_ failure: KeyFailure) -> KeychainError {
