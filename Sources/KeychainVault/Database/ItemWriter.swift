@@ -41,9 +41,8 @@ struct ItemWriter {
         try checkOneChanged()
         old.forEach { changes.removed(item: $0) }
         changes.added(item: RowTrace(row))
-        let kept = Set(previous).intersection(lookups)
-        try deindex(row.rowID, from: previous.filter { !kept.contains($0) })
-        try index(row.rowID, under: lookups.filter { !kept.contains($0) })
+        try deindex(row.rowID, from: previous.filter { !lookups.contains($0) })
+        try index(row.rowID, under: lookups.filter { !previous.contains($0) })
     }
 
     func delete(_ rowID: Int64, lookups: [Data]) throws {
