@@ -108,10 +108,8 @@
                 result.itemClass = try className(classValue)
                 result.isForIdentities = result.itemClass == nil
             }
-            if let object {
-                result.fill(from: object, for: operation)
-                if classValue == nil { result.itemClass = object.itemClass }
-            }
+            if let object { try take(object, &result) }
+            if result.concernsIdentities { result.readCertificate = CertificateContent.read }
             guard query.context == nil || !hasCredential else {
                 throw KeychainError(
                     .invalidParameter, "Give an authentication context or a credential reference, not both.")
@@ -119,6 +117,18 @@
             // The newer key overrides the older one.
             result.authenticationUI = authenticationUI ?? (refusesInteraction ? .fail : .allow)
             return result
+        }
+
+        /// An object stands for its class as well, if none is given.
+        private func take(_ object: ValueObject, _ result: inout Query) throws(KeychainError) {
+            result.fill(from: object, for: operation)
+            if classValue == nil {
+                result.itemClass = object.itemClass
+                result.isForIdentities = object.itemClass == nil
+            }
+            guard result.identity == nil || result.isForIdentities else {
+                throw .invalidValue("kSecClass", "kSecClassIdentity, or left out, if the object is a SecIdentity")
+            }
         }
 
         /// `nil` for identities, which exist only as a join of two objects.

@@ -4,6 +4,7 @@
 #if os(Linux)
     import Foundation
     import KeychainEngine
+    import KeychainKeys
 
     // MARK: - kSecMatch…
 
@@ -59,17 +60,17 @@
                 _ = try isObject(entry, for: name)
                 self = .certificate(.policy)
             case "m_Issuers":
-                guard entry is [Any] else { throw .invalidValue(name, "an array") }
-                self = .certificate(.issuers)
+                guard let names = entry as? [Data] else { throw .invalidValue(name, "an array of names as DER") }
+                self = .certificate(.issuers(names.map { Certificate.normalizedName($0) ?? $0 }))
             case "m_ValidOnDate":
                 guard entry is Date || entry is NSNull else { throw .invalidValue(name, "a date or null") }
-                self = .certificate(.validOnDate)
+                self = .certificate(.validOnDate(entry as? Date))
             case "m_TrustedOnly":
                 guard let isAsked = exactBool(entry) else { throw .invalidValue(name, "a Boolean") }
                 self = isAsked ? .certificate(.trustedOnly) : .ignored
             case "m_EmailAddressIfPresent":
-                guard entry is String else { throw .invalidValue(name, "a string") }
-                self = .certificate(.emailAddress)
+                guard let address = entry as? String else { throw .invalidValue(name, "a string") }
+                self = .certificate(.emailAddress(address))
             default:
                 self = .ignored
             }

@@ -6,7 +6,7 @@
 #if os(Linux)
     public import Foundation
 
-    /// Adds one item to the keychain.
+    /// Adds one item to the keychain, or the certificate and the key of an identity.
     ///
     /// ```swift
     /// let item: [String: Any] = [
@@ -25,14 +25,13 @@
     ///   is; `errSecParam`, `errSecNoSuchClass` or `errSecNoSuchAttr` for an invalid dictionary;
     ///   `errSecMissingEntitlement` for a foreign access group; `errSecInteractionNotAllowed` if the keychain is
     ///   locked; `errSecNotAvailable` if the access control requires biometry, or the user while no passphrase is set;
-    ///   `errSecUnimplemented` for certificates as objects and for identities. The rules are listed in
-    ///   `Docs/SEMANTICS.md`.
+    ///   `errSecUnimplemented` for items on a token. The rules are listed in `Docs/SEMANTICS.md`.
     @discardableResult
     public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         Services.shared.add(attributes, result)
     }
 
-    /// Finds items and returns the requested results: secrets, attributes, keys, or persistent references.
+    /// Finds items and returns the requested results: secrets, attributes, objects, or persistent references.
     ///
     /// ```swift
     /// let query: [String: Any] = [

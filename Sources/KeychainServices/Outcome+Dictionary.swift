@@ -22,12 +22,13 @@
     }
 
     extension Outcome.Result {
-        /// `nil` for a key or a certificate whose bytes are not one.
+        /// `nil` for a key, a certificate or an identity whose bytes are not one.
         fileprivate var object: AnyObject? {
             switch self {
             case .value(let bytes): NSData(data: bytes)
             case .persistentReference(let reference): NSData(data: reference.bytes)
             case .object(let item): item.object
+            case .identity(let identity): identity.object
             case .record(let record): record.dictionary
             }
         }
@@ -44,10 +45,10 @@
                 keys.append(key)
                 objects.append(object)
             }
-            add(kSecClass, itemClass.map { NSString(string: $0.rawValue) })
+            add(kSecClass, identity.map { _ in kSecClassIdentity } ?? itemClass.map { NSString(string: $0.rawValue) })
             add(kSecAttrAccessControl, accessControl.map { SecAccessControl($0) })
             add(kSecValueData, value.map { NSData(data: $0) })
-            add(kSecValueRef, object?.object)
+            add(kSecValueRef, identity.map { $0.object } ?? object?.object)
             add(kSecValuePersistentRef, persistentReference.map { NSData(data: $0.bytes) })
             return keys.withUnsafeBufferPointer { keys in
                 objects.withUnsafeBufferPointer {

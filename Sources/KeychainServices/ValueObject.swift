@@ -9,20 +9,24 @@
     enum ValueObject {
         case key(SecKey)
         case certificate(SecCertificate)
+        case identity(SecIdentity)
 
         /// - Throws: `invalidParameter` for anything else, also for objects of other classes.
         init(entry: Any) throws(KeychainError) {
             switch entry {
             case let key as SecKey: self = .key(key)
             case let certificate as SecCertificate: self = .certificate(certificate)
-            default: throw .invalidValue("kSecValueRef", "a SecKey or a SecCertificate")
+            case let identity as SecIdentity: self = .identity(identity)
+            default: throw .invalidValue("kSecValueRef", "a SecKey, a SecCertificate or a SecIdentity")
             }
         }
 
-        var itemClass: ItemClass {
+        /// `nil` for an identity, which is two items.
+        var itemClass: ItemClass? {
             switch self {
             case .key: .key
             case .certificate: .certificate
+            case .identity: nil
             }
         }
     }
@@ -32,6 +36,7 @@
             switch object {
             case .key(let key): fill(from: key, for: operation)
             case .certificate(let certificate): fill(from: certificate, for: operation)
+            case .identity(let identity): fill(from: identity, for: operation)
             }
         }
     }

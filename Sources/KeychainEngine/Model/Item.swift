@@ -57,38 +57,54 @@ public struct StoredItem: Equatable, Sendable {
 
 /// A reference to an item that stays valid over updates: four characters of class and sixteen bytes of identity.
 public struct PersistentReference: Hashable, Sendable {
+    /// The class of the item; for an identity that of its certificate.
     public let itemClass: ItemClass
     /// `nil` for the 12-byte form, which refers to a row of another system's keychain and so matches nothing here.
     public let id: UUID?
+    /// Whether it refers to the identities with this certificate. Stores never get such a reference.
+    public let isOfIdentity: Bool
 
     public init(itemClass: ItemClass, id: UUID) {
-        self.itemClass = itemClass
-        self.id = id
+        self.init(itemClass, id, isOfIdentity: false)
     }
+
+    /// A reference to the identities with a certificate.
+    public init(identityWithCertificate id: UUID) {
+        self.init(.certificate, id, isOfIdentity: true)
+    }
+
+    private init(_ itemClass: ItemClass, _ id: UUID?, isOfIdentity: Bool) {
+        (self.itemClass, self.id, self.isOfIdentity) = (itemClass, id, isOfIdentity)
+    }
+
+    /// The reference to the item alone: to the certificate of an identity.
+    var ofItem: PersistentReference { PersistentReference(itemClass, id, isOfIdentity: false) }
 
     /// Reads the 20-byte form, or the older 12-byte form of other systems.
     ///
-    /// - Throws: `noSuchClass` for AppleShare, `unsupported` for identities and token items, otherwise
-    ///   `invalidParameter`.
+    /// - Throws: `noSuchClass` for AppleShare, `unsupported` for token items, otherwise `invalidParameter`.
     public init(_ bytes: Data) throws(KeychainError) {
         let className = String(decoding: bytes.prefix(4), as: UTF8.self)
         if className == "tkpr" { throw KeychainError(.unsupported, "References to token items are not supported.") }
         guard [12, 20].contains(bytes.count) else {
             throw KeychainError(.invalidParameter, "A persistent reference has 20 bytes.")
         }
-        itemClass = try Self.itemClass(named: className)
+        isOfIdentity = className == Self.identityName
+        itemClass = isOfIdentity ? .certificate : try Self.itemClass(named: className)
         id = bytes.count == 20 ? Self.uuid(bytes.dropFirst(4)) : nil
     }
 
     /// The 20 bytes that `kSecReturnPersistentRef` returns; for a 12-byte reference only its class.
     public var bytes: Data {
-        Data(itemClass.rawValue.utf8) + (id.map { withUnsafeBytes(of: $0.uuid) { Data($0) } } ?? Data())
+        Data((isOfIdentity ? Self.identityName : itemClass.rawValue).utf8)
+            + (id.map { withUnsafeBytes(of: $0.uuid) { Data($0) } } ?? Data())
     }
+
+    private static let identityName = "idnt"
 
     private static func itemClass(named name: String) throws(KeychainError) -> ItemClass {
         if let known = ItemClass(rawValue: name) { return known }
         switch name {
-        case "idnt": throw KeychainError(.unsupported, "Identities are not supported yet.")
         case "apls": throw KeychainError(.noSuchClass, "AppleShare passwords are not a class of this keychain.")
         default: throw KeychainError(.invalidParameter, "These bytes are not a persistent reference.")
         }

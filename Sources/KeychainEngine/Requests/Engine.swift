@@ -50,14 +50,20 @@ public struct Engine: Sendable {
     /// Requests on the store. Each is a transaction of its own.
     public var requests: Requests { Requests(engine: self, items: store) }
 
-    /// Adds one item. Missing attributes of the primary key get their defaults. The engine sets the dates.
+    /// Adds one item, or the two items of an identity. Missing attributes of the primary key get their defaults. The
+    /// engine sets the dates.
     ///
     /// - Throws: `duplicateItem` if an item with the same primary key exists; `noSuchAttribute`; `invalidParameter`;
-    ///   `missingEntitlement`; `unsupported` for certificates as objects; `unavailable` for biometry, and for authentication
+    ///   `missingEntitlement`; `unsupported` for an identity in a store without transactions; `unavailable` for biometry, and for authentication
     ///   of the user if no passphrase is set; and errors of the store.
     public func add(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Outcome {
+        let shape = OutcomeShape(returns: query.returns)
+        guard !query.concernsIdentities else {
+            let identity = try requests.addIdentity(query, accessGroups: accessGroups)
+            return shape.added(identity, givenAccessControl: query.accessControl)
+        }
         let stored = try requests.add(query, accessGroups: accessGroups)
-        return OutcomeShape(returns: query.returns).added(stored, givenAccessControl: query.accessControl)
+        return shape.added(stored, givenAccessControl: query.accessControl)
     }
 
     /// Searches items. All conditions must match exactly. Without `synchronizable`, only items that are not
@@ -66,9 +72,15 @@ public struct Engine: Sendable {
     /// - Throws: `itemNotFound` if nothing matches, `corrupt` if the only match cannot be opened, and the errors of
     ///   ``add(_:accessGroups:)``.
     public func copyMatching(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Outcome {
+        let (shape, limit) = (OutcomeShape(returns: query.returns), query.limit ?? .one)
+        guard !query.concernsIdentities else {
+            let identities = try requests.identities(query, accessGroups: accessGroups)
+            guard !identities.isEmpty else { throw .noMatch }
+            return shape.found(identities, limit: limit)
+        }
         let found = try requests.find(query, accessGroups: accessGroups)
         guard !found.isEmpty else { throw .noMatch }
-        return OutcomeShape(returns: query.returns).found(found, limit: query.limit ?? .one)
+        return shape.found(found, limit: limit)
     }
 
     /// Changes every item that matches `query`, or none if one of them cannot be changed.

@@ -15,6 +15,8 @@ public enum Outcome: Equatable, Sendable {
         case persistentReference(PersistentReference)
         /// A key or a certificate as an object. The caller makes it from the item; there is no result if that is not possible.
         case object(Item)
+        /// The same of an identity.
+        case identity(StoredIdentity)
         case record(Record)
     }
 
@@ -28,6 +30,8 @@ public enum Outcome: Equatable, Sendable {
         public var persistentReference: PersistentReference?
         /// The item of which an object was requested, if its class has objects.
         public var object: Item?
+        /// The identity of which an object was requested. Then there is no `itemClass`.
+        public var identity: StoredIdentity?
     }
 }
 
@@ -51,7 +55,10 @@ struct OutcomeShape {
     }
 
     func found(_ items: [StoredItem], limit: Query.Limit) -> Outcome {
-        let results = items.compactMap(result)
+        outcome(items.compactMap { result($0) }, limit)
+    }
+
+    private func outcome(_ results: [Outcome.Result], _ limit: Query.Limit) -> Outcome {
         guard limit == .one else { return .many(results) }
         return results.first.map { .one($0) } ?? .nothing
     }
@@ -64,10 +71,7 @@ struct OutcomeShape {
         case .value: return stored.item.value.map { .value($0) }
         case .persistentReference: return .persistentReference(stored.reference)
         default:
-            var attributes = stored.item.visibleAttributes
-            attributes[.tombstone] = stored.item[.tombstone]
-            attributes[.multiUser] = stored.item[.multiUser]
-            var record = record(of: stored, attributes: attributes)
+            var record = record(of: stored, attributes: stored.item.foundAttributes)
             record.accessControl = stored.item.accessControl
             return .record(record)
         }
@@ -83,6 +87,45 @@ struct OutcomeShape {
     }
 }
 
+// MARK: - Identities
+
+extension OutcomeShape {
+    /// Apple returns only the persistent reference of an added identity.
+    func added(_ identity: StoredIdentity, givenAccessControl: AccessControl?) -> Outcome {
+        guard var result = result(identity, \.visibleAttributes) else { return .nothing }
+        if case .record(var record) = result {
+            record.accessControl = givenAccessControl
+            result = .record(record)
+        }
+        return .one(result)
+    }
+
+    func found(_ identities: [StoredIdentity], limit: Query.Limit) -> Outcome {
+        outcome(identities.compactMap { result($0, \.foundAttributes) }, limit)
+    }
+
+    private func result(_ identity: StoredIdentity, _ attributes: KeyPath<Item, Attributes>) -> Outcome.Result? {
+        switch returns {
+        case []: nil
+        case .reference: .identity(identity)
+        case .value: identity.key.item.value.map { .value($0) }
+        case .persistentReference: .persistentReference(identity.reference)
+        default: .record(record(of: identity, attributes))
+        }
+    }
+
+    /// The attributes of the key, replaced by those of the certificate; the bytes are those of the key.
+    private func record(of identity: StoredIdentity, _ attributes: KeyPath<Item, Attributes>) -> Outcome.Record {
+        var joined = identity.key.item[keyPath: attributes]
+        for (attribute, value) in identity.certificate.item[keyPath: attributes] { joined[attribute] = value }
+        return Outcome.Record(
+            itemClass: nil, attributes: joined, accessControl: identity.certificate.item.accessControl,
+            value: returns.contains(.value) ? identity.key.item.value : nil,
+            persistentReference: returns.contains(.persistentReference) ? identity.reference : nil,
+            identity: returns.contains(.reference) ? identity : nil)
+    }
+}
+
 extension StoredItem {
     public var reference: PersistentReference { PersistentReference(itemClass: item.itemClass, id: id) }
 }
@@ -94,6 +137,14 @@ extension ItemClass {
 
 extension Item {
     fileprivate var isObject: Bool { itemClass.hasObjects }
+
+    /// The attributes in the result of a search.
+    fileprivate var foundAttributes: Attributes {
+        var found = visibleAttributes
+        found[.tombstone] = self[.tombstone]
+        found[.multiUser] = self[.multiUser]
+        return found
+    }
 
     /// The attributes in results: those that were set or defaulted, and the accessibility class.
     fileprivate var visibleAttributes: Attributes {

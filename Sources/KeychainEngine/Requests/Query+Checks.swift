@@ -4,11 +4,11 @@
 extension Query {
     /// The class of the request, from `kSecClass` or from the persistent reference.
     func resolvedClass() throws(KeychainError) -> ItemClass {
-        if isForIdentities { throw .identitiesUnsupported }
+        if concernsIdentities { throw .identityIsTwoItems }
         guard let resolved = itemClass ?? persistentReference?.itemClass else {
             throw KeychainError(.invalidParameter, "The request names no class. Give one (kSecClass).")
         }
-        if let persistentReference, persistentReference.itemClass != resolved {
+        if let persistentReference, persistentReference.itemClass != resolved || persistentReference.isOfIdentity {
             throw KeychainError(.noSuchClass, "The persistent reference belongs to another class.")
         }
         return resolved
@@ -17,7 +17,8 @@ extension Query {
     /// Whether the result needs the values of items. Objects are made from them.
     var readsValues: Bool {
         returns.contains(.value)
-            || returns.contains(.reference) && (itemClass ?? persistentReference?.itemClass)?.hasObjects == true
+            || returns.contains(.reference)
+                && (isForIdentities || (itemClass ?? persistentReference?.itemClass)?.hasObjects == true)
     }
 
     /// The attributes, each known to the class and converted to its kind.

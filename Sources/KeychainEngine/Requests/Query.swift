@@ -63,11 +63,39 @@ public struct Query: Sendable {
         }
     }
 
-    public enum CertificateCriterion: Sendable {
-        /// Refused for other classes than certificates.
-        case policy, issuers
-        /// Without effect on other classes than certificates.
-        case validOnDate, trustedOnly, emailAddress
+    /// A criterion that only identities are searched by so far. ``policy`` and ``trustedOnly`` are refused for them too.
+    public enum CertificateCriterion: Equatable, Sendable {
+        case policy
+        /// One of these normalized names is the issuer of the certificate, or of one in its chain. Like `policy`, it is
+        /// refused for passwords and keys; the others have no effect on these.
+        case issuers([Data])
+        /// `nil`: valid now.
+        case validOnDate(Date?)
+        case trustedOnly
+        /// In any case of its letters.
+        case emailAddress(String)
+    }
+
+    /// What an object of an identity stands for: the items of an addition, and conditions in other requests. What the
+    /// request itself gives wins.
+    public struct IdentityParts: Sendable {
+        public var certificate: Part
+        public var key: Part
+
+        public struct Part: Sendable {
+            public var attributes: Attributes
+            public var value: Data?
+
+            public init(_ attributes: Attributes, value: Data?) {
+                self.attributes = attributes
+                self.value = value
+            }
+        }
+
+        public init(certificate: Part, key: Part) {
+            self.certificate = certificate
+            self.key = key
+        }
     }
 
     public var itemClass: ItemClass?
@@ -100,10 +128,20 @@ public struct Query: Sendable {
     /// `kSecClassIdentity`: pairs of a private key and a certificate of its public key, which no store has as items. In
     /// that case there is no `itemClass`.
     public var isForIdentities = false
+    /// The identity that a request for identities is about, if it was given as an object.
+    public var identity: IdentityParts?
+    /// Reads certificates in a search for identities: for criteria, and to put the newest first. `nil` from the closure
+    /// if the bytes are not a certificate. Without it these criteria are refused, and certificates keep their order.
+    public var readCertificate: (@Sendable (Data) -> CertificateContent?)?
 
     public init(_ itemClass: ItemClass?, _ attributes: Attributes = [:]) {
         self.itemClass = itemClass
         self.attributes = attributes
+    }
+
+    /// Whether the request is about identities, by its class or its persistent reference.
+    public var concernsIdentities: Bool {
+        isForIdentities || itemClass == nil && persistentReference?.isOfIdentity == true
     }
 }
 

@@ -24,7 +24,8 @@ public struct Requests {
     }
 
     /// The items that match, in the order of ``ItemOrder``. If nothing matches, the list is empty. The items have
-    /// values if `query.returns` includes them, or keys as objects.
+    /// values if `query.returns` includes them, or keys as objects. Identities are found by
+    /// ``identities(_:accessGroups:)``.
     ///
     /// - Throws: `corrupt` if the only match cannot be opened, and the errors of
     ///   ``Engine/copyMatching(_:accessGroups:)``.
@@ -38,24 +39,19 @@ public struct Requests {
     /// items.
     package func select(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> SelectedItems {
         try query.checkIsWanted()
-        guard !query.isForIdentities else {
-            try findNoIdentity(query, accessGroups: accessGroups)
-            return SelectedItems(items: [])
-        }
         let selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
         return try items.select(
             selection, limit: query.searchLimit(), includingValues: query.readsValues,
             engine.authorization(query))
     }
 
-    /// Changes every item that matches, or none. Returns the number of changed items.
+    /// Changes every item that matches, or none. Returns the number of changed items; of identities the number of pairs.
     ///
     /// - Throws: The errors of ``Engine/update(_:with:accessGroups:)`` except `itemNotFound`.
     public func update(_ query: Query, with changes: Changes, accessGroups: AccessGroups) throws(KeychainError) -> Int {
         try query.checkIsWanted()
-        guard !query.isForIdentities else {
-            try updateNoIdentity(query, with: changes, accessGroups: accessGroups)
-            return 0
+        guard !query.concernsIdentities else {
+            return try updateIdentities(query, with: changes, accessGroups: accessGroups)
         }
         let selection = try query.updateSelection(accessGroups: accessGroups, dialect: engine.dialect)
         let edit = try Edit(changes, itemClass: query.resolvedClass(), accessGroups: accessGroups)
@@ -64,15 +60,12 @@ public struct Requests {
         return updated.items.count
     }
 
-    /// Removes every item that matches. Returns the number of removed items.
+    /// Removes every item that matches. Returns the number of removed items; of identities the number of pairs.
     ///
     /// - Throws: The errors of ``Engine/delete(_:accessGroups:)`` except `itemNotFound`.
     public func delete(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Int {
         try query.checkIsWanted()
-        guard !query.isForIdentities else {
-            try deleteNoIdentity(query, accessGroups: accessGroups)
-            return 0
-        }
+        guard !query.concernsIdentities else { return try deleteIdentities(query, accessGroups: accessGroups) }
         let selection = try query.deleteSelection(accessGroups: accessGroups, dialect: engine.dialect)
         return try items.delete(selection, engine.authorization(query))
     }
@@ -149,7 +142,7 @@ public struct Requests {
         }
     }
 
-    private func apply(
+    func apply(
         _ edit: Edit, _ selection: Selection, _ query: Query
     ) throws(KeychainError) -> SelectedItems {
         let date = engine.date()
@@ -184,7 +177,7 @@ extension Query {
     /// A call with several requests, each committed on its own, starts no more requests after the call has ended.
     ///
     /// - Throws: The error with which the call ended.
-    fileprivate func checkIsWanted() throws(KeychainError) { try questions?.gate?.check() }
+    func checkIsWanted() throws(KeychainError) { try questions?.gate?.check() }
 
     /// The primary key as the query, and the other attributes as changes.
     fileprivate func splitByPrimaryKey() throws(KeychainError) -> (key: Query, changes: Changes) {

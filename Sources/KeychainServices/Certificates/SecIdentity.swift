@@ -9,11 +9,15 @@
 
     /// A private key and a certificate of its public key.
     ///
-    /// Identities are equal if their keys and certificates are. Items of the keychain are not joined to identities yet;
-    /// `SecPKCS12Import` and `SecIdentityCreate` make them.
+    /// Identities are equal if their keys and certificates are. A private key and a certificate of the keychain are an
+    /// identity if they belong together, however they were added; `SecPKCS12Import` and `SecIdentityCreate` make
+    /// identities outside of it.
     ///
     /// ```swift
-    /// guard let identity = SecIdentityCreate(nil, certificate, privateKey) else { throw Failure.notItsKey }
+    /// let query: [CFString: Any] = [kSecClass: kSecClassIdentity, kSecAttrLabel: "client", kSecReturnRef: true]
+    /// var result: CFTypeRef?
+    /// guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess, let result else { return nil }
+    /// let identity = result as! SecIdentity
     /// ```
     public final class SecIdentity: NSObject, Sendable {
         let certificate: SecCertificate

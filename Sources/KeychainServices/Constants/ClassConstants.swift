@@ -21,7 +21,6 @@
     /// Class of public, private and symmetric keys.
     nonisolated(unsafe) public let kSecClassKey: CFString = "keys"
 
-    /// Class of identities: a certificate joined with the private key that belongs to it. Not supported yet: searches
-    /// find none, and adding one is `errSecUnimplemented`.
+    /// Class of identities: a certificate joined with the private key that belongs to it. Both are items of their own.
     nonisolated(unsafe) public let kSecClassIdentity: CFString = "idnt"
 #endif

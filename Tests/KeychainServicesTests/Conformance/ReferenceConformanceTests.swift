@@ -55,14 +55,13 @@ struct ReferenceConformanceTests {
     @Test("C67", arguments: StoreKind.allCases, Call.allCases)
     func identityClass_whereThereIsNone_isNotFoundAndNotAdded(kind: StoreKind, call: Call) throws {
         let status = call.status(try kind.services(), ["class": "idnt", "labl": "l"])
-        #expect(status == (call == .add ? errSecUnimplemented : errSecItemNotFound))
+        #expect(status == (call == .add ? errSecParam : errSecItemNotFound))
     }
 
     @Test("C68", arguments: StoreKind.allCases)
-    func update_byTheReferenceOfAnIdentity_isUnimplemented(kind: StoreKind) throws {
+    func update_byTheReferenceOfAnIdentity_isAnInternalError(kind: StoreKind) throws {
         let reference = Data("idnt".utf8) + Data(count: 16)
-        #expect(
-            try kind.services().update(["v_PersistentRef": reference], to: ["labl": "l"]) == errSecUnimplemented)
+        #expect(try kind.services().update(["v_PersistentRef": reference], to: ["labl": "l"]) == -26276)
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities, which are not supported: a call must not report that there are none if there is one.
+// Requests for identities, where there is none: what they take, and what they answer.
 
 import Foundation
 import KeychainEngine
@@ -10,8 +10,6 @@ import Testing
 @Suite("Rules: identities")
 struct IdentityTests {
     private static let hash = Data(repeating: 7, count: 20)
-
-    private func idnt(_ entries: Entries = [:]) -> Entries { ["class": "idnt"].adding(entries) }
 
     /// A certificate and a key that do not belong together, and a password.
     private func services(_ kind: StoreKind, _ dialect: Engine.Dialect = .lenient) throws -> Services {
@@ -99,25 +97,23 @@ struct IdentityTests {
         #expect(services.update(idnt(["r_Ref": true]), to: ["labl": "l"]) == errSecParam)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func addition_ofAnIdentity_isUnimplemented(kind: StoreKind) throws {
-        #expect(try services(kind).add(idnt(["labl": "l", "v_Data": secret])).status == errSecUnimplemented)
-    }
+    /// What has the hash and is no private key with its certificate.
+    static let pairs: [Row<Void>] = [
+        Row("public key", ["kcls": 0, "priv": true], ()), Row("not marked", ["kcls": 1], ()),
+        Row("one synchronizable", ["kcls": 1, "priv": true, "sync": true], ()),
+        Row("one of another program", ["kcls": 1, "priv": true, "agrp": "foreign"], ()),
+    ]
 
-    /// On Apple's platforms a key and its certificate are an identity, so no call may report that there is none.
-    @Test(arguments: StoreKind.allCases, [Call.find, .update, .delete])
-    func keyAndItsCertificate_asAnIdentity_areUnimplementedAndStay(kind: StoreKind, call: Call) throws {
+    @Test("K88", arguments: StoreKind.allCases, pairs)
+    func keyAndCertificate_thatAreNoPair_areNoIdentityAndStay(kind: StoreKind, row: Row<Void>) throws {
         let services = try services(kind)
-        services.add(keys(["klbl": Self.hash, "priv": true, "kcls": 1, "v_Data": secret]))
-        #expect(call.status(services, idnt()) == errSecUnimplemented)
-        #expect(services.count(cert()) == 1 && services.count(keys()) == 2)
-    }
-
-    @Test(arguments: StoreKind.allCases)
-    func keyAndItsCertificate_inAnotherProgramsGroup_areNoIdentity(kind: StoreKind) throws {
-        let services = try services(kind)
-        services.add(keys(["klbl": Self.hash, "priv": true, "kcls": 1, "agrp": "test2", "v_Data": secret]))
-        #expect(services.with(groups: ["test"]).find(idnt()).status == errSecItemNotFound)
+        let all = services.with(groups: ["test", "test2", "foreign"])
+        let key = keys(["klbl": Self.hash, "v_Data": secret]).adding(row.entries)
+        try #require(all.add(key).status == errSecSuccess)
+        for call in [Call.find, .update, .delete] {
+            #expect(call.status(services, idnt(["sync": "syna"])) == errSecItemNotFound, "\(call)")
+        }
+        #expect(all.count(cert()) == 1 && all.count(keys(["sync": "syna"])) == 2)
     }
 
     /// Objects of public keys are marked as private, so Apple joins them too.
@@ -129,6 +125,6 @@ struct IdentityTests {
         #expect(services.find(idnt()).status == errSecItemNotFound)
         #expect(services.find(idnt(["v_Ref": try TestKey.p256.publicKey()])).status == errSecItemNotFound)
         services.add(["v_Ref": try TestKey.p256.privateKey()])
-        #expect(services.find(idnt()).status == errSecUnimplemented)
+        #expect(services.find(idnt()).status == errSecSuccess)
     }
 }

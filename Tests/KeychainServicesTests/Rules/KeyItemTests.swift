@@ -85,6 +85,17 @@ struct KeyItemTests {
         #expect(services.count(keys()) == 1)
     }
 
+    /// As by Apple, marks do not restrict a key that is not on a token.
+    @Test(arguments: StoreKind.allCases, ["r_Data", "r_Ref"])
+    func key_markedAsNotExtractable_isMarkedAndExported(kind: StoreKind, part: String) throws {
+        let services = try kind.services()
+        #expect(services.add(["v_Ref": try own(), "extr": 0]).status == errSecSuccess)
+        #expect(try services.attributes(["v_Ref": own()])["extr"] as? Int == 0)
+        let found = services.find(keys(["extr": false, part: true]))
+        let bytes = try (found.object as? SecKey).map(exported) ?? found.data
+        #expect(bytes == TestKey.p256.bytes)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func object_ofTheOtherHalf_findsNothing(kind: StoreKind) throws {
         let services = try kind.services()

@@ -22,7 +22,6 @@ struct PersistentReferenceTests {
         Row("19 bytes", ["v_PersistentRef": Data("genp".utf8) + Data(count: 15)], errSecParam),
         Row("unknown class", ["v_PersistentRef": Data("zzzz".utf8) + Data(count: 16)], errSecParam),
         Row("AppleShare", ["v_PersistentRef": Data("apls".utf8) + Data(count: 16)], errSecNoSuchClass),
-        Row("identity", ["v_PersistentRef": Data("idnt".utf8) + Data(count: 16)], errSecUnimplemented),
         Row("token", ["v_PersistentRef": Data("tkpr".utf8) + Data(count: 40)], errSecUnimplemented),
         Row("text", ["v_PersistentRef": "genp"], errSecParam), Row("null", ["v_PersistentRef": NSNull()], errSecParam),
     ]
