@@ -26,6 +26,7 @@ enum TestIdentity: CaseIterable {
         try #require(SecCertificateCreateWithData(nil, middleDER as CFData))
     }
 
+    /// Names as they are in certificates.
     static let middleName = Data(hex: "3011310f300d06035504030c064d6964646c65")
     static let rootName = Data(hex: "300f310d300b06035504030c04526f6f74")
 
