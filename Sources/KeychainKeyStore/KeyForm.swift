@@ -3,14 +3,18 @@
 
 import Crypto
 import Foundation
-import KeychainEngine
+package import KeychainEngine
 package import KeychainKeys
 import KeychainKit
 import SecretMemory
 
 package struct KeyForm: Sendable {
-    let attributes: Attributes
+    package let attributes: Attributes
     let bytes: SecretBytes
+
+    var applicationLabel: Data {
+        if case .data(let label) = attributes[.applicationLabel] { label } else { Data() }
+    }
 
     /// A key of a type that the C API knows too: it finds the same attributes as those it stores itself.
     package init(_ key: PrivateKey) {

@@ -14,8 +14,8 @@ struct KeyRequests {
     /// Requests on the store itself, or within a transaction.
     let requests: Requests
 
-    private static let privateClass: Int64 = 1
-    private static let publicClass: Int64 = 0
+    static let privateClass: Int64 = 1
+    static let publicClass: Int64 = 0
 
     var accessGroups: AccessGroups { store.backing.accessGroups }
 
@@ -27,7 +27,7 @@ struct KeyRequests {
 
     // MARK: - Queries
 
-    private func query(_ tag: String? = nil, keyClass: Int64 = privateClass) -> Query {
+    func query(_ tag: String? = nil, keyClass: Int64 = privateClass) -> Query {
         var query = Query(.key, [.keyClass: .number(keyClass)])
         query.attributes[.applicationTag] = tag.map { .data(Data($0.utf8)) }
         query.attributes[.accessGroup] = store.accessGroup.map { .string($0) }
@@ -38,14 +38,14 @@ struct KeyRequests {
 
     private func query(_ found: StoredItem) -> Query { query(found.id) }
 
-    private func query(_ id: UUID) -> Query {
+    func query(_ id: UUID, _ itemClass: ItemClass = .key) -> Query {
         var query = Query(nil)
-        query.persistentReference = PersistentReference(itemClass: .key, id: id)
+        query.persistentReference = PersistentReference(itemClass: itemClass, id: id)
         complete(&query)
         return query
     }
 
-    private func complete(_ query: inout Query) {
+    func complete(_ query: inout Query) {
         (query.context, query.operationPrompt, query.questions) = (store.context, store.prompt, questions)
         if !store.allowsInteraction { query.authenticationUI = .fail }
     }
@@ -53,8 +53,10 @@ struct KeyRequests {
     // MARK: - Reading
 
     /// The keys without their bytes; of those that require authentication only the names.
-    private func names(_ tag: String?) throws(KeychainError) -> [StoredItem] {
-        var query = query(tag)
+    func names(_ tag: String?) throws(KeychainError) -> [StoredItem] { try names(query(tag)) }
+
+    func names(_ query: Query) throws(KeychainError) -> [StoredItem] {
+        var query = query
         (query.returns, query.limit, query.namesProtected) = (.attributes, .all, true)
         return try requests.find(query, accessGroups: accessGroups)
     }
@@ -62,7 +64,7 @@ struct KeyRequests {
     /// The keys of a tag, in one access group.
     ///
     /// - Throws: `duplicateItem` if several groups have keys and the default group has none.
-    private func named(_ tag: String) throws(KeychainError) -> [StoredItem] {
+    func named(_ tag: String) throws(KeychainError) -> [StoredItem] {
         try Self.check(tag)
         let found = try names(tag)
         guard Set(found.map { Array($0.item.accessGroup.utf8) }).count > 1 else { return found }
@@ -85,12 +87,12 @@ struct KeyRequests {
         return found.first
     }
 
-    private func bytes(_ found: StoredItem) throws(KeychainError) -> SecretBytes? {
+    func bytes(_ found: StoredItem) throws(KeychainError) -> SecretBytes? {
         try complete(query(found))?.bytes
     }
 
     /// - Returns: The item with all attributes and its value apart; `nil` if the item was removed meanwhile.
-    private func complete(_ query: Query) throws(KeychainError) -> (item: Item, bytes: SecretBytes)? {
+    func complete(_ query: Query) throws(KeychainError) -> (item: Item, bytes: SecretBytes)? {
         var query = query
         query.returns = .value
         var complete = try requests.find(query, accessGroups: accessGroups)
@@ -171,16 +173,19 @@ struct KeyRequests {
     // MARK: - Writing
 
     func save(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
-        try inTransaction(tag) { (requests) throws(KeychainError) in
-            let found = try requests.named(tag)
-            guard found.count < 2 else { throw .severalKeys }
-            guard let old = found.first else { return try requests.add(form, tag, label) }
-            try requests.replace(old, by: form, tag, label)
-        }
+        try inTransaction(query(tag)) { (requests) throws(KeychainError) in try requests.put(form, tag, label) }
+    }
+
+    /// Within a transaction.
+    func put(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+        let found = try named(tag)
+        guard found.count < 2 else { throw .severalKeys }
+        guard let old = found.first else { return try add(form, tag, label) }
+        try replace(old, by: form, tag, label)
     }
 
     func create(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
-        try inTransaction(tag) { (requests) throws(KeychainError) in
+        try inTransaction(query(tag)) { (requests) throws(KeychainError) in
             guard try requests.named(tag).isEmpty else { throw .keyExists }
             try requests.add(form, tag, label)
         }
@@ -188,7 +193,7 @@ struct KeyRequests {
 
     func remove(_ tag: String) throws(KeychainError) -> Bool {
         try Self.check(tag)
-        return try inTransaction(tag) { (requests) throws(KeychainError) in
+        return try inTransaction(query(tag)) { (requests) throws(KeychainError) in
             let count = try [Self.privateClass, Self.publicClass].map { (keyClass) throws(KeychainError) in
                 try requests.requests.delete(requests.query(tag, keyClass: keyClass), accessGroups: accessGroups)
             }
@@ -197,16 +202,16 @@ struct KeyRequests {
     }
 
     /// A keychain without transactions, such as Apple's, makes the changes one by one.
-    private func inTransaction<Result>(
-        _ tag: String, _ body: (KeyRequests) throws(KeychainError) -> Result
+    func inTransaction<Result>(
+        _ query: Query, _ body: (KeyRequests) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard store.backing.engine.store.transactional != nil else { return try body(self) }
-        return try store.backing.engine.transaction(as: query(tag)) { (requests) throws(KeychainError) in
+        return try store.backing.engine.transaction(as: query) { (requests) throws(KeychainError) in
             try body(KeyRequests(store, questions, in: requests))
         }
     }
 
-    private func add(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+    func add(_ form: KeyForm, _ tag: String?, _ label: String?) throws(KeychainError) {
         var query = query(tag)
         for (attribute, value) in form.attributes { query.attributes[attribute] = value }
         query.attributes[.label] = label.map { .string($0) }

@@ -49,6 +49,16 @@ extension StoredKey {
     /// - Parameter value: The private bytes; `nil` if they were not read.
     init(_ stored: StoredItem, value: SecretBytes?) {
         let type = KeyType(stored.item)
+        // Any program may have stored bytes that are no key. A list shows such an item without a fingerprint; reading it fails.
+        let publicKey = value.flatMap { bytes in
+            type?.kind.flatMap { try? PrivateKey($0, externalRepresentation: bytes).publicKey }
+        }
+        self.init(stored, publicKey: publicKey)
+    }
+
+    /// - Parameter publicKey: The public half, if it is known without the private bytes.
+    init(_ stored: StoredItem, publicKey: PublicKey?) {
+        let type = KeyType(stored.item)
         item = KeychainItem(stored)
         (self.type, sizeInBits) = (type, stored.item.keyNumbers?.size ?? 0)
         if case .data(let label) = stored.item.attributes[.applicationLabel] {
@@ -56,10 +66,7 @@ extension StoredKey {
         } else {
             applicationLabel = Data()
         }
-        // Any program may have stored bytes that are no key. A list shows such an item without a fingerprint; reading it fails.
-        publicKey = value.flatMap { bytes in
-            type?.kind.flatMap { try? PrivateKey($0, externalRepresentation: bytes).publicKey }
-        }
+        self.publicKey = publicKey
     }
 }
 

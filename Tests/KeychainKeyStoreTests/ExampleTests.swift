@@ -2,6 +2,7 @@
 // The code in the comments of this module, which is compiled and run here.
 
 import Crypto
+import Foundation
 import KeychainKeyStore
 import KeychainKit
 import SecretMemory
@@ -44,5 +45,43 @@ struct KeyExampleTests {
         try keys.save(key, tag: "tag")
         #expect(try keys.read(SigningKey.self, tag: "tag")?.data == key.data)
         #expect(try keys.read(Curve25519.Signing.PrivateKey.self, tag: "tag")?.data == key.data)
+    }
+
+    @Test func certificates_asInTheComments_areSavedAndFound() throws {
+        let text = try TestCertificate.renewed.pem
+        let certificate = try KeychainCertificate(pem: text)
+        print(certificate.name ?? "-", certificate.notAfter, certificate.fingerprint)
+        try keys.save(certificate, label: "Proxy")
+        for stored in try keys.certificates() { print(stored.label ?? "-", stored.certificate.fingerprint) }
+        let authorities = try keys.certificates().filter(\.certificate.isAuthority)
+        #expect(authorities.isEmpty)
+    }
+
+    @Test func identities_asInTheComments_areSavedFoundAndRead() throws {
+        let (key, certificate, authority) = try (TestKey.p256, TestCertificate.renewed, TestCertificate.root)
+        try keys.save(key, certificate: certificate, chain: [authority], tag: "com.example.client")
+        #expect(try read()?.x963Representation == TestKey.p256Bytes)
+        let usable = try keys.identities(matching: CertificateSearch(usage: .clientAuthentication))
+        #expect(usable.count == 1)
+    }
+
+    private func read() throws -> P256.Signing.PrivateKey? {
+        let usable = CertificateSearch(usage: .clientAuthentication, validAt: Date())
+        let identity = try keys.identities(matching: usable).first
+        guard let identity else { return nil }
+        let key = try keys.read(P256.Signing.PrivateKey.self, of: identity)
+        return key
+    }
+
+    @Test func files_asInTheComments_areImportedAndExported() throws {
+        let (file, passphrase) = (TestCertificate.file, SecretValue("pw"))
+        let imported = try keys.importItems(SecretValue(file), passphrase: passphrase, tag: "com.example.client")
+        let identity = imported.identities.first
+        #expect(try exported(#require(identity), passphrase) != nil)
+    }
+
+    private func exported(_ identity: KeychainIdentity, _ passphrase: SecretValue) throws -> Data? {
+        let file = try keys.exportPKCS12(identity, passphrase: passphrase)
+        return file
     }
 }

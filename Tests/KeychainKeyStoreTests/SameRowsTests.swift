@@ -134,4 +134,45 @@ struct SameRowsTests {
         try keys.save(P256.Signing.PrivateKey(), tag: "tag")
         #expect(functions.copyMatching(query, nil) == errSecItemNotFound)
     }
+
+    // MARK: - Certificates
+
+    private func row(of query: [CFString: Any]) -> NSDictionary? {
+        var result: CFTypeRef?
+        let returned: [CFString: Any] = [kSecReturnAttributes: true, kSecReturnData: true]
+        _ = functions.copyMatching(query.merging(returned) { $1 } as CFDictionary, &result)
+        // What differs with every item.
+        let varying = ["cdat", "mdat", "sha1", "UUID", "musr"]
+        return (result as? [String: Any])?.filter { !varying.contains($0.key) } as NSDictionary?
+    }
+
+    /// The objects of the functions and the typed interface store one item: all attributes are equal but dates and digest.
+    @Test func certificateAndKey_ofBothInterfaces_areTheSameItems() throws {
+        let certificate = try TestCertificate.renewed
+        let object = try #require(SecCertificateCreateWithData(nil, certificate.der as CFData))
+        let query: [CFString: Any] = [kSecClass: kSecClassCertificate]
+        #expect(functions.add([kSecValueRef: object] as CFDictionary, nil) == errSecSuccess)
+        let theirs = row(of: query)
+        try keys.save(certificate)
+        #expect(try keys.certificates().count == 1 && keys.remove(certificate))
+        try keys.save(certificate)
+        #expect(functions.add([kSecValueRef: object] as CFDictionary, nil) == errSecDuplicateItem)
+        let ours = row(of: query)
+        #expect(theirs != nil && theirs == ours, "\(String(describing: theirs)) \(String(describing: ours))")
+    }
+
+    @Test func identity_ofObjectsThatTheFunctionsStored_isFound() throws {
+        let object = try #require(SecCertificateCreateWithData(nil, TestCertificate.renewed.der as CFData))
+        let attributes: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+        ]
+        let key = try #require(SecKeyCreateWithData(TestKey.p256Bytes as CFData, attributes as CFDictionary, nil))
+        for object in [object, key] as [NSObject] {
+            #expect(functions.add([kSecValueRef: object] as CFDictionary, nil) == errSecSuccess)
+        }
+        let identity = try #require(try keys.identities().first)
+        #expect(try keys.read(P256.Signing.PrivateKey.self, of: identity)?.data == TestKey.p256Bytes)
+        let again = try keys.importItems(SecretValue(TestCertificate.file), passphrase: SecretValue("pw"))
+        #expect(again.addedCount == 1 && again.existingCount == 2)
+    }
 }

@@ -30,6 +30,13 @@ extension Certificate {
         return emailAddresses.first ?? dnsNames.first ?? summary.text
     }
 
+    /// One line for people with the name of the issuer; `nil` for a certificate that names none.
+    public var issuerSummary: String? {
+        var summary = SubjectSummary()
+        for attribute in (try? DistinguishedName(issuer))?.attributes ?? [] { summary.add(attribute) }
+        return summary.commonName ?? summary.text
+    }
+
     /// Empty if the name is damaged.
     private var attributes: [DistinguishedName.Attribute] { (try? DistinguishedName(subject))?.attributes ?? [] }
 }

@@ -23,6 +23,7 @@ public struct Certificate: Sendable {
     public let notBefore: Date
     public let notAfter: Date
     public let extensions: [CertificateExtension]
+    let issuer: ArraySlice<UInt8>
     let subject: ArraySlice<UInt8>
     /// The contents of the normalized names, which are compared often; `nil` for a damaged name.
     let normalizedIssuerContent: [UInt8]?
@@ -47,7 +48,8 @@ public struct Certificate: Sendable {
         serialNumber = try Self.serialNumber(&fields)
         // The algorithm of the signature, which the outer structure repeats.
         _ = try fields.content(DERTag.sequence)
-        normalizedIssuerContent = DistinguishedName.normalized(try fields.content(DERTag.sequence))
+        issuer = try fields.content(DERTag.sequence)
+        normalizedIssuerContent = DistinguishedName.normalized(issuer)
         (notBefore, notAfter) = try Self.validity(&fields)
         subject = try fields.content(DERTag.sequence)
         normalizedSubjectContent = DistinguishedName.normalized(subject)

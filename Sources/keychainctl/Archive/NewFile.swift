@@ -4,6 +4,7 @@
 import Foundation
 import KeychainKit
 import KeychainVault
+import SecretMemory
 
 /// Where a new file goes, and whether it may go there.
 struct NewFilePlace {
@@ -102,6 +103,19 @@ final class NewFile {
     private static func unfinishedPath(_ place: NewFilePlace) -> String {
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
         return (place.folder == "/" ? "" : place.folder) + "/." + random + ".unfinished-export"
+    }
+
+    /// Writes a whole file.
+    static func write(_ bytes: UnsafeRawBufferPointer, to place: NewFilePlace) throws(KeychainError) {
+        let file = try NewFile(place)
+        try file.write(bytes)
+        try file.sync()
+        try file.putInPlace()
+    }
+
+    static func write(_ content: Data, to place: NewFilePlace) throws(KeychainError) {
+        let bytes = content.withUnsafeBytes { SecretBytes(copying: $0) }
+        try bytes.withUnsafeBytes { (bytes) throws(KeychainError) in try write(bytes, to: place) }
     }
 
     /// Adds bytes at the end.

@@ -101,11 +101,7 @@ extension Keychainctl.Key {
         @OptionGroup var passphrase: KeyFilePassphraseOptions
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
-        func validate() throws {
-            try passphrase.check(apartFrom: unlock)
-            guard file == nil, unlock.uses(STDIN_FILENO) || passphrase.descriptor == STDIN_FILENO else { return }
-            throw ValidationError("The key and a secret both come from standard input. Name the file of the key.")
-        }
+        func validate() throws { try passphrase.check(apartFrom: unlock, reading: file) }
 
         func run() throws {
             let keychain = try UserKeychain()
@@ -191,10 +187,7 @@ extension Keychainctl.Key {
 
         private func write(_ text: SecretBytes, to place: NewFilePlace?) throws(KeychainError) {
             guard let place else { return try Output.write(text) }
-            let file = try NewFile(place)
-            try text.withUnsafeBytes { (bytes) throws(KeychainError) in try file.write(bytes) }
-            try file.sync()
-            try file.putInPlace()
+            try text.withUnsafeBytes { (bytes) throws(KeychainError) in try NewFile.write(bytes, to: place) }
         }
     }
 }

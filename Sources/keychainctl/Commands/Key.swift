@@ -79,19 +79,7 @@ extension Keychainctl.Key {
                 json
                     ? JSONOutput.line(keys.map(KeyJSON.init))
                     : KeyListing(keys: keys).text(within: wide ? nil : Output.columns))
-            try warnOfClosed(keychain.vault)
-        }
-
-        /// What cannot be opened may be a key.
-        private func warnOfClosed(_ vault: Vault) throws(KeychainError) {
-            let status = try vault.status()
-            let counts = [
-                (status.damagedCount, "damaged item(s)"),
-                (status.ofAnotherDeviceCount, "item(s) bound to another device"),
-            ]
-            for (count, words) in counts where count > 0 {
-                Output.complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
-            }
+            try keychain.warnOfClosedItems()
         }
     }
 

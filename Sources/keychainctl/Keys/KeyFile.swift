@@ -4,6 +4,7 @@
 import ArgumentParser
 import Foundation
 import KeychainAuthenticators
+import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
 import KeychainVault
@@ -21,6 +22,13 @@ struct KeyFilePassphraseOptions: ParsableArguments {
         guard let descriptor, unlock.uses(descriptor) else { return }
         throw ValidationError(
             "The passphrase of the file and the secret that opens the vault use the same descriptor. Use two.")
+    }
+
+    /// - Parameter file: The file to read; `nil`: standard input.
+    func check(apartFrom unlock: UnlockOptions, reading file: String?) throws {
+        try check(apartFrom: unlock)
+        guard file == nil, unlock.uses(STDIN_FILENO) || descriptor == STDIN_FILENO else { return }
+        throw ValidationError("The file and a secret both come from standard input. Name the file.")
     }
 
     var descriptor: Int32? { filePassphraseFd.flatMap(Descriptors.number) }
@@ -51,7 +59,7 @@ enum KeyFile {
     static func key(
         _ path: String?, _ passphrase: KeyFilePassphraseOptions
     ) throws(KeychainError) -> PrivateKey {
-        let bytes = try read(path)
+        let bytes = try read(path, limit: limit)
         do throws(KeyFailure) {
             return try key(bytes, nil)
         } catch {
@@ -74,24 +82,27 @@ enum KeyFile {
             ? try PrivateKey(der: bytes, passphrase: passphrase) : try PrivateKey(pem: bytes, passphrase: passphrase)
     }
 
-    private static func read(_ path: String?) throws(KeychainError) -> SecretBytes {
+    /// A whole file.
+    ///
+    /// - Parameter path: `nil`: standard input.
+    static func read(_ path: String?, limit: Int) throws(KeychainError) -> SecretBytes {
         guard let path else {
             guard !Terminal.isTerminal(STDIN_FILENO) else {
                 throw KeychainError(
-                    .invalidParameter, "Standard input is a terminal. Name the file of the key, or give it on a pipe.")
+                    .invalidParameter, "Standard input is a terminal. Name the file, or give it on a pipe.")
             }
-            return try read(STDIN_FILENO, "standard input")
+            return try read(STDIN_FILENO, "standard input", limit)
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             throw KeychainError(.inputOutput, "Could not read '\(path)': \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
-        return try read(descriptor, "'\(path)'")
+        return try read(descriptor, "'\(path)'", limit)
     }
 
     /// Directly into secret memory.
-    private static func read(_ descriptor: Int32, _ name: String) throws(KeychainError) -> SecretBytes {
+    private static func read(_ descriptor: Int32, _ name: String, _ limit: Int) throws(KeychainError) -> SecretBytes {
         var (count, failure): (Int, Int32) = (0, 0)
         let buffer = SecretBytes(count: limit + 1) { buffer in
             while count < buffer.count, failure == 0 {
@@ -111,7 +122,7 @@ enum KeyFile {
             throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(failure))).")
         }
         guard count <= limit else {
-            throw KeychainError(.tooLarge, "\(name) is longer than \(limit) bytes, so it is not a key.")
+            throw KeychainError(.tooLarge, "\(name) is longer than \(limit) bytes, so it is no file of keys.")
         }
         return buffer.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }

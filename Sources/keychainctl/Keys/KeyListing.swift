@@ -5,6 +5,7 @@ import Foundation
 import KeychainAuthenticators
 import KeychainKeyStore
 import KeychainKit
+import KeychainVault
 
 struct KeyListing {
     private static let header = ["TAG", "TYPE", "FINGERPRINT", "LABEL", "GROUP", "MODIFIED"]
@@ -47,7 +48,7 @@ struct KeyJSON: Encodable {
         try object.encode(key.type?.description, forKey: .type)
         try object.encode(key.sizeInBits, forKey: .size)
         try object.encode(key.fingerprint, forKey: .fingerprint)
-        try object.encode(key.applicationLabel.hexadecimal, forKey: .applicationLabel)
+        try object.encode(key.applicationLabel.hexadecimalText, forKey: .applicationLabel)
         try object.encode(key.label, forKey: .label)
         try object.encode(key.accessGroup, forKey: .accessGroup)
         try object.encode(key.item.created?.timestamp(withFraction: true), forKey: .created)
@@ -58,8 +59,16 @@ struct KeyJSON: Encodable {
     }
 }
 
-extension Data {
-    fileprivate var hexadecimal: String {
-        reduce(into: "") { $0 += ($1 < 0x10 ? "0" : "") + String($1, radix: 16) }
+extension UserKeychain {
+    /// For lists: what cannot be opened may be a key or a certificate.
+    func warnOfClosedItems() throws(KeychainError) {
+        let status = try vault.status()
+        let counts = [
+            (status.damagedCount, "damaged item(s)"),
+            (status.ofAnotherDeviceCount, "item(s) bound to another device"),
+        ]
+        for (count, words) in counts where count > 0 {
+            Output.complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
+        }
     }
 }

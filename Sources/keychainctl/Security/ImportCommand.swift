@@ -7,17 +7,6 @@ import KeychainKeys
 import KeychainKit
 import SecretMemory
 
-/// What a file contains.
-private struct ImportedItems {
-    var keys: [(key: PrivateKey, name: String?)] = []
-    var publicKeys: [PublicKey] = []
-    var certificates: [(certificate: Certificate, name: String?)] = []
-    /// Whether certificates that exist are left out. Files with an identity often have the same certificates of issuers.
-    var mayHaveKnownCertificates = false
-
-    var isEmpty: Bool { keys.isEmpty && publicKeys.isEmpty && certificates.isEmpty }
-}
-
 enum ImportCommand {
     private static let limit = 16 << 20
     private static let function = "SecKeychainItemImport"
@@ -39,11 +28,13 @@ enum ImportCommand {
 
     private static func read(
         _ call: SecurityCall, _ file: String, _ options: SecurityOptions
-    ) throws(SecurityFailure) -> ImportedItems {
+    ) throws(SecurityFailure) -> KeyFileContent {
         let bytes = try naming(function) { () throws(KeychainError) in try content(of: file) }
+        // The content decides on the format, since names are often wrong. The option chooses between two errors.
+        let isPKCS12 = options["f"] == "pkcs12"
         var passphrase = options["P"].map { text in Data(text.utf8).withUnsafeBytes { SecretBytes(copying: $0) } }
         do throws(KeyFailure) {
-            return try parse(bytes, options["f"], passphrase)
+            return try KeyFileContent(bytes, passphrase: passphrase, isPKCS12: isPKCS12)
         } catch {
             guard error == .passphraseRequired, passphrase == nil else { throw failure(error, file) }
         }
@@ -53,43 +44,10 @@ enum ImportCommand {
             return entered.withUnsafeBytes { SecretBytes(copying: $0) }
         }
         do throws(KeyFailure) {
-            return try parse(bytes, options["f"], passphrase)
+            return try KeyFileContent(bytes, passphrase: passphrase, isPKCS12: isPKCS12)
         } catch {
             throw failure(error, file)
         }
-    }
-
-    /// The format is detected, because labels and file names are often wrong; `-f pkcs12` decides between two errors.
-    private static func parse(
-        _ bytes: SecretBytes, _ format: String?, _ passphrase: SecretBytes?
-    ) throws(KeyFailure) -> ImportedItems {
-        let pem = try PEMItem.all(in: bytes, passphrase: passphrase)
-        if !pem.isEmpty { return collected(pem) }
-        if let certificate = try? Certificate(der: bytes.data) {
-            return ImportedItems(certificates: [(certificate, nil)])
-        }
-        if bytes.isPKCS12 || format == "pkcs12" {
-            guard let passphrase else { throw .passphraseRequired }
-            return collected(try PKCS12(bytes.data, passphrase: passphrase))
-        }
-        if let key = try? PublicKey(subjectPublicKeyInfo: bytes.data) { return ImportedItems(publicKeys: [key]) }
-        return ImportedItems(keys: [(try PrivateKey(der: bytes, passphrase: passphrase), nil)])
-    }
-
-    private static func collected(_ pem: [PEMItem]) -> ImportedItems {
-        pem.reduce(into: ImportedItems()) { items, item in
-            switch item {
-            case .privateKey(let key): items.keys.append((key, nil))
-            case .publicKey(let key): items.publicKeys.append(key)
-            case .certificate(let certificate): items.certificates.append((certificate, nil))
-            }
-        }
-    }
-
-    private static func collected(_ file: PKCS12) -> ImportedItems {
-        ImportedItems(
-            keys: file.keys.map { ($0.content, $0.friendlyName) },
-            certificates: file.certificates.map { ($0.content, $0.friendlyName) }, mayHaveKnownCertificates: true)
     }
 
     /// - Throws: Errors that name the file, never its content.
@@ -138,41 +96,42 @@ enum ImportCommand {
 
     /// All items or none, apart from certificates that exist.
     private static func store(
-        _ call: SecurityCall, _ items: ImportedItems, _ keychain: NamedKeychain, isExtractable: Bool
+        _ call: SecurityCall, _ items: KeyFileContent, _ keychain: NamedKeychain, isExtractable: Bool
     ) throws(SecurityFailure) {
         guard !items.isEmpty else {
             throw SecurityFailure(function, -26275, "The file contains no key or certificate.")
         }
         let group = keychain.group
         let queries =
-            items.keys.map { $0.key.newItem(in: group, name: $0.name, isExtractable: isExtractable) }
+            items.privateKeys.map { $0.content.newItem(in: group, name: $0.name, isExtractable: isExtractable) }
             + items.publicKeys.map { $0.newItem(in: group) }
-            + items.certificates.map { $0.certificate.newItem(in: group, name: $0.name) }
+            + items.certificates.map { $0.content.newItem(in: group, name: $0.name) }
         try naming(function) { () throws(KeychainError) in
             let engine = try call.session.engine
             try call.session.unlocking { () throws(KeychainError) in
                 try engine.transaction(as: queries[0]) { (requests) throws(KeychainError) in
-                    for query in queries { try add(query, requests, items.mayHaveKnownCertificates) }
+                    for query in queries { try add(query, requests, items.isPKCS12) }
                 }
             }
         }
     }
 
     private static func add(
-        _ query: Query, _ requests: Requests, _ mayHaveKnownCertificates: Bool
+        _ query: Query, _ requests: Requests, _ isPKCS12: Bool
     ) throws(KeychainError) {
         do throws(KeychainError) {
             try requests.add(query, accessGroups: .unrestricted)
         } catch {
-            let isAllowed = mayHaveKnownCertificates && query.itemClass == .certificate
+            // Files with an identity often have the same certificates of issuers.
+            let isAllowed = isPKCS12 && query.itemClass == .certificate
             guard isAllowed, error.reason == .duplicateItem else { throw error }
         }
     }
 
-    private static func report(_ items: ImportedItems) throws(SecurityFailure) {
-        let labels = items.certificates.map(\.certificate.publicKeyHash)
-        let identities = items.keys.filter { labels.contains($0.key.publicKey.applicationLabel) }.count
-        let keys = items.keys.count - identities + items.publicKeys.count
+    private static func report(_ items: KeyFileContent) throws(SecurityFailure) {
+        let labels = items.certificates.map(\.content.publicKeyHash)
+        let identities = items.privateKeys.filter { labels.contains($0.content.publicKey.applicationLabel) }.count
+        let keys = items.privateKeys.count - identities + items.publicKeys.count
         let certificates = items.certificates.count - identities
         let lines = [
             (identities, "identity", "identities"), (keys, "key", "keys"),
@@ -180,20 +139,6 @@ enum ImportCommand {
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2) imported.\n" }
         try naming("write") { () throws(KeychainError) in
             try Output.write(lines.joined(), after: "The items were imported.")
-        }
-    }
-}
-
-extension SecretBytes {
-    fileprivate var data: Data { withUnsafeBytes { Data($0) } }
-
-    /// A PKCS#12 file begins with a sequence whose first element is the number 3.
-    fileprivate var isPKCS12: Bool {
-        withUnsafeBytes { bytes in
-            guard bytes.count > 8, bytes[0] == 0x30 else { return false }
-            // The length may have one byte, or say how many bytes follow.
-            let start = bytes[1] < 0x80 ? 2 : 2 + Int(bytes[1] & 0x7F)
-            return start + 3 <= bytes.count && bytes[start...].starts(with: [0x02, 0x01, 0x03])
         }
     }
 }

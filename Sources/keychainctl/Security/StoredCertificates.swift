@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainEngine
+import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
 import SecretMemory
@@ -74,34 +75,26 @@ extension StoredKey {
 // MARK: - New items
 
 extension Certificate {
-    /// The item that stores this certificate.
+    /// The item that stores this certificate: that of the typed interface and of the item functions.
     func newItem(in group: String, name: String?) -> Query {
-        var attributes: Attributes = [
-            .accessGroup: .string(group), .synchronizable: .number(0),
-            // X.509 version 3 is type 3, and DER is encoding 3.
-            .certificateType: .number(Int64(version)), .certificateEncoding: .number(3),
-            .issuer: .data(normalizedIssuer ?? Data()), .serialNumber: .data(serialNumber),
-            .publicKeyHash: .data(publicKeyHash),
-        ]
-        attributes[.subject] = normalizedSubject.map { .data($0) }
-        attributes[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
-        attributes[.label] = (name ?? subjectSummary).map { .string($0) }
-        attributes[.alias] = emailAddresses.first.map { .string($0) }
-        var item = Query(.certificate, attributes)
+        var item = Query(.certificate, CertificateForm(self).attributes)
+        item.attributes[.accessGroup] = .string(group)
+        item.attributes[.synchronizable] = .number(0)
+        if let name { item.attributes[.label] = .string(name) }
+        item.attributes[.alias] = emailAddresses.first.map { .string($0) }
         item.value = der
         return item
     }
 }
 
 extension PrivateKey {
+    /// As for certificates.
     func newItem(in group: String, name: String?, isExtractable: Bool) -> Query {
-        var attributes = publicKey.attributes(in: group, label: name ?? "Imported Private Key")
-        for attribute in [Attribute.isPrivate, .canSign, .canDecrypt, .canUnwrap, .canDerive] {
-            attributes[attribute] = .number(1)
-        }
-        attributes[.keyClass] = .number(1)
-        attributes[.isExtractable] = .number(isExtractable ? 1 : 0)
-        var item = Query(.key, attributes)
+        var item = Query(.key, KeyForm(self).attributes)
+        item.attributes[.accessGroup] = .string(group)
+        item.attributes[.synchronizable] = .number(0)
+        item.attributes[.label] = .string(name ?? "Imported Private Key")
+        item.attributes[.isExtractable] = .number(isExtractable ? 1 : 0)
         item.value = externalRepresentation.withUnsafeBytes { Data($0) }
         return item
     }
@@ -109,20 +102,16 @@ extension PrivateKey {
 
 extension PublicKey {
     func newItem(in group: String) -> Query {
-        var attributes = attributes(in: group, label: "Imported Public Key")
+        let size = AttributeValue.number(Int64(sizeInBits))
+        var attributes: Attributes = [
+            .accessGroup: .string(group), .synchronizable: .number(0), .label: .string("Imported Public Key"),
+            .applicationLabel: .data(applicationLabel), .type: .number(Int64(kind.typeNumber)),
+            .keySizeInBits: size, .effectiveKeySize: size, .isPermanent: .number(1),
+        ]
         for attribute in [Attribute.canVerify, .canEncrypt, .canWrap] { attributes[attribute] = .number(1) }
         (attributes[.keyClass], attributes[.isExtractable]) = (.number(0), .number(1))
         var item = Query(.key, attributes)
         item.value = externalRepresentation
         return item
-    }
-
-    fileprivate func attributes(in group: String, label: String) -> Attributes {
-        let size = AttributeValue.number(Int64(sizeInBits))
-        return [
-            .accessGroup: .string(group), .synchronizable: .number(0), .label: .string(label),
-            .applicationLabel: .data(applicationLabel), .type: .number(Int64(kind.typeNumber)),
-            .keySizeInBits: size, .effectiveKeySize: size, .isPermanent: .number(1),
-        ]
     }
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of keys and their files in the words and exit codes of the tool.
+// Failures of keys, certificates and their files in the words of this module.
 
-import KeychainKeys
-import KeychainKit
+package import KeychainKeys
+package import KeychainKit
 
 extension KeyFailure {
-    /// - Parameter subject: What the failure is about, at the beginning of a sentence: "The file".
-    func inKeychainWords(_ subject: String) -> KeychainError {
+    /// - Parameters:
+    ///   - subject: What the failure is about, at the beginning of a sentence: "The file".
+    ///   - expected: What it should have been.
+    package func inKeychainWords(_ subject: String, expected: String = "private key") -> KeychainError {
         switch self {
         case .malformed(let format):
-            KeychainError(.undecodableInput, "\(subject) is damaged, or is no private key (\(format)).")
+            KeychainError(.undecodableInput, "\(subject) is damaged, or is no \(expected) (\(format)).")
         case .unsupportedAlgorithm(let name), .unsupportedAuthentication(let name):
             KeychainError(.unsupported, "\(subject) uses something that is not supported: \(name).")
         case .unsupportedSize(let bits):

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storing the keys and certificates of a file, all of them or none.
+
+import Foundation
+import KeychainEngine
+import KeychainKeys
+import KeychainKit
+
+/// What a file has, each key and each certificate once.
+private struct NewItems {
+    private(set) var keys: [(key: PrivateKey, name: String?)] = []
+    private(set) var certificates: [(certificate: Certificate, name: String?)] = []
+    let labels: Set<Data>
+
+    /// - Throws: `unsupported` for a public key; `undecodableInput` for nothing.
+    init(_ content: KeyFileContent) throws(KeychainError) {
+        guard content.publicKeys.isEmpty else { throw .publicKeyInFile }
+        guard !content.isEmpty else { throw .nothingInFile }
+        var labels = Set<Data>()
+        for entry in content.privateKeys where labels.insert(entry.content.publicKey.applicationLabel).inserted {
+            keys.append((entry.content, entry.name))
+        }
+        var seen = Set<Certificate>()
+        for entry in content.certificates where seen.insert(entry.content).inserted {
+            certificates.append((entry.content, entry.name))
+        }
+        self.labels = labels
+    }
+
+    /// Whether the label of the caller is for this certificate: it is that of a key, or the only one of the file.
+    func isNamed(_ certificate: Certificate) -> Bool {
+        labels.isEmpty || labels.contains(certificate.publicKeyHash)
+    }
+
+    /// - Throws: `invalidParameter` for a name that several items would get.
+    func check(_ tag: String?, _ label: String?) throws(KeychainError) {
+        guard tag == nil || keys.count == 1 else { throw .tagForSeveral(keys.count) }
+        guard label == nil || keys.count == 1 || keys.isEmpty && certificates.count == 1 else { throw .labelForSeveral }
+    }
+}
+
+extension KeyRequests {
+    /// - Parameter tag: The tag of the only private key of the file; `nil`: keys that are added have none.
+    func importAll(_ content: KeyFileContent, _ tag: String?, _ label: String?) throws(KeychainError) -> ImportedItems {
+        let new = try NewItems(content)
+        try new.check(tag, label)
+        return try inTransaction(query(tag)) { (requests) throws(KeychainError) in
+            var added = 0
+            for (key, name) in new.keys {
+                if try requests.put(key, tag, label, name) { added += 1 }
+            }
+            for (certificate, name) in new.certificates {
+                let own = new.isNamed(certificate) ? label : nil
+                if try requests.put(certificate, own, nameInFile: name) { added += 1 }
+            }
+            return try requests.imported(new, added)
+        }
+    }
+
+    /// - Returns: Whether the key was added: `false` if it was there.
+    private func put(
+        _ key: PrivateKey, _ tag: String?, _ label: String?, _ name: String?
+    ) throws(KeychainError) -> Bool {
+        let form = KeyForm(key)
+        guard let old = try existing(key, form, tag) else {
+            try add(form, tag, label ?? name)
+            return true
+        }
+        try change(old.id, .key, label)
+        return false
+    }
+
+    /// The item that has this key already: that of the tag, or without a tag any in the group of new items.
+    ///
+    /// - Throws: `duplicateItem` if the item has another key.
+    private func existing(
+        _ key: PrivateKey, _ form: KeyForm, _ tag: String?
+    ) throws(KeychainError) -> StoredItem? {
+        var found: [StoredItem]
+        if let tag {
+            found = try named(tag)
+            guard found.allSatisfy({ $0.item.keyLabel == form.applicationLabel }) else { throw .otherKeyOfTag }
+        } else {
+            var query = query()
+            query.attributes[.applicationLabel] = .data(form.applicationLabel)
+            query.attributes[.accessGroup] = .string(newGroup)
+            found = try names(query)
+        }
+        guard let old = found.first else { return nil }
+        try check(old, key)
+        return old
+    }
+
+    /// Any program may have stored other bytes under the name of a key. Of a key that requires the user, the name has to
+    /// be sufficient.
+    private func check(_ old: StoredItem, _ key: PrivateKey) throws(KeychainError) {
+        guard old.item.accessControl.needs.isEmpty, let bytes = try bytes(old) else { return }
+        let stored = try? PrivateKey(key.kind, externalRepresentation: bytes)
+        guard stored?.publicKey == key.publicKey else { throw .otherBytesOfKey }
+    }
+
+    private func imported(_ new: NewItems, _ added: Int) throws(KeychainError) -> ImportedItems {
+        let contents = Set(new.certificates.map(\.certificate))
+        let identities = try identities(matching: CertificateSearch(), nil)
+            .filter { new.labels.contains($0.key.applicationLabel) }
+        let publicKeys = Dictionary(
+            new.keys.map { ($0.key.publicKey.applicationLabel, $0.key.publicKey) },
+            uniquingKeysWith: { first, _ in first })
+        let keys = try names(query()).filter { new.labels.contains($0.item.keyLabel) }
+            .map { StoredKey($0, publicKey: publicKeys[$0.item.keyLabel]) }
+        return ImportedItems(
+            identities: identities, keys: keys,
+            certificates: try certificates().filter { contents.contains($0.certificate.content) },
+            addedCount: added, existingCount: new.keys.count + new.certificates.count - added)
+    }
+}
