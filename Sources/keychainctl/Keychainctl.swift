@@ -7,7 +7,7 @@
 // - Security: macOS's command `security`
 // - Import: entries of other programs' files and services
 // - Credentials: the protocols of git, docker, ssh and sudo
-// - Keys: private keys: their files, lists and signatures
+// - Keys: private keys and certificates: their files, lists and signatures
 // - Archive: exports, their files, and importing them
 // - References: references to values, in variables and templates
 // - OneTimeCodes: the codes of `otp`
@@ -68,7 +68,7 @@ struct Keychainctl: ParsableCommand {
             Protect.self, Rotate.self,
             Status.self, Doctor.self, Accept.self, Quarantine.self, Backup.self, Restore.self, Sync.self,
             WatchSession.self, Security.self, GitCredential.self, DockerCredential.self, Askpass.self, Helper.self,
-            Import.self, Export.self, ImportArchive.self, Key.self, SSHAgent.self,
+            Import.self, Export.self, ImportArchive.self, Key.self, Certificate.self, Identity.self, SSHAgent.self,
             CredentialServer.self,
         ])
 

@@ -17,7 +17,9 @@ struct UsageTests {
         "import-archive", "run", "inject", "edit", "copy", "generate", "otp", "move", "rename", "search",
         "history", "undo", "expire", "key", "key list", "key generate", "key import", "key public", "key export",
         "key sign",
-        "key verify", "key delete", "ssh-agent",
+        "key verify", "key delete", "ssh-agent", "certificate", "certificate import", "certificate list",
+        "certificate show", "certificate export", "certificate delete", "identity", "identity import", "identity list",
+        "identity export", "identity delete",
     ]
 
     @Test(arguments: [
@@ -73,7 +75,11 @@ struct UsageTests {
         "expire hunter2 -s s", "expire 90d -s s hunter2", "get -s s --history hunter2", "list --expires-within hunter2",
         "key hunter2", "key list hunter2", "key delete --tag t hunter2", "key public --tag t hunter2",
         "key generate hunter2 --tag t", "key import --tag t --file-passphrase-fd hunter2", "key sign --tag t f hunter2",
-        "ssh-agent hunter2",
+        "ssh-agent hunter2", "certificate hunter2", "certificate list hunter2", "certificate import f hunter2",
+        "certificate show --fingerprint hunter2", "certificate delete -n x hunter2",
+        "certificate export f -n x hunter2",
+        "identity list hunter2", "identity import f --file-passphrase-fd hunter2", "identity delete -t t hunter2",
+        "identity export f -t t hunter2",
     ])
     func commandLine_withAValueOnIt_isRefusedWithoutRepeatingIt(line: String) throws {
         let run = try tool.shell("echo x | \"$CTL\" \(line)")

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that name a certificate or an identity, and the store of both.
+
+import ArgumentParser
+import KeychainKeyStore
+import KeychainKit
+
+/// Where certificates are.
+struct CertificatePlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The access group. Access groups prevent mistakes; they are not a security boundary.",
+            valueName: "name"))
+    var accessGroup: String?
+
+    @Flag(help: "The items are marked for synchronization.")
+    var synchronizable = false
+
+    func store(in keychain: UserKeychain) -> KeyStore {
+        keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
+    }
+}
+
+/// Which certificate a command is about.
+struct CertificateOptions: ParsableArguments {
+    /// Fewer digits are easily those of another certificate.
+    private static let fewestDigits = 8
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The SHA-256 fingerprint, or its first 8 digits or more.", valueName: "digits"))
+    var fingerprint: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The name, as lists show it, or the label.", valueName: "text"))
+    var name: String?
+
+    @OptionGroup var place: CertificatePlaceOptions
+
+    func validate() throws {
+        guard let fingerprint else { return }
+        let digits = fingerprint.filter { $0 != ":" }
+        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), (Self.fewestDigits...64).contains(digits.count) else {
+            throw ValidationError("--fingerprint takes \(Self.fewestDigits) to 64 hexadecimal digits.")
+        }
+    }
+
+    func require() throws {
+        guard isEmpty else { return }
+        throw ValidationError("Name the certificate with --fingerprint or --name.")
+    }
+
+    var isEmpty: Bool { fingerprint == nil && name == nil }
+    var search: CertificateSearch { CertificateSearch(name: name, fingerprint: fingerprint) }
+
+    /// The certificate that the options select.
+    ///
+    /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
+    func certificate(in keychain: UserKeychain) throws(KeychainError) -> KeychainKeyStore.StoredCertificate {
+        let found = try place.store(in: keychain).certificates(matching: search)
+        guard let first = found.first else {
+            throw KeychainError(.itemNotFound, "No certificate matches. To see all: keychainctl certificate list")
+        }
+        guard found.count == 1 else { throw .several(found.count, "certificates") }
+        return first
+    }
+
+    /// - Throws: As ``certificate(in:)``.
+    func identity(in keychain: UserKeychain, tag: String?) throws(KeychainError) -> KeychainIdentity {
+        let found = try place.store(in: keychain).identities(matching: search, tag: tag)
+        guard let first = found.first else {
+            throw KeychainError(
+                .itemNotFound, "No private key with such a certificate. To see all: keychainctl identity list")
+        }
+        guard found.count == 1 else { throw .several(found.count, "identities") }
+        return first
+    }
+}
+
+/// Which identity a command is about.
+struct IdentityOptions: ParsableArguments {
+    @OptionGroup var certificate: CertificateOptions
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The tag of the private key.", valueName: "name"),
+        completion: .custom { words, _, _ in ItemCompletion.tags(words) })
+    var tag: String?
+
+    func validate() throws {
+        guard !certificate.isEmpty || tag != nil else {
+            throw ValidationError("Name the identity with --fingerprint, --name or --tag.")
+        }
+    }
+
+    func identity(in keychain: UserKeychain) throws(KeychainError) -> KeychainIdentity {
+        try certificate.identity(in: keychain, tag: tag)
+    }
+}
+
+/// What the lists of certificates and of identities show.
+struct CertificateListOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only the items of this access group.", valueName: "name"))
+    var accessGroup: String?
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Flag(help: "Print whole names on a terminal too.")
+    var wide = false
+
+    /// What is not marked for synchronization, and what is.
+    func all<Found>(
+        _ keychain: UserKeychain, _ find: (KeyStore) throws(KeychainError) -> [Found]
+    ) throws(KeychainError) -> [Found] {
+        try keychain.reading { () throws(KeychainError) in
+            try find(keychain.keys(accessGroup: accessGroup, synchronizable: false))
+                + find(keychain.keys(accessGroup: accessGroup, synchronizable: true))
+        }
+    }
+
+    func write(_ table: CertificateListing, _ objects: some Encodable, _ keychain: UserKeychain) throws(KeychainError) {
+        try Output.write(json ? JSONOutput.line(objects) : table.text(within: wide ? nil : Output.columns))
+        try keychain.warnOfClosedItems()
+    }
+}
+
+extension KeychainError {
+    fileprivate static func several(_ count: Int, _ what: String) -> KeychainError {
+        KeychainError(
+            .duplicateItem,
+            "\(count) \(what) match, but exactly one must; nothing was done. Add --fingerprint with more digits, or "
+                + "--access-group.")
+    }
+}
