@@ -61,9 +61,9 @@ extension Requests {
         let ofKeys = try Edit(changes, itemClass: .key, accessGroups: accessGroups)
         return try changed(search, query) { (requests, pairs) throws(KeychainError) in
             for certificate in pairs.certificates {
-                _ = try requests.apply(ofCertificates, search.only(certificate), query)
+                try requests.applyToFound(ofCertificates, search.only(certificate), query)
             }
-            for key in pairs.keys { _ = try requests.apply(ofKeys, search.only(key), query) }
+            for key in pairs.keys { try requests.applyToFound(ofKeys, search.only(key), query) }
         }
     }
 
@@ -131,6 +131,12 @@ extension Requests {
     ) throws(KeychainError) -> Result {
         guard items is any ItemStore else { return try body(self) }
         return try engine.transaction(as: query, body)
+    }
+
+    /// - Throws: `corrupt` if the item cannot be opened. Then nothing of the transaction happens.
+    private func applyToFound(_ edit: Edit, _ selection: Selection, _ query: Query) throws(KeychainError) {
+        let changed = try apply(edit, selection, query)
+        guard !changed.items.isEmpty else { throw changed.failure ?? .noMatch }
     }
 
     /// Inserts an item, or finds the one that is in its place.
