@@ -205,7 +205,9 @@ struct CertificateTests {
 
     // MARK: - Files
 
-    private static func pem(_ parts: String...) -> SecretValue { SecretValue(parts.joined(separator: "text\n")) }
+    private static func pem(_ parts: String...) -> SecretValue {
+        SecretValue(parts.joined(separator: "\ntext\n") + "\n")
+    }
 
     @Test(arguments: StoreKind.everywhere)
     func file_ofPKCS12_isStoredOnceHoweverOftenItIsImported(kind: StoreKind) throws {
@@ -224,7 +226,7 @@ struct CertificateTests {
     @Test func file_ofPEM_isStoredWithItsLabel() throws {
         let keys = try keys(.vault)
         let text = try Self.pem(
-            TestKey.p256.pemRepresentation + "\n", TestCertificate.root.pem, TestCertificate.renewed.pem)
+            TestKey.p256.pemRepresentation, TestCertificate.root.pem, TestCertificate.renewed.pem)
         let imported = try keys.importItems(text, label: "Mine")
         let identity = try #require(imported.identities.first)
         #expect(identity.key.tag == nil && identity.key.label == "Mine" && identity.certificate.label == "Mine")
@@ -254,8 +256,8 @@ struct CertificateTests {
             (SecretValue(Data()), nil, nil, nil, .undecodableInput), (pem("text"), nil, nil, nil, .undecodableInput),
             (pem(key.publicKey.pemRepresentation), nil, nil, nil, .unsupported),
             (pem(key.pemRepresentation, key.publicKey.pemRepresentation), nil, nil, nil, .unsupported),
-            (pem(key.pemRepresentation + "\n", other.pemRepresentation), nil, "tag", nil, .invalidParameter),
-            (pem(key.pemRepresentation + "\n", other.pemRepresentation), nil, nil, "label", .invalidParameter),
+            (pem(key.pemRepresentation, other.pemRepresentation), nil, "tag", nil, .invalidParameter),
+            (pem(key.pemRepresentation, other.pemRepresentation), nil, nil, "label", .invalidParameter),
             (pem(root), nil, "tag", nil, .invalidParameter),
             (pem(key.pemRepresentation), nil, "", nil, .invalidParameter),
             (
