@@ -101,8 +101,10 @@ extension KeyRequests {
 
     private func imported(_ new: NewItems, _ added: Int) throws(KeychainError) -> ImportedItems {
         let contents = Set(new.certificates.map(\.certificate))
-        let identities = try identities(matching: CertificateSearch(), nil)
-            .filter { new.labels.contains($0.key.applicationLabel) }
+        let identities = try identities(matching: CertificateSearch(), nil).filter { identity in
+            new.labels.contains(identity.key.applicationLabel)
+                || contents.contains(identity.certificate.certificate.content)
+        }
         let publicKeys = Dictionary(
             new.keys.map { ($0.key.publicKey.applicationLabel, $0.key.publicKey) },
             uniquingKeysWith: { first, _ in first })

@@ -47,7 +47,7 @@ public struct KeychainIdentity: Hashable, Sendable {
 
 /// What an import found in a file, as the keychain has it now.
 public struct ImportedItems: Hashable, Sendable {
-    /// The keys of the file that have a certificate, in the file or in the keychain.
+    /// The identities of which the file has the key or the certificate. The other half may have been there before.
     public let identities: [KeychainIdentity]
     /// All private keys of the file.
     public let keys: [StoredKey]
