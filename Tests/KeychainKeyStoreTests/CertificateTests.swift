@@ -300,7 +300,6 @@ struct CertificateTests {
         #expect(try await keys.remove(identity))
         #expect(try await keys.remove(TestCertificate.root))
         let imported = try await keys.importItems(SecretValue(TestCertificate.file), passphrase: Self.passphrase)
-        let again = try #require(imported.identities.first)
-        #expect(try await keys.exportPKCS12(again, passphrase: Self.passphrase) != nil)
+        #expect(imported.identities.count == 1)
     }
 }
