@@ -43,7 +43,7 @@ extension Keychainctl.Certificate {
 
                 EXAMPLES
                   keychainctl certificate import ca.pem --label "Company CA"
-                  openssl s_client -connect example.com:443 < /dev/null | keychainctl certificate import
+                  keychainctl certificate import < chain.pem
                 """)
 
         @Argument(help: ArgumentHelp("The file; default: standard input.", valueName: "file"), completion: .file())
@@ -88,7 +88,7 @@ extension Keychainctl.Certificate {
 
                 EXAMPLES
                   keychainctl certificate list
-                  keychainctl certificate list --json | jq -r '.[] | select(.isAuthority) | .name'
+                  keychainctl certificate list --json | jq -r '.[].name'
                 """)
 
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
@@ -108,7 +108,10 @@ extension Keychainctl.Certificate {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show the fields of a certificate.",
-            usage: "keychainctl certificate show (--fingerprint <digits> | --name <text>) [<options>]",
+            usage: """
+                keychainctl certificate show --fingerprint <hex> [<options>]
+                keychainctl certificate show --name <text> [<options>]
+                """,
             discussion: """
                 With --json: an object with the keys of certificate list --json. Exactly one certificate must match.
 
@@ -145,7 +148,10 @@ extension Keychainctl.Certificate {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Write a certificate to a file or standard output.",
-            usage: "keychainctl certificate export [<file>] (--fingerprint <digits> | --name <text>) [<options>]",
+            usage: """
+                keychainctl certificate export [<file>] --fingerprint <hex> [<options>]
+                keychainctl certificate export [<file>] --name <text> [<options>]
+                """,
             discussion: """
                 The format is PEM, or DER with --der. With --chain, the certificates of its issuers that are \
                 stored follow. Exactly one certificate must match.
@@ -209,7 +215,10 @@ extension Keychainctl.Certificate {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Remove a certificate.",
-            usage: "keychainctl certificate delete (--fingerprint <digits> | --name <text>) [<options>]",
+            usage: """
+                keychainctl certificate delete --fingerprint <hex> [<options>]
+                keychainctl certificate delete --name <text> [<options>]
+                """,
             discussion: """
                 A private key of it stays: to remove both, use keychainctl identity delete. Exactly one \
                 certificate must match, and the history keeps nothing. Nothing is printed.

@@ -124,8 +124,11 @@ extension Keychainctl.Identity {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Write a private key and its certificates, encrypted with a passphrase.",
-            usage:
-                "keychainctl identity export <file> (--fingerprint <digits> | --name <text> | --tag <name>) [<options>]",
+            usage: """
+                keychainctl identity export <file> --fingerprint <hex> [<options>]
+                keychainctl identity export <file> --name <text> [<options>]
+                keychainctl identity export <file> --tag <name> [<options>]
+                """,
             discussion: """
                 The file is PKCS#12 (PBES2 with AES-256), which openssl, browsers and other systems read. Its \
                 issuers that are stored are in it. Only you can read the file. You enter a new passphrase twice, or \
@@ -133,7 +136,7 @@ extension Keychainctl.Identity {
 
                 EXAMPLES
                   keychainctl identity export client.p12 --tag client
-                  keychainctl identity export client.p12 --fingerprint 0a1b2c3d --file-passphrase-fd 3 3< passphrase
+                  keychainctl identity export new.p12 -t client --file-passphrase-fd 3 3< file
                 """)
 
         @Argument(
@@ -170,7 +173,11 @@ extension Keychainctl.Identity {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Remove a certificate and its private key for good.",
-            usage: "keychainctl identity delete (--fingerprint <digits> | --name <text> | --tag <name>) [<options>]",
+            usage: """
+                keychainctl identity delete --fingerprint <hex> [<options>]
+                keychainctl identity delete --name <text> [<options>]
+                keychainctl identity delete --tag <name> [<options>]
+                """,
             discussion: """
                 Both go in one step, and `undo` cannot bring them back. The key stays, which is said, if the vault \
                 has another certificate of it. Otherwise it goes under all its tags. Certificates of issuers stay. \

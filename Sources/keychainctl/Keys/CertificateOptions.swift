@@ -28,7 +28,7 @@ struct CertificateOptions: ParsableArguments {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The SHA-256 fingerprint, or its first 8 digits or more.", valueName: "digits"))
+        help: ArgumentHelp("The SHA-256 fingerprint, or its first 8 digits or more.", valueName: "hex"))
     var fingerprint: String?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The name, as lists show it, or the label.", valueName: "text"))
