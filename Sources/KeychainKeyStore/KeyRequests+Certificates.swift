@@ -37,30 +37,26 @@ extension KeyRequests {
 
     func save(_ certificate: Certificate, _ label: String?) throws(KeychainError) {
         try inTransaction(certificateQuery()) { (requests) throws(KeychainError) in
-            _ = try requests.put(certificate, label)
+            guard let old = try requests.put(certificate, label) else { return }
+            try requests.change(old, label)
         }
     }
 
-    /// Within a transaction.
+    /// Adds a certificate within a transaction. One that is there stays as it is: other programs and keys may need it so.
     ///
-    /// - Parameters:
-    ///   - label: Also for a certificate that is there.
-    ///   - nameInFile: The label of a new item if the caller gives none.
-    /// - Returns: Whether it was added: `false` if it was there.
-    func put(
-        _ certificate: Certificate, _ label: String?, nameInFile: String? = nil
-    ) throws(KeychainError) -> Bool {
+    /// - Returns: The item that was there; `nil` if it was added.
+    @discardableResult
+    func put(_ certificate: Certificate, _ label: String?) throws(KeychainError) -> UUID? {
         let form = CertificateForm(certificate)
         var query = certificateQuery(form.primaryKey)
         query.attributes[.accessGroup] = .string(newGroup)
         query.returns = .value
         guard let old = try requests.find(query, accessGroups: accessGroups).first else {
-            try add(form, label ?? nameInFile)
-            return true
+            try add(form, label)
+            return nil
         }
         guard old.item.value == form.bytes else { throw .otherCertificate }
-        try change(old.id, .certificate, label)
-        return false
+        return old.id
     }
 
     private func add(_ form: CertificateForm, _ label: String?) throws(KeychainError) {
@@ -68,27 +64,24 @@ extension KeyRequests {
         query.attributes[.accessGroup] = .string(newGroup)
         if let label { query.attributes[.label] = .string(label) }
         // Otherwise that of certificates, which is another one than that of keys.
-        if store.accessibility != nil { query.protection = protection(of: .certificate) }
+        if store.accessibility != nil { query.protection = protection }
         query.value = form.bytes
         try requests.add(query, accessGroups: accessGroups)
     }
 
-    /// Gives an existing item the label and the protection that the caller asks for.
-    func change(_ id: UUID, _ itemClass: ItemClass, _ label: String?) throws(KeychainError) {
+    /// Gives a certificate that is there the label and the accessibility that the caller asks for.
+    private func change(_ id: UUID, _ label: String?) throws(KeychainError) {
+        guard label != nil || store.accessibility != nil else { return }
         var changes = Changes()
         changes.attributes[.label] = label.map { .string($0) }
-        let protection = protection(of: itemClass)
-        guard label != nil || protection.accessibility != nil || protection.constraints != nil else { return }
         changes.protection = protection
-        guard try requests.update(query(id, itemClass), with: changes, accessGroups: accessGroups) > 0 else {
+        guard try requests.update(query(id, .certificate), with: changes, accessGroups: accessGroups) > 0 else {
             throw .removedMeanwhile
         }
     }
 
     /// A certificate is public, so the access control is for keys alone.
-    private func protection(of itemClass: ItemClass) -> Protection {
-        itemClass == .key ? store.protection : Protection(accessibility: store.accessibility, constraints: nil)
-    }
+    private var protection: Protection { Protection(accessibility: store.accessibility, constraints: nil) }
 
     /// - Returns: Whether it was there.
     func remove(_ certificate: Certificate) throws(KeychainError) -> Bool {

@@ -11,7 +11,10 @@ extension KeyRequests {
     // MARK: - Reading
 
     /// No private bytes are read: the public half is that of the certificate.
+    ///
+    /// - Throws: `invalidParameter` for an empty tag, which would be that of all keys without one.
     func identities(matching search: CertificateSearch, _ tag: String?) throws(KeychainError) -> [KeychainIdentity] {
+        if let tag { try Self.check(tag) }
         let keys = Dictionary(grouping: try names(tag)) { $0.item.keyLabel }
         guard !keys.isEmpty else { return [] }
         let stored = try certificates()
@@ -54,8 +57,8 @@ extension KeyRequests {
         guard form.applicationLabel == certificate.publicKeyHash else { throw .certificateOfAnotherKey }
         try inTransaction(query(tag)) { (requests) throws(KeychainError) in
             try requests.put(form, tag, label)
-            _ = try requests.put(certificate, label)
-            for issuer in chain where issuer != certificate { _ = try requests.put(issuer, nil) }
+            try requests.put(certificate, label)
+            for issuer in chain where issuer != certificate { try requests.put(issuer, nil) }
         }
     }
 
@@ -64,16 +67,26 @@ extension KeyRequests {
     /// - Returns: Whether the certificate was there.
     func remove(_ identity: KeychainIdentity) throws(KeychainError) -> Bool {
         try inTransaction(query(identity.certificate.id, .certificate)) { (requests) throws(KeychainError) in
-            let all = try requests.certificates()
-            guard let own = all.first(where: { $0.id == identity.certificate.id }),
+            guard let own = try requests.certificates().first(where: { $0.id == identity.certificate.id }),
                 own.certificate == identity.certificate.certificate
             else { return false }
             try requests.remove(own)
             let hash = own.certificate.publicKeyHash
-            guard !all.contains(where: { $0.id != own.id && $0.certificate.publicKeyHash == hash }) else { return true }
+            guard try !requests.hasCertificate(hash) else { return true }
             try requests.removeKeys(hash, in: identity.key.accessGroup)
             return true
         }
+    }
+
+    /// Whether any program's certificate is for the key: in every group that can be read, marked for synchronization or
+    /// not, and by its name alone if it requires authentication. A key is gone for good, so all of them count.
+    ///
+    /// - Throws: `corrupt` if the only one cannot be opened.
+    private func hasCertificate(_ publicKeyHash: Data) throws(KeychainError) -> Bool {
+        var query = Query(.certificate, [.publicKeyHash: .data(publicKeyHash)])
+        query.synchronizableAny = true
+        complete(&query)
+        return try !names(query).isEmpty
     }
 
     /// Both halves of a key, under every tag.

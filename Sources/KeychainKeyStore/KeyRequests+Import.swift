@@ -51,31 +51,26 @@ extension KeyRequests {
             }
             for (certificate, name) in new.certificates {
                 let own = new.isNamed(certificate) ? label : nil
-                if try requests.put(certificate, own, nameInFile: name) { added += 1 }
+                if try requests.put(certificate, own ?? name) == nil { added += 1 }
             }
             return try requests.imported(new, added)
         }
     }
 
-    /// - Returns: Whether the key was added: `false` if it was there.
+    /// - Returns: Whether the key was added: `false` if it was there. Then it stays as it is.
     private func put(
         _ key: PrivateKey, _ tag: String?, _ label: String?, _ name: String?
     ) throws(KeychainError) -> Bool {
         let form = KeyForm(key)
-        guard let old = try existing(key, form, tag) else {
-            try add(form, tag, label ?? name)
-            return true
-        }
-        try change(old.id, .key, label)
-        return false
+        guard try !isThere(key, form, tag) else { return false }
+        try add(form, tag, label ?? name)
+        return true
     }
 
-    /// The item that has this key already: that of the tag, or without a tag any in the group of new items.
+    /// Whether an item has this key already: that of the tag, or without a tag any in the group of new items.
     ///
     /// - Throws: `duplicateItem` if the item has another key.
-    private func existing(
-        _ key: PrivateKey, _ form: KeyForm, _ tag: String?
-    ) throws(KeychainError) -> StoredItem? {
+    private func isThere(_ key: PrivateKey, _ form: KeyForm, _ tag: String?) throws(KeychainError) -> Bool {
         var found: [StoredItem]
         if let tag {
             found = try named(tag)
@@ -86,9 +81,9 @@ extension KeyRequests {
             query.attributes[.accessGroup] = .string(newGroup)
             found = try names(query)
         }
-        guard let old = found.first else { return nil }
+        guard let old = found.first else { return false }
         try check(old, key)
-        return old
+        return true
     }
 
     /// Any program may have stored other bytes under the name of a key. Of a key that requires the user, the name has to

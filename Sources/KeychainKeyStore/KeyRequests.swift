@@ -73,7 +73,7 @@ struct KeyRequests {
         return own
     }
 
-    private static func check(_ tag: String) throws(KeychainError) {
+    static func check(_ tag: String) throws(KeychainError) {
         // Keys without a tag have an empty one.
         guard !tag.isEmpty else { throw KeychainError(.invalidParameter, "The tag of a key cannot be empty.") }
     }

@@ -42,7 +42,7 @@ extension KeyStore {
     /// Nobody has to join them: a certificate that any program has saved belongs to the key that it is for.
     ///
     /// - Parameter tag: Only the key of this tag.
-    /// - Throws: The errors of `keys` and `certificates`.
+    /// - Throws: `invalidParameter` for an empty tag; the errors of `keys` and `certificates`.
     public func identities(
         matching search: CertificateSearch = CertificateSearch(), tag: String? = nil
     ) throws(KeychainError) -> [KeychainIdentity] {
@@ -64,10 +64,12 @@ extension KeyStore {
         return try bytes.map { (bytes) throws(KeychainError) in try .stored(bytes) }
     }
 
-    /// Removes a certificate and its private key, in one transaction. The key stays if the store has another certificate
-    /// of it. It goes under all its tags, with its public half; certificates of issuers stay.
+    /// Removes a certificate and its private key, in one transaction. The key stays if there is another certificate of it,
+    /// in whatever access group. Otherwise it goes from its group under all its tags, with its public half; certificates
+    /// of issuers stay.
     ///
     /// - Returns: Whether the certificate was there. If not, nothing is removed.
+    /// - Throws: `corrupt` if another certificate of the key cannot be opened; then nothing is removed.
     @discardableResult
     public func remove(_ identity: KeychainIdentity) throws(KeychainError) -> Bool {
         try call { (requests) throws(KeychainError) in try requests.remove(identity) }
@@ -83,14 +85,14 @@ extension KeyStore {
     /// ```
     ///
     /// The format is detected: PEM (certificates, and keys in PKCS#8, PKCS#1, SEC 1 and OpenSSH), PKCS#12, or one key or
-    /// certificate in DER. Keys and certificates that are stored already are no error.
+    /// certificate in DER. Keys and certificates that are stored already are no error, and stay as they are.
     ///
     /// - Parameters:
     ///   - content: The bytes of the file, at most 16 MiB.
     ///   - passphrase: Only used for an encrypted file.
     ///   - tag: The tag of the private key, if the file has one. `nil`: a key that is added has no tag, and is found by its
     ///     certificate.
-    ///   - label: A name for people, for the key and its certificate. `nil`: that of the file.
+    ///   - label: A name for people, for the new items of the key and its certificate. `nil`: that of the file.
     /// - Throws: `authenticationFailed` if the passphrase is wrong or missing; `undecodableInput` for another format or a
     ///   damaged file; `unsupported` for algorithms and sizes that are not supported, and for public keys alone;
     ///   `tooLarge`; `invalidParameter` for a tag or a label that several would get; `duplicateItem` if another key has

@@ -190,6 +190,24 @@ struct CertificateTests {
         #expect(try fingerprints(keys) == [TestCertificate.root.fingerprint])
     }
 
+    /// Where the other certificate of the key is.
+    @Test(arguments: [("two", false), (nil, true), ("two", true)])
+    func identity_removedWhileACertificateOfItIsElsewhere_keepsTheKey(group: String?, isShared: Bool) throws {
+        let store = try StoreKind.vault.empty()
+        let keys = KeyStore(accessGroup: "default", store: store)
+        try keys.save(TestKey.p256, certificate: TestCertificate.renewed, tag: "tag")
+        try KeyStore(accessGroup: group, synchronizable: isShared, store: store).save(TestCertificate.expired)
+        #expect(try keys.remove(#require(try keys.identities().first)))
+        #expect(try keys.identities().isEmpty && keys.contains(tag: "tag"))
+    }
+
+    @Test func identities_ofAnEmptyTag_areInvalidAndNotThoseWithoutATag() throws {
+        let keys = try keys()
+        try keys.importItems(SecretValue(TestCertificate.file), passphrase: Self.passphrase)
+        #expect(try keys.identities().count == 1)
+        #expect(reason { try keys.identities(tag: "") } == .invalidParameter)
+    }
+
     @Test func identity_thatRequiresTheUser_isListedWithItsFingerprintAndReadAfterAProof() throws {
         var keys = KeyStore(accessControl: .userPresence, store: try StoreKind.vault.empty(passphrase: "p"))
         let person = Person(passphrase: "p")
@@ -223,10 +241,23 @@ struct CertificateTests {
         #expect(try keys.identities() == first.identities && keys.certificates().count == 2)
     }
 
+    /// A file that anybody sends must not open what is stored.
+    @Test(arguments: [nil, "tag"]) func items_importedAgainWithOtherOptions_stayAsTheyAre(tag: String?) throws {
+        let store = try StoreKind.vault.empty()
+        let (keys, file) = (KeyStore(accessibility: .whenUnlocked, store: store), SecretValue(TestCertificate.file))
+        let before = try keys.importItems(file, passphrase: Self.passphrase, tag: "tag", label: "label")
+        let others = KeyStore(accessibility: .always, store: store)
+        let after = try others.importItems(file, passphrase: Self.passphrase, tag: tag, label: "other")
+        #expect(after.addedCount == 0 && after.existingCount == 3)
+        #expect(after.identities == before.identities && after.certificates == before.certificates)
+        #expect(try keys.keys() == before.keys && keys.keys().map(\.label) == ["label"])
+    }
+
     @Test func file_ofPEM_isStoredWithItsLabel() throws {
         let keys = try keys(.vault)
+        // With the mark that some editors put before a text.
         let text = try Self.pem(
-            TestKey.p256.pemRepresentation, TestCertificate.root.pem, TestCertificate.renewed.pem)
+            "\u{FEFF}" + TestKey.p256.pemRepresentation, TestCertificate.root.pem, TestCertificate.renewed.pem)
         let imported = try keys.importItems(text, label: "Mine")
         let identity = try #require(imported.identities.first)
         #expect(identity.key.tag == nil && identity.key.label == "Mine" && identity.certificate.label == "Mine")
@@ -253,6 +284,7 @@ struct CertificateTests {
             (SecretValue(file), "wrong", nil, nil, .authenticationFailed),
             (SecretValue(file), nil, nil, nil, .authenticationFailed),
             (SecretValue(file.prefix(500)), "pw", nil, nil, .undecodableInput),
+            (SecretValue(try TestCertificate.root.der + TestCertificate.expired.der), nil, nil, nil, .undecodableInput),
             (SecretValue(Data()), nil, nil, nil, .undecodableInput), (pem("text"), nil, nil, nil, .undecodableInput),
             (pem(key.publicKey.pemRepresentation), nil, nil, nil, .unsupported),
             (pem(key.pemRepresentation, key.publicKey.pemRepresentation), nil, nil, nil, .unsupported),

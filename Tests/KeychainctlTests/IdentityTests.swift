@@ -131,6 +131,8 @@ struct IdentityTests {
         ("certificate show", 64), ("certificate delete --fingerprint 01234567", 3), ("certificate export --name x", 3),
         ("certificate export --name x --der --chain", 64), ("identity export out.p12", 64), ("identity export", 64),
         ("identity export out.p12 --name x --file-passphrase-fd 3 3< pass", 3), ("identity delete --tag t", 3),
+        ("identity export out.p12 --tag '' --file-passphrase-fd 3 3< pass", 64), ("identity delete --tag ''", 64),
+        ("certificate delete --name ''", 64),
     ]
 
     @Test func commands_thatCannotDoWhatTheySay_failAndStoreNothing() throws {
@@ -164,6 +166,17 @@ struct IdentityTests {
         #expect(try tool.shell("\(export) --replace --file-passphrase-fd 3 3< /dev/null").status == 64)
         #expect(try shell("cat out.p12; ls -A | grep -c unfinished || true") == "old\n0\n")
         try shell("\(export) --replace --file-passphrase-fd 3 3< pass; ! grep -q old out.p12")
+    }
+
+    @Test func key_underTwoTags_goesWithItsLastCertificate() throws {
+        try shell("\(Self.importing) 2> /dev/null; \"$CTL\" key import k.pem --tag u 2> /dev/null")
+        try shell("\"$CTL\" certificate import c.pem --access-group g 2> /dev/null")
+        let delete = "\"$CTL\" identity delete --name 'Client One' --access-group"
+        try shell("\(delete) default 2> notes; grep -q 'The private key stays' notes")
+        #expect(try listed("key").count == 2)
+        try shell("\(Self.importing) 2> /dev/null; \"$CTL\" certificate delete --name 'Client One' --access-group g")
+        try shell("\(delete) default")
+        #expect(try listed("key").isEmpty)
     }
 
     @Test func export_ofAKeyThatIsNotExported_isRefused() throws {

@@ -45,7 +45,13 @@ private struct Lines {
     private let text: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ text: UnsafeRawBufferPointer) { self.text = text }
+    /// Some editors put a mark before a text in UTF-8; with it the first line would not begin a block.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    init(_ text: UnsafeRawBufferPointer) {
+        self.text = text
+        if text.starts(with: Self.byteOrderMark) { position = Self.byteOrderMark.count }
+    }
 
     /// The next line without its line end and without trailing spaces.
     private mutating func next() -> Range<Int>? {

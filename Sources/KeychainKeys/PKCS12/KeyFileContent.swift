@@ -41,6 +41,8 @@ public struct KeyFileContent: Sendable {
         } else if let format = try? KeyFormat(of: SecretSlice(bytes)) {
             try addKey(format, bytes, passphrase)
         } else if let certificate = try? Certificate(der: bytes.withUnsafeBytes { Data($0) }) {
+            // What follows it would be left out, while the caller believes that everything is stored.
+            guard certificate.der.count == bytes.count else { throw .malformed("certificate alone") }
             certificates = [Entry(certificate)]
         } else {
             throw .malformed(isPKCS12 ? "PKCS#12 file" : "key, certificate or PKCS#12 file")

@@ -38,8 +38,8 @@ extension Keychainctl.Identity {
             discussion: """
                 The file is PKCS#12, or PEM with private keys and certificates; the format is detected. Without a \
                 file, standard input is read. You are asked for the passphrase only if the file needs one. \
-                Everything in the file is stored, or nothing. It is no error if a key or certificate is stored \
-                already. Each private key needs its certificate in the same file: for a key alone there is \
+                Everything in the file is stored, or nothing. A key or certificate that is stored already is no \
+                error, and stays as it is. Each private key needs its certificate in the same file: for a key alone there is \
                 keychainctl key import. The names and fingerprints are printed to standard error. The file is \
                 not changed: remove it when you no longer need it.
 
@@ -180,8 +180,8 @@ extension Keychainctl.Identity {
                 """,
             discussion: """
                 Both go in one step, and `undo` cannot bring them back. The key stays, which is said, if the vault \
-                has another certificate of it. Otherwise it goes under all its tags. Certificates of issuers stay. \
-                Exactly one identity must match.
+                has another certificate of it, in any access group. Otherwise it goes from its group under all its \
+                tags. Certificates of issuers stay. Exactly one identity must match.
 
                 EXAMPLES
                   keychainctl identity delete --fingerprint 0a1b2c3d
@@ -199,7 +199,7 @@ extension Keychainctl.Identity {
                 guard try store.remove(found) else {
                     throw KeychainError(.itemNotFound, "The certificate was removed meanwhile; nothing was changed.")
                 }
-                return try store.identities().contains { $0.key.id == found.key.id }
+                return try store.keys().contains { $0.id == found.key.id }
             }
             guard isKeyLeft else { return }
             Output.note("The private key stays: the vault has another certificate of it.")

@@ -37,6 +37,7 @@ struct CertificateOptions: ParsableArguments {
     @OptionGroup var place: CertificatePlaceOptions
 
     func validate() throws {
+        guard name?.isEmpty != true else { throw ValidationError("--name takes a name, not an empty text.") }
         guard let fingerprint else { return }
         let digits = fingerprint.filter { $0 != ":" }
         guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), (Self.fewestDigits...64).contains(digits.count) else {
@@ -60,10 +61,12 @@ struct CertificateOptions: ParsableArguments {
         guard let first = found.first else {
             throw KeychainError(.itemNotFound, "No certificate matches. To see all: keychainctl certificate list")
         }
-        guard found.count == 1 else { throw .several(found.count, "certificates") }
+        guard found.count == 1 else { throw .several(found.count, "certificates", "") }
         return first
     }
 
+    /// The identity that the options select. A key that is stored under several tags makes no difference.
+    ///
     /// - Throws: As ``certificate(in:)``.
     func identity(in keychain: UserKeychain, tag: String?) throws(KeychainError) -> KeychainIdentity {
         let found = try place.store(in: keychain).identities(matching: search, tag: tag)
@@ -71,7 +74,10 @@ struct CertificateOptions: ParsableArguments {
             throw KeychainError(
                 .itemNotFound, "No private key with such a certificate. To see all: keychainctl identity list")
         }
-        guard found.count == 1 else { throw .several(found.count, "identities") }
+        let isOne = found.allSatisfy {
+            $0.certificate.id == first.certificate.id && $0.key.accessGroup == first.key.accessGroup
+        }
+        guard isOne else { throw .several(found.count, "identities", "--tag, ") }
         return first
     }
 }
@@ -86,6 +92,7 @@ struct IdentityOptions: ParsableArguments {
     var tag: String?
 
     func validate() throws {
+        guard tag?.isEmpty != true else { throw ValidationError("--tag takes a name, not an empty text.") }
         guard !certificate.isEmpty || tag != nil else {
             throw ValidationError("Name the identity with --fingerprint, --name or --tag.")
         }
@@ -124,10 +131,10 @@ struct CertificateListOptions: ParsableArguments {
 }
 
 extension KeychainError {
-    fileprivate static func several(_ count: Int, _ what: String) -> KeychainError {
+    fileprivate static func several(_ count: Int, _ what: String, _ tag: String) -> KeychainError {
         KeychainError(
             .duplicateItem,
-            "\(count) \(what) match, but exactly one must; nothing was done. Add --fingerprint with more digits, or "
+            "\(count) \(what) match, but exactly one must; nothing was done. Add --fingerprint with more digits, \(tag)or "
                 + "--access-group.")
     }
 }
