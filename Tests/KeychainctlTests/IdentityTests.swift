@@ -194,7 +194,9 @@ struct IdentityTests {
             """
             "$CTL" certificate export --name 'Client One' --chain > chain; cat c.pem ca.pem | cmp - chain
             "$CTL" certificate export der --name 'Test Root' --der; openssl x509 -in der -inform DER | cmp - ca.pem
-            "$CTL" certificate import der --label Mine 2> notes; grep -q ' 0 added, 1 there' notes
+            "$CTL" certificate import der --label Mine 2> notes; grep -q ' 0 added, 1 there already and unchanged' notes
+            "$CTL" certificate delete --name 'Test Root'
+            "$CTL" certificate import der --label Mine 2> notes; grep -q ' 1 added' notes
             "$CTL" certificate show --name Mine | grep -q '^Issues certificates: yes'
             """)
         let shown = try #require(try listed("certificate").first { $0["label"] as? String == "Mine" })

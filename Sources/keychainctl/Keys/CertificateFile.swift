@@ -75,6 +75,6 @@ extension ImportedItems {
                 "The vault has the certificate '\(name)'\(hasKey ? " with its private key" : ""): "
                     + stored.certificate.fingerprint)
         }
-        Output.note("\(addedCount) added, \(existingCount) there already.")
+        Output.note("\(addedCount) added, \(existingCount) there already and unchanged.")
     }
 }
