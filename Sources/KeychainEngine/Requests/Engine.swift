@@ -54,8 +54,8 @@ public struct Engine: Sendable {
     /// engine sets the dates.
     ///
     /// - Throws: `duplicateItem` if an item with the same primary key exists; `noSuchAttribute`; `invalidParameter`;
-    ///   `missingEntitlement`; `unsupported` for an identity in a store without transactions; `unavailable` for biometry, and for authentication
-    ///   of the user if no passphrase is set; and errors of the store.
+    ///   `missingEntitlement`; `unsupported` for an identity in a store without transactions; `unavailable` for biometry,
+    ///   and for authentication of the user if no passphrase is set; and errors of the store.
     public func add(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Outcome {
         let shape = OutcomeShape(returns: query.returns)
         guard !query.concernsIdentities else {
