@@ -63,18 +63,16 @@ extension KeyRequests {
     }
 
     /// The certificate, and the key unless another certificate is for it.
-    ///
-    /// - Returns: Whether the certificate was there.
-    func remove(_ identity: KeychainIdentity) throws(KeychainError) -> Bool {
+    func remove(_ identity: KeychainIdentity) throws(KeychainError) -> IdentityRemoval {
         try inTransaction(query(identity.certificate.id, .certificate)) { (requests) throws(KeychainError) in
             guard let own = try requests.certificates().first(where: { $0.id == identity.certificate.id }),
                 own.certificate == identity.certificate.certificate
-            else { return false }
+            else { return .nothing }
             try requests.remove(own)
             let hash = own.certificate.publicKeyHash
-            guard try !requests.hasCertificate(hash) else { return true }
+            guard try !requests.hasCertificate(hash) else { return .certificate }
             try requests.removeKeys(hash, in: identity.key.accessGroup)
-            return true
+            return .certificateAndKey
         }
     }
 
@@ -98,6 +96,15 @@ extension KeyRequests {
             _ = try requests.delete(query, accessGroups: accessGroups)
         }
     }
+}
+
+/// What the removal of an identity has removed.
+package enum IdentityRemoval: Sendable {
+    /// The certificate was not there.
+    case nothing
+    /// Another certificate is for the key.
+    case certificate
+    case certificateAndKey
 }
 
 extension KeychainIdentity {

@@ -60,7 +60,7 @@ extension KeyStore {
     /// certificate was there.
     @discardableResult
     public nonisolated(nonsending) func remove(_ identity: KeychainIdentity) async throws(KeychainError) -> Bool {
-        try await call { (requests) throws(KeychainError) in try requests.remove(identity) }
+        try await call { (requests) throws(KeychainError) in try requests.remove(identity) != .nothing }
     }
 
     // MARK: - Files

@@ -72,7 +72,7 @@ extension KeyStore {
     /// - Throws: `corrupt` if another certificate of the key cannot be opened; then nothing is removed.
     @discardableResult
     public func remove(_ identity: KeychainIdentity) throws(KeychainError) -> Bool {
-        try call { (requests) throws(KeychainError) in try requests.remove(identity) }
+        try removed(identity) != .nothing
     }
 
     // MARK: - Files
@@ -151,6 +151,11 @@ extension KeyStore {
         _ content: KeyFileContent, tag: String?, label: String?
     ) throws(KeychainError) -> ImportedItems {
         try call { (requests) throws(KeychainError) in try requests.importAll(content, tag, label) }
+    }
+
+    /// As `remove`.
+    package func removed(_ identity: KeychainIdentity) throws(KeychainError) -> IdentityRemoval {
+        try call { (requests) throws(KeychainError) in try requests.remove(identity) }
     }
 
     /// The content of the file of `exportPKCS12`.

@@ -29,7 +29,7 @@ public struct KeyFileContent: Sendable {
 
     /// - Parameters:
     ///   - passphrase: UTF-8; only used for an encrypted file. `nil`: a PKCS#12 file is read if its passphrase is empty.
-    ///   - isPKCS12: Whether bytes of no known format count as a PKCS#12 file.
+    ///   - isPKCS12: Whether the caller expects a PKCS#12 file: for the words of the error about bytes of no known format.
     /// - Throws: `KeyFailure.passphraseRequired` if the file needs a passphrase and none is given; `wrongPassphrase`; and
     ///   the errors of each format.
     public init(_ bytes: SecretBytes, passphrase: SecretBytes? = nil, isPKCS12: Bool = false) throws(KeyFailure) {

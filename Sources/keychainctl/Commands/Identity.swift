@@ -193,16 +193,15 @@ extension Keychainctl.Identity {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let isKeyLeft = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                let store = identity.certificate.place.store(in: keychain)
-                let found = try identity.identity(in: keychain)
-                guard try store.remove(found) else {
-                    throw KeychainError(.itemNotFound, "The certificate was removed meanwhile; nothing was changed.")
-                }
-                return try store.keys().contains { $0.id == found.key.id }
+            let removal = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try identity.certificate.place.store(in: keychain).removed(identity.identity(in: keychain))
             }
-            guard isKeyLeft else { return }
-            Output.note("The private key stays: the vault has another certificate of it.")
+            switch removal {
+            case .nothing:
+                throw KeychainError(.itemNotFound, "The certificate was removed meanwhile; nothing was changed.")
+            case .certificate: Output.note("The private key stays: the vault has another certificate of it.")
+            case .certificateAndKey: break
+            }
         }
     }
 }
