@@ -10,6 +10,8 @@ let products: [Product] = [
     .library(name: "KeychainAdoption", targets: ["KeychainAdoption"]),
     .library(name: "KeychainConfiguration", targets: ["KeychainConfiguration"]),
     .library(name: "KeychainKeyStore", targets: ["KeychainKeyStore"]),
+    .library(name: "KeychainNIOSSL", targets: ["KeychainNIOSSL"]),
+    .library(name: "KeychainTrust", targets: ["KeychainTrust"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "KeychainAuthenticators", targets: ["KeychainAuthenticators"]),
     .library(name: "KeychainEngine", targets: ["KeychainEngine"]),
@@ -63,6 +65,35 @@ let targets: [Target] = [
                 name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
         ]),
 
+    // Empty without the trait; swift-nio and swift-nio-ssl are then neither fetched nor built.
+    .target(
+        name: "KeychainNIOSSL",
+        dependencies: [
+            "KeychainKeyStore", "KeychainKit", "KeychainEngine", "KeychainKeys", "SecretMemory",
+            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
+        ]),
+
+    // Apple's module names. On Apple platforms the two modules are not built, and KeychainServices re-exports Apple's
+    // frameworks.
+    .target(
+        name: "Security",
+        dependencies: [
+            "KeychainServices",
+            .target(name: "KeychainTrust", condition: .when(platforms: [.linux], traits: ["Certificates"])),
+        ]),
+    .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
+
+    // Empty without the trait; swift-certificates is then neither fetched nor built.
+    .target(
+        name: "KeychainTrust",
+        dependencies: [
+            "KeychainKeyStore", "KeychainServices", "KeychainKeys",
+            .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
+            .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Certificates"])),
+            .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(traits: ["Certificates"])),
+        ]),
+
     // A module of its own, so that only programs that store keys build the formats of keys, and on Apple platforms
     // swift-crypto with BoringSSL
     .target(
@@ -90,10 +121,7 @@ let targets: [Target] = [
     // The system's keychain as a store
     .target(name: "KeychainSecItem", dependencies: ["KeychainEngine", "KeychainServices"]),
 
-    // Apple's module names. On Apple platforms the two modules are not built, and KeychainServices re-exports Apple's
-    // frameworks.
-    .target(name: "Security", dependencies: ["KeychainServices"]),
-    .target(name: "LocalAuthentication", dependencies: ["KeychainServices"]),
+    // Keychain Services, over the vault on Linux, and Apple's frameworks elsewhere
     .target(
         name: "KeychainServices",
         dependencies: ["KeychainAuthenticators", "KeychainEngine", "KeychainVault", "KeychainKeys", "SecretMemory"]
@@ -189,6 +217,23 @@ let targets: [Target] = [
             .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
     .testTarget(
+        name: "KeychainTrustTests",
+        dependencies: [
+            "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainKeys", "Security",
+            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+        ]),
+    .testTarget(
+        name: "KeychainNIOSSLTests",
+        dependencies: [
+            "KeychainNIOSSL", "KeychainKeyStore", "KeychainKit", "KeychainKeys", "KeychainTesting",
+            "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
+        ]),
+    .testTarget(
         name: "KeychainConfigurationTests",
         dependencies: [
             "KeychainConfiguration", "KeychainKit", "KeychainEngine", "KeychainTesting", "KeychainTestSupport",
@@ -276,15 +321,20 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: products,
     traits: [
+        .trait(
+            name: "Certificates",
+            description: "KeychainTrust: SecTrust and SecPolicy, and certificates as values of swift-certificates."),
         .trait(name: "Configuration", description: "KeychainConfiguration: secrets as values of swift-configuration."),
         .trait(
             name: "Etcd",
             description: "KeychainSyncEtcd and keychainctl sync --etcd: machines that share items over etcd."),
+        .trait(name: "NIOSSL", description: "KeychainNIOSSL: TLS with identities of the keychain in swift-nio."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -300,7 +350,7 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests", "KeychainKeyStore",
-        "KeychainKeyStoreTests",
+        "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust", "KeychainTrustTests",
         "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }

@@ -3,7 +3,7 @@
 """Checks the package manifests, as far as possible without building for another platform:
 
 - the core package has no target or product with a name that programs are likely to use, and no dependency that only the wrappers need;
-- what the carrier over etcd needs is a dependency only with its trait;
+- what only a trait needs is a dependency only with that trait;
 - both manifests are the same on every host: platform differences are conditions or in the sources;
 - warnings are errors only with KEYCHAIN_CHECK;
 - each module depends only on modules below it in the manifest, and the table of modules in Docs/Architecture.md has the same
@@ -21,7 +21,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Target names that other packages also use; see Docs/Decisions/0020.
 WRAPPERS = {"JSKeychain", "Keychain", "KeychainClient", "LGTVControl", "SecureStorage", "Valet"}
 OF_THE_WRAPPERS = {"xctest-dynamic-overlay"}
-ONLY_WITH_ETCD = {"async-http-client", "swift-nio", "swift-nio-ssl"}
+# Nobody who does not ask for one of these traits builds these packages.
+WITH_TRAITS = {
+    "async-http-client": {"Etcd"},
+    "swift-certificates": {"Certificates"},
+    "swift-nio": {"Etcd", "NIOSSL"},
+    "swift-nio-ssl": {"Etcd", "NIOSSL"},
+}
 APPLES_NAMES = {"Security", "LocalAuthentication", "KeychainServices"}
 # The target behind the modules with Apple's names, on platforms where Apple does not ship them.
 ONLY_FOR_LINUX = {"KeychainServices"}
@@ -65,8 +71,9 @@ def of_core(package):
     for target in package["targets"]:
         for dependency in target["dependencies"]:
             (values,) = dependency.values()
-            if name_of(dependency) in ONLY_WITH_ETCD and (values[-1] or {}).get("traits") != ["Etcd"]:
-                yield f"Package.swift: '{target['name']}' depends on {name_of(dependency)} without the trait Etcd"
+            allowed, traits = WITH_TRAITS.get(name_of(dependency)), set((values[-1] or {}).get("traits") or [])
+            if allowed and not (traits and traits <= allowed):
+                yield f"Package.swift: '{target['name']}' depends on {name_of(dependency)} without the trait {' or '.join(sorted(allowed))}"
     for name in sorted(APPLES_NAMES - products):
         yield f"Package.swift: the product '{name}' is missing"
     for name in sorted(ONLY_FOR_LINUX):

@@ -9,8 +9,10 @@ import PackageDescription
 
 /// Enables the traits in swift-keychain that are enabled here.
 let passedOn: Set<Package.Dependency.Trait> = [
+    .trait(name: "Certificates", condition: .when(traits: ["Certificates"])),
     .trait(name: "Configuration", condition: .when(traits: ["Configuration"])),
     .trait(name: "Etcd", condition: .when(traits: ["Etcd"])),
+    .trait(name: "NIOSSL", condition: .when(traits: ["NIOSSL"])),
 ]
 
 /// The package that the wrappers stand on. `Scripts/split-wrappers.sh` puts its address and a minor version in place of this
@@ -100,10 +102,12 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: wrappers.map { .library(name: $0.name, targets: [$0.name]) },
     traits: [
+        .trait(name: "Certificates", description: "The trait of swift-keychain with this name."),
         .trait(name: "Configuration", description: "The trait of swift-keychain with this name."),
         .trait(name: "Etcd", description: "The trait of swift-keychain with this name."),
         .trait(name: "IssueReporting", description: "KeychainClient: calls that a test left out are reported."),
         .trait(name: "LGTVControl", description: "LGTVControl: the connection to the television, over swift-nio."),
+        .trait(name: "NIOSSL", description: "The trait of swift-keychain with this name."),
     ],
     dependencies: [
         corePackage,

@@ -3,4 +3,8 @@
 
 #if os(Linux)
     @_exported public import KeychainServices
+
+    #if Certificates
+        @_exported public import KeychainTrust
+    #endif
 #endif

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Certificates
+    internal import X509
+#endif
