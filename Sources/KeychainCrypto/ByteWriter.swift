@@ -48,15 +48,20 @@ public struct ByteWriter: Sendable {
 
 /// Writes fields one after another into memory that has room for all of them. It is several times faster than a
 /// ``ByteWriter``, for what each write of the vault needs.
+///
+/// Inlined in other modules too: a call for each field of a few bytes would cost more than the field.
+@frozen
 public struct FieldWriter {
-    private let memory: UnsafeMutableRawBufferPointer
-    private(set) var count = 0
+    @usableFromInline let memory: UnsafeMutableRawBufferPointer
+    @usableFromInline var count = 0
 
-    fileprivate init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+    @usableFromInline
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// The bytes that `body` writes.
     ///
     /// - Parameter capacity: At least as many bytes as `body` writes.
+    @inlinable
     public static func bytes(capacity: Int, _ body: (inout FieldWriter) -> Void) -> [UInt8] {
         // For zero bytes Swift would write into the empty array that all threads share.
         [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
@@ -66,20 +71,36 @@ public struct FieldWriter {
         }
     }
 
-    public mutating func put(_ byte: UInt8) { withUnsafeBytes(of: byte) { put($0) } }
+    /// What was written so far; valid as long as the writer.
+    @inlinable
+    public var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-    public mutating func put(bigEndian number: UInt64) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
+    @inlinable
+    public mutating func put(_ byte: UInt8) { put(raw: byte) }
 
-    public mutating func put(bigEndian number: UInt32) { withUnsafeBytes(of: number.bigEndian) { put($0) } }
+    @inlinable
+    public mutating func put(bigEndian number: UInt64) { put(raw: number.bigEndian) }
 
-    public mutating func put(_ uuid: UUID) { withUnsafeBytes(of: uuid.uuid) { put($0) } }
+    @inlinable
+    public mutating func put(bigEndian number: UInt32) { put(raw: number.bigEndian) }
 
+    @inlinable
+    public mutating func put(_ uuid: UUID) { put(raw: uuid.uuid) }
+
+    @inlinable
     public mutating func put(_ data: Data) { data.withUnsafeBytes { put($0) } }
 
+    @inlinable
     public mutating func put(_ bytes: UnsafeRawBufferPointer) {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: memory[count...])
-        precondition(bytes.count <= rest.count, "the fields do not fit into the capacity")
-        rest.copyMemory(from: bytes)
+        precondition(bytes.count <= memory.count - count, "the fields do not fit into the capacity")
+        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
         count += bytes.count
+    }
+
+    @inlinable
+    mutating func put<Field: BitwiseCopyable>(raw field: Field) {
+        precondition(MemoryLayout<Field>.size <= memory.count - count, "the fields do not fit into the capacity")
+        memory.storeBytes(of: field, toByteOffset: count, as: Field.self)
+        count += MemoryLayout<Field>.size
     }
 }

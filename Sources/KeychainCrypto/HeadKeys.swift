@@ -40,15 +40,13 @@ public final class HeadKeys: Sendable {
     public func open(_ sealed: Data) throws(CipherFailure) -> Data { try Sealing.open(sealed, with: sealing, place) }
 
     /// The code that proves that an anchor was written with the index key.
-    public func anchorCode(_ message: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) {
-        authenticated(message).withUnsafeBytes(body)
+    public func anchorCode(_ message: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        anchor.code(for: message).withUnsafeBytes(body)
     }
 
     /// Compares in constant time, as the library does with all its digests.
-    public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool { authenticated(message) == code }
-
-    private func authenticated(_ message: [UInt8]) -> SHA256Digest {
-        message.withUnsafeBytes { anchor.code(for: $0) }
+    public func isValid(anchorCode code: Data, _ message: [UInt8]) -> Bool {
+        message.withUnsafeBytes { anchor.code(for: $0) } == code
     }
 }
 

@@ -54,7 +54,7 @@ enum Heads {
     static func anchor(_ bytes: Data) {
         let message = bytes.prefix(72)
         var coded = message
-        keys.anchorCode(Array(message)) { coded.append(contentsOf: $0) }
+        Data(message).withUnsafeBytes { message in keys.anchorCode(message) { coded.append(contentsOf: $0) } }
         for record in [bytes, coded] { check(record) }
         // The file is a new one each time: its store holds it open.
         prepare()

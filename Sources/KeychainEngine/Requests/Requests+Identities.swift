@@ -168,13 +168,17 @@ extension Requests {
     }
 
     /// Whether a certificate of the key is left.
+    ///
+    /// - Throws: `corrupt` or `ofAnotherDevice` if the only one cannot be opened: the key may be needed with it.
     private func hasCertificate(
         _ key: StoredItem, in groups: [String]?, _ authorization: Authorization
     ) throws(KeychainError) -> Bool {
         var selection = Selection(itemClass: .certificate, groups: groups)
         selection.conditions[.publicKeyHash] = key.item.attributes[.applicationLabel]
         selection.namesConstrained = true
-        return try !items.select(selection, limit: 1, includingValues: false, authorization).items.isEmpty
+        let found = try items.select(selection, limit: 1, includingValues: false, authorization)
+        if let failure = found.failure { throw failure }
+        return !found.items.isEmpty
     }
 }
 

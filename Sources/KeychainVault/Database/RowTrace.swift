@@ -71,9 +71,9 @@ struct RowTrace {
         bytes = FieldWriter.bytes(capacity: Self.capacity(keyLength)) { writer in
             writer.put(item: row.rowID, row.version, Int64(row.keyClass), Int64(row.generation))
             withUnsafeBytes(of: row.id.uuid) { writer.put(part: $0) }
-            for part in [row.key?.major, row.key?.minor, row.key?.scope] {
-                (part ?? Data()).withUnsafeBytes { writer.put(part: $0) }
-            }
+            writer.put(part: row.key?.major)
+            writer.put(part: row.key?.minor)
+            writer.put(part: row.key?.scope)
             row.metadata.withUnsafeBytes { writer.put(metadata: $0) }
             (row.value ?? Data()).withUnsafeBytes { writer.put(value: $0) }
         }
@@ -114,9 +114,16 @@ struct RowTrace {
 }
 
 extension FieldWriter {
-    fileprivate mutating func put(item numbers: Int64...) {
+    fileprivate mutating func put(item row: Int64, _ version: Int64, _ keyClass: Int64, _ generation: Int64) {
         put(RowTrace.Kind.item.rawValue)
-        for number in numbers { put(bigEndian: UInt64(bitPattern: number)) }
+        put(bigEndian: UInt64(bitPattern: row))
+        put(bigEndian: UInt64(bitPattern: version))
+        put(bigEndian: UInt64(bitPattern: keyClass))
+        put(bigEndian: UInt64(bitPattern: generation))
+    }
+
+    fileprivate mutating func put(part bytes: Data?) {
+        (bytes ?? Data()).withUnsafeBytes { put(part: $0) }
     }
 
     fileprivate mutating func put(part bytes: UnsafeRawBufferPointer) {

@@ -47,9 +47,10 @@ struct Anchor {
     }
 
     static func bytes(_ mark: HeadMark, _ place: Place, _ keys: HeadKeys) -> [UInt8] {
-        var bytes = message(mark, place)
-        keys.anchorCode(bytes) { bytes.append(contentsOf: $0) }
-        return bytes
+        FieldWriter.bytes(capacity: length) { writer in
+            write(mark, place, to: &writer)
+            keys.anchorCode(writer.written) { writer.put($0) }
+        }
     }
 
     /// - Returns: `nil` for bytes that are not a record of this vault.
@@ -67,11 +68,13 @@ struct Anchor {
     }
 
     private static func message(_ mark: HeadMark, _ place: Place) -> [UInt8] {
-        FieldWriter.bytes(capacity: length) { writer in
-            place.beginning.withUnsafeBytes { writer.put($0) }
-            writer.put(bigEndian: mark.epoch)
-            writer.put(bigEndian: mark.sequence)
-        }
+        FieldWriter.bytes(capacity: length) { write(mark, place, to: &$0) }
+    }
+
+    private static func write(_ mark: HeadMark, _ place: Place, to writer: inout FieldWriter) {
+        place.beginning.withUnsafeBytes { writer.put($0) }
+        writer.put(bigEndian: mark.epoch)
+        writer.put(bigEndian: mark.sequence)
     }
 }
 

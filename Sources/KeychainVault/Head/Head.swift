@@ -26,14 +26,19 @@ struct Head: Equatable {
     var bytes: [UInt8] {
         FieldWriter.bytes(capacity: ring == nil ? 137 : 217) { writer in
             writer.put(ring == nil ? Self.version : Self.version + 1)
-            for number in [epoch, sequence, items.count, lookups.count, quarantined] { writer.put(bigEndian: number) }
+            writer.put(bigEndian: epoch)
+            writer.put(bigEndian: sequence)
+            writer.put(bigEndian: items.count)
+            writer.put(bigEndian: lookups.count)
+            writer.put(bigEndian: quarantined)
             items.sum.write(to: &writer)
             lookups.sum.write(to: &writer)
             writer.put(keybag)
-            for total in ring.map({ [$0.outbox, $0.others] }) ?? [] {
-                writer.put(bigEndian: total.count)
-                total.sum.write(to: &writer)
-            }
+            guard let ring else { return }
+            writer.put(bigEndian: ring.outbox.count)
+            ring.outbox.sum.write(to: &writer)
+            writer.put(bigEndian: ring.others.count)
+            ring.others.sum.write(to: &writer)
         }
     }
 

@@ -17,14 +17,17 @@ struct StoreIdentityTests {
             try prove(store)
             return ObjectIdentifier(store)
         }
-        let address = try address()
-        var others: [MemoryStore] = []
-        for _ in 0..<10_000 {
-            let store = MemoryStore(passphrase: passphrase)
-            if ObjectIdentifier(store) == address { return store }
-            others.append(store)
+        // Another thread may take the address first, and keep it.
+        for _ in 0..<1_000 {
+            let address = try address()
+            var others: [MemoryStore] = []
+            for _ in 0..<100 {
+                let store = MemoryStore(passphrase: passphrase)
+                if ObjectIdentifier(store) == address { return store }
+                others.append(store)
+            }
         }
-        return try #require(nil, "no store got the address of the first one")
+        return try #require(nil, "no store got the address of a former one")
     }
 
     @Test func recentProof_ofAStoreThatIsGone_isNotThatOfTheNextOneAtItsAddress() throws {
@@ -38,7 +41,8 @@ struct StoreIdentityTests {
         let person = Person(passphrase: Self.passphrase)
         let context = AuthenticationContext { person }
         let store = try Self.atTheSameAddress { try context.evaluate($0, reason: "test") }
+        let asked = person.questions.count
         try context.evaluate(store, reason: "test")
-        #expect(person.questions.count == 2)
+        #expect(person.questions.count == asked + 1)
     }
 }
