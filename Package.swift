@@ -212,9 +212,9 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainKeyStoreTests",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine", "SecretMemory",
-            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "CryptoExtras", package: "swift-crypto"),
+            "KeychainKeyStore", "KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine", "KeychainKeys",
+            "SecretMemory", "KeychainTesting", "KeychainTestSupport",
+            .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
     .testTarget(
         name: "KeychainTrustTests",
