@@ -176,6 +176,25 @@ let targets: [Target] = [
     // Examples: `make demo` runs them, and the README shows them
     .executableTarget(name: "KeychainKitDemo", dependencies: ["KeychainKit"], path: "Examples/KeychainKitDemo"),
     .executableTarget(name: "SecItemDemo", dependencies: ["Security"], path: "Examples/SecItemDemo"),
+    .executableTarget(
+        name: "JWTDemo",
+        dependencies: [
+            "KeychainKeyStore", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+        ],
+        path: "Examples/JWTDemo"),
+    // Says without its traits how to turn them on.
+    .executableTarget(
+        name: "ClientCertificateDemo",
+        dependencies: [
+            "KeychainNIOSSL", "KeychainKeyStore",
+            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
+            .product(name: "Crypto", package: "swift-crypto"), .product(name: "SwiftASN1", package: "swift-asn1"),
+        ],
+        path: "Examples/ClientCertificateDemo"),
 
     // Benchmarks, for `make bench`
     .executableTarget(
@@ -212,9 +231,9 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainKeyStoreTests",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine", "SecretMemory",
-            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "CryptoExtras", package: "swift-crypto"),
+            "KeychainKeyStore", "KeychainKit", "KeychainSecItem", "KeychainServices", "KeychainEngine", "KeychainKeys",
+            "SecretMemory", "KeychainTesting", "KeychainTestSupport",
+            .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
     .testTarget(
         name: "KeychainTrustTests",
@@ -227,9 +246,12 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainNIOSSLTests",
         dependencies: [
-            "KeychainNIOSSL", "KeychainKeyStore", "KeychainKit", "KeychainKeys", "KeychainTesting",
+            "KeychainNIOSSL", "KeychainKeyStore", "KeychainKit", "KeychainEngine", "KeychainTesting",
             "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Etcd"])),
+            .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Etcd"])),
             .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIOSSL"])),
             .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
         ]),
@@ -347,7 +369,8 @@ let package = Package(
 // `make sanitize` only tests code that several threads use. Compiling everything for it would double the time.
 if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
-        "keychainctl", "KeychainKitDemo", "SecItemDemo", "keychain-benchmarks", "FaultShim", "fault-harness",
+        "keychainctl", "KeychainKitDemo", "SecItemDemo", "JWTDemo", "ClientCertificateDemo", "keychain-benchmarks",
+        "FaultShim", "fault-harness",
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests", "KeychainKeyStore",
         "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust", "KeychainTrustTests",

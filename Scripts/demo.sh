@@ -17,6 +17,8 @@ main() {
     build keychainctl Scripts/build.sh core
     build KeychainKitDemo Scripts/build.sh core
     build SecItemDemo Scripts/build.sh core
+    build JWTDemo Scripts/build.sh core
+    build ClientCertificateDemo Scripts/build.sh core
     build WrapperDemo Scripts/build.sh wrappers
     PATH="$(Scripts/build.sh core --show-bin-path):$PATH"
     export KEYCHAIN_VAULT="$folder/vault" KEYCHAIN_DEVICE_KEY="$folder/config/device.key"
@@ -65,6 +67,11 @@ main() {
         "printf %s 'a few words' | keychainctl get --service example.com --account bob --passphrase-fd 0"
     unlock_for_all
 
+    say "Keys that sign and stay in a vault: JSON Web Tokens (Examples/JWTDemo), a TLS client (Examples/ClientCertificateDemo)"
+    expect_lines "is a valid token of alice" 3 "JWTDemo"
+    expect "A client without a certificate: refused
+A client with a key in the vault: hello, client" "ClientCertificateDemo"
+
     echo
     echo "The demonstration succeeded: one process stored a secret, another read it; it was encrypted on disk, locked and unlocked."
 }
@@ -94,6 +101,14 @@ expect() {
     output=$(bash -euo pipefail -c "$2")
     echo "$output"
     [[ $output == "$1" ]] || fail "expected: $1"
+}
+
+expect_lines() { # text, number of lines with it, command
+    local output
+    printf '$ %s\n' "$3"
+    output=$(bash -euo pipefail -c "$3")
+    echo "$output"
+    (($(grep -c -F -- "$1" <<<"$output") == $2)) || fail "expected $2 lines with: $1"
 }
 
 # Unlocking once for all processes requires the kernel keyring, which containers often forbid.

@@ -79,7 +79,7 @@ struct KeyRequests {
     }
 
     /// - Parameter type: Preferred if there are several keys; `nil`: any.
-    private func only(_ tag: String, _ type: KeyType? = nil) throws(KeychainError) -> StoredItem? {
+    func only(_ tag: String, _ type: KeyType? = nil) throws(KeychainError) -> StoredItem? {
         var found = try named(tag)
         let ofType = found.filter { KeyType($0.item) == type }
         if found.count > 1, !ofType.isEmpty { found = ofType }

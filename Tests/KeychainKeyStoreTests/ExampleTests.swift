@@ -80,6 +80,36 @@ struct KeyExampleTests {
         #expect(try exported(#require(identity), passphrase) != nil)
     }
 
+    @Test func signers_asInTheComments_sign() throws {
+        let message = Data("message".utf8)
+        try keys.save(TestKey.p256, certificate: TestCertificate.renewed, tag: "com.example.signing")
+        #expect(try signature(of: message)?.count == 64)
+        try signIdentity(#require(try keys.identities().first), message)
+    }
+
+    private func signature(of message: Data) throws -> Data? {
+        let signer = try keys.signer(tag: "com.example.signing")
+        let signature = try signer?.sign(message, using: .es256)
+        return signature
+    }
+
+    @Test func signer_asInTheOverview_signs() async throws {
+        let message = Data("message".utf8)
+        try await keys.save(TestKey.p256, tag: "com.example.signing")
+        guard let signer = try await keys.signer(tag: "com.example.signing") else { return }
+        let signature = try await signer.sign(message, using: .ecdsaSHA256)
+        let verifier = try P256.Signing.PublicKey(derRepresentation: signer.publicKey)
+        #expect(try verifier.isValidSignature(.init(derRepresentation: signature), for: message))
+    }
+
+    private func signIdentity(_ identity: KeychainIdentity, _ message: Data) throws {
+        let signer = try keys.signer(of: identity)
+        let signature = try signer.sign(message, using: .ecdsaSHA256)
+        #expect(signature.count > 64)
+        let algorithm = SigningAlgorithm(jwsName: "ES256")
+        #expect(algorithm == .es256)
+    }
+
     private func exported(_ identity: KeychainIdentity, _ passphrase: SecretValue) throws -> Data? {
         let file = try keys.exportPKCS12(identity, passphrase: passphrase)
         return file
