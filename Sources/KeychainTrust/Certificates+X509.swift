@@ -5,11 +5,14 @@
     import Foundation
     import KeychainEngine
     public import KeychainKeyStore
-    import KeychainKeys
     public import KeychainKit
-    public import KeychainServices
     import SwiftASN1
     public import X509
+
+    #if os(Linux)
+        import KeychainKeys
+        public import KeychainServices
+    #endif
 
     extension X509.Certificate {
         /// A certificate of the keychain as a value of swift-certificates.

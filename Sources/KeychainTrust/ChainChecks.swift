@@ -40,8 +40,7 @@
         private func ofOne(_ index: Int) -> Set<TrustCheck> {
             let (link, content) = (chain[index], chain[index].content)
             var failed: Set<TrustCheck> = []
-            // Also false for a date that is not a number.
-            if !(content.notBefore <= date && date <= content.notAfter) { failed.insert(.date) }
+            if !content.isValid(at: date) { failed.insert(.date) }
             if link.hasWeakKey { failed.insert(.keySize) }
             let isRoot = index == chain.count - 1 && (anchor != nil || link.isSelfSigned)
             if !isRoot, link.hasWeakSignature { failed.insert(.weakSignature) }
@@ -71,11 +70,8 @@
 
         /// Whether a certificate has a name that an authority above it does not allow.
         private func isConstrained(_ index: Int, by issuer: Int) -> Bool {
-            guard let constraints = chain[issuer].extensions.constraints, index == 0 || !chain[index].isSelfIssued
-            else {
-                return false
-            }
-            return !NameChecks(constraints).allow(chain[index], comparisons)
+            guard index == 0 || !chain[index].isSelfIssued, let checks = NameChecks(chain[issuer]) else { return false }
+            return !checks.allow(chain[index], comparisons)
         }
 
         /// The first certificate, from the top, without a policy that an authority above it requires. Mapped policies

@@ -45,12 +45,14 @@
         private let leaf: Link
         private let roots: SystemRoots?
         private let ownAnchors: Set<SecCertificate>
+        private let anchorNames: Set<Data>
         private let issuers: [Data: [SecCertificate]]
         private var links: [SecCertificate: Link] = [:]
         private var best: Found?
 
         // The limits.
         private static let longestChain = 16
+        private static let certificatesOfOneName = 256
         private static let issuersOfOne = 32
         /// In bytes.
         private static let largestIssuer = 64 << 10
@@ -67,6 +69,7 @@
             links[request.leaf] = leaf
             roots = request.usesSystem ? (request.source ?? RootSource()).roots() : nil
             ownAnchors = Set(request.anchors)
+            anchorNames = Set(request.anchors.compactMap(\.certificate.normalizedSubject))
             issuers = Dictionary(grouping: request.anchors + request.certificates.dropFirst()) {
                 $0.certificate.normalizedSubject ?? Data()
             }
@@ -77,11 +80,12 @@
             let anchor: Anchor?
             let failures: [TrustFailure]
 
-            /// Higher is closer to trust: chains to an anchor, then those with less important failures, then longer ones.
+            /// Higher is closer to trust: chains to an anchor, with the least important failures; then chains to another root,
+            /// and longer ones.
             var rank: [Int] {
-                let kinds = failures.map(\.check.kind.rawValue)
-                let root = chain.last?.isSelfIssued ?? false
-                return [anchor == nil ? 0 : 1, anchor == nil && root ? 1 : 0, kinds.min() ?? 99, chain.count]
+                let leastKind = failures.map(\.check.kind.rawValue).min() ?? TrustCheck.Kind.expired.rawValue + 1
+                if anchor != nil { return [1, leastKind, 0, chain.count] }
+                return [0, chain.last?.isSelfIssued ?? false ? 1 : 0, chain.count, leastKind]
             }
         }
 
@@ -148,7 +152,8 @@
         private func candidates(_ chain: [Link]) -> [Link] {
             guard let tip = chain.last, !tip.issuer.isEmpty else { return [] }
             let system = roots?.bySubject[tip.issuer]?.map { SecCertificate($0) } ?? []
-            let all = (issuers[tip.issuer] ?? []) + system
+            // The caller's anchors are the first of theirs.
+            let all = system + (issuers[tip.issuer] ?? []).prefix(Self.certificatesOfOneName)
             var seen: Set<SecCertificate> = []
             let found = all.lazy.filter { $0.certificate.der.count <= Self.largestIssuer && seen.insert($0).inserted }
                 .map { self.link($0) }
@@ -159,12 +164,14 @@
             return found.sorted { $1.rank.lexicographicallyPrecedes($0.rank) }.prefix(Self.issuersOfOne).map(\.link)
         }
 
-        /// Higher is likelier: anchors, then the key that is named, then valid ones, then newer ones.
+        /// Higher is likelier: anchors, then the key that is named, then those that seem to be issued by an anchor, then
+        /// valid ones, then newer ones.
         private func rank(_ candidate: Link, above tip: Link) -> [Double] {
             let content = candidate.content
-            let isValid = content.notBefore <= date && date <= content.notAfter
+            let isNear = anchorNames.contains(candidate.issuer) || roots?.bySubject[candidate.issuer] != nil
             return [
-                anchor(candidate) == nil ? 0 : 1, Double(tip.keyMatch(candidate)), isValid ? 1 : 0,
+                anchor(candidate) == nil ? 0 : 1, Double(tip.keyMatch(candidate)), isNear ? 1 : 0,
+                content.isValid(at: date) ? 1 : 0,
                 content.notBefore.timeIntervalSince1970,
             ]
         }

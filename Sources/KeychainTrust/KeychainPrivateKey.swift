@@ -7,7 +7,6 @@
     public import Foundation
     import KeychainEngine
     public import KeychainKeyStore
-    import KeychainKeys
     public import KeychainKit
     import SecretMemory
     public import SwiftASN1

@@ -75,6 +75,15 @@
         }
     }
 
+    extension KeychainKeys.Certificate {
+        /// Whether a date is within its validity; `false` for a date that is not a number, which is not before any date.
+        func isValid(at date: Date) -> Bool {
+            let seconds = date.timeIntervalSinceReferenceDate
+            return notBefore.timeIntervalSinceReferenceDate <= seconds
+                && seconds <= notAfter.timeIntervalSinceReferenceDate
+        }
+    }
+
     /// Fields that are needed of certificates, too, that swift-certificates does not read.
     private struct SignedFields {
         let algorithms: [ASN1ObjectIdentifier]

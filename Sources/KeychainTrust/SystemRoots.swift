@@ -63,7 +63,7 @@
         /// The roots of the file that was read last.
         private static let cache = Guarded<Cache?>(nil)
 
-        private static func cached(_ found: consuming RootFile, _ file: String) -> SystemRoots? {
+        private static func cached(_ found: RootFile, _ file: String) -> SystemRoots? {
             let version = found.version
             if let known = cache.withLock({ $0 }), known.file == file, known.version == version { return known.roots }
             let certificates = found.certificates()
@@ -73,55 +73,38 @@
         }
     }
 
-    /// An open file of certificates in PEM.
-    private struct RootFile: ~Copyable {
+    /// A file of certificates in PEM.
+    private struct RootFile {
         /// Changes with the content of the file.
         struct Version: Hashable, Sendable {
-            let device: UInt64
-            let inode: UInt64
-            let size: Int
-            let seconds: Int
-            let nanoseconds: Int
+            let number: UInt64
+            let size: UInt64
+            let date: Date
         }
 
         let version: Version
-        private let descriptor: Int32
+        private let url: URL
 
         /// Larger files are not read.
-        private static let limit = 64 << 20
+        private static let limit: UInt64 = 64 << 20
 
         /// - Returns: `nil` if there is no regular file. A pipe would block.
         init?(_ path: String) {
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            guard descriptor >= 0 else { return nil }
-            var status = stat()
-            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-                status.st_size <= Self.limit
-            else {
-                close(descriptor)
-                return nil
-            }
-            self.descriptor = descriptor
-            version = Version(
-                device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
-                seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+            // Some distributions have links here, whose attributes are not those of the file.
+            url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path),
+                attributes[.type] as? FileAttributeType == .typeRegular,
+                let size = attributes[.size] as? UInt64, size <= Self.limit,
+                let number = attributes[.systemFileNumber] as? UInt64,
+                let date = attributes[.modificationDate] as? Date
+            else { return nil }
+            version = Version(number: number, size: size, date: date)
         }
-
-        deinit { close(descriptor) }
 
         /// All certificates that can be read. Others may be damaged, or of a kind that later versions know.
         func certificates() -> [Certificate] {
-            var bytes = [UInt8](repeating: 0, count: version.size)
-            var count = 0
-            while count < bytes.count {
-                let read = bytes[count...].withUnsafeMutableBytes {
-                    pread(descriptor, $0.baseAddress, $0.count, off_t(count))
-                }
-                if read < 0, errno == EINTR { continue }
-                guard read > 0 else { break }
-                count += read
-            }
-            return Self.blocks(bytes[..<count]).compactMap { try? Certificate(der: $0) }
+            guard let bytes = try? Data(contentsOf: url) else { return [] }
+            return Self.blocks([UInt8](bytes)[...]).compactMap { try? Certificate(der: $0) }
         }
 
         private static func blocks(_ text: ArraySlice<UInt8>) -> [Data] {
