@@ -88,9 +88,10 @@ let targets: [Target] = [
     .target(
         name: "KeychainTrust",
         dependencies: [
-            "KeychainKeyStore", "KeychainServices", "KeychainKeys",
+            "KeychainKeyStore", "KeychainServices", "KeychainKit", "KeychainEngine", "KeychainKeys", "SecretMemory",
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Certificates"])),
+            .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(traits: ["Certificates"])),
         ]),
 
@@ -238,8 +239,9 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainTrustTests",
         dependencies: [
-            "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainKeys", "Security",
-            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainKeys",
+            "Security", "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1"),
         ]),

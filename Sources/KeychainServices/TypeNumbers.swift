@@ -27,8 +27,13 @@
         case is NSNumber: CFNumberGetTypeID()
         case is NSDate: CFDateGetTypeID()
         case is NSError: CFErrorGetTypeID()
-        default: 0
+        default: (cf as? any TypeNumbered)?.typeNumber ?? 0
         }
+    }
+
+    /// An object of a module above this one.
+    package protocol TypeNumbered {
+        var typeNumber: CFTypeID { get }
     }
 
     /// The type number of strings.

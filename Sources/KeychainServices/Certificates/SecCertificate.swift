@@ -5,7 +5,7 @@
 
 #if os(Linux)
     public import Foundation
-    import KeychainKeys
+    package import KeychainKeys
 
     /// An X.509 certificate. Nothing in it is verified: it may be expired, or signed by nobody.
     ///
@@ -16,9 +16,9 @@
     /// print(SecCertificateCopySubjectSummary(certificate) as String? ?? "no name")
     /// ```
     public final class SecCertificate: NSObject, Sendable {
-        let certificate: Certificate
+        package let certificate: Certificate
 
-        init(_ certificate: Certificate) {
+        package init(_ certificate: Certificate) {
             self.certificate = certificate
         }
 
