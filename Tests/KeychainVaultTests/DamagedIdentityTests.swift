@@ -13,9 +13,12 @@ struct DamagedIdentityTests {
         .key, [.keyClass: .number(1), .isPrivate: .number(1), .applicationLabel: .data(hash)])
 
     private static func certificate(_ serial: UInt8) -> Query {
-        let name = AttributeValue.data(Data("issuer".utf8))
-        return Query(
-            .certificate, [.issuer: name, .serialNumber: .data(Data([serial])), .publicKeyHash: .data(hash)])
+        Query(
+            .certificate,
+            [
+                .issuer: .data(Data("issuer".utf8)), .serialNumber: .data(Data([serial])), .publicKeyHash: .data(hash),
+                .label: .string("\(serial)"),
+            ])
     }
 
     /// A key with two certificates, of which the second one does not open.
@@ -32,8 +35,8 @@ struct DamagedIdentityTests {
 
     @Test func key_ofACertificateThatIsDamaged_isNotRemovedWithAnotherOne() throws {
         let test = try Self.vault()
-        var identity = Query(.certificate, [.serialNumber: .data(Data([1]))])
-        (identity.itemClass, identity.isForIdentities) = (nil, true)
+        var identity = Query(nil, [.label: .string("1")])
+        identity.isForIdentities = true
         #expect(reason { try test.engine.delete(identity) } == .corrupt)
         #expect(try test.engine.text(Self.key) == "bytes")
         #expect(try test.engine.text(Self.certificate(1)) == "bytes")
