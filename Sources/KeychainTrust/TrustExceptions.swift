@@ -11,8 +11,9 @@
     struct TrustExceptions: Sendable {
         private let entries: [Entry]
 
-        /// Longer bytes are not read.
-        private static let limit = 1 << 20
+        /// The longest chain needs half of it. Longer bytes are not read, and no XML: Foundation's reader of that ends the
+        /// program on deeply nested elements.
+        private static let limit = 8 << 10
 
         init(_ outcome: TrustOutcome) {
             entries = outcome.chain.enumerated().map { index, certificate in
@@ -25,7 +26,7 @@
 
         /// - Returns: `nil` for bytes that are no exceptions.
         init?(encoded: Data) {
-            guard encoded.count <= Self.limit,
+            guard encoded.count <= Self.limit, encoded.starts(with: "bplist00".utf8),
                 let entries = try? PropertyListDecoder().decode([Entry].self, from: encoded)
             else { return nil }
             self.entries = entries

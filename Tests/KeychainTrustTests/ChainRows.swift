@@ -202,7 +202,7 @@
             ChainRow("without a subject, with critical names", errSecSuccess) {
                 try three(leaf: .init { Critical(SubjectAlternativeNames([.dnsName("leaf.example")])) }, subject: "")
             },
-            ChainRow("policy that is required", errSecInvalidPolicyIdentifiers) {
+            ChainRow("policy that is required", errSecInvalidPolicyIdentifiers, difference: "not checked by default") {
                 // requireExplicitPolicy 0
                 try three(
                     authority: .init([
@@ -281,7 +281,7 @@
         ]
 
         private static let crossSigned = [
-            ChainRow("authority below an expired and a valid root", errSecSuccess) {
+            ChainRow("authority below an expired and a valid root", errSecSuccess, difference: "tries one chain") {
                 let (old, new, middle) = (try TestAuthority("O"), try TestAuthority("N"), try TestAuthority("I"))
                 let authority = try TestAuthority.authorityExtensions()
                 let leaf = try middle.issue(TestAuthority("L"), TestAuthority.leafExtensions())
@@ -299,7 +299,7 @@
                     [try TestAuthority("R").root]
                 )
             },
-            ChainRow("root that is replaced by a cross-signed one", errSecSuccess) {
+            ChainRow("root that is replaced by a cross-signed one", errSecSuccess, difference: "tries one chain") {
                 let (root, other) = (try TestAuthority("R"), try TestAuthority("S"))
                 let leaf = try root.issue(TestAuthority("L"), TestAuthority.leafExtensions())
                 return (

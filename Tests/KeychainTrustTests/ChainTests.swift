@@ -169,7 +169,7 @@
             try write(certificates.dropFirst(), "others")
             try write(anchors[...], "anchors")
             var words = ["verify", "-attime", "\(Int(testDate.timeIntervalSince1970))", "-auth_level", "2"]
-            words += ["-no-CApath", "-no-CAstore", "-partial_chain", "-policy_check", "-CAfile", "anchors"]
+            words += ["-no-CApath", "-no-CAstore", "-partial_chain", "-CAfile", "anchors"]
             // It takes no empty file.
             if certificates.count > 1 { words += ["-untrusted", "others"] }
             if case .tls(let isServer, let host) = policy {

@@ -91,13 +91,27 @@
             let other = try TestAuthority("Other").root.object
             let trust = TestChain(objects: [other], anchors: []).trust()
             let foreign = try #require(SecTrustCopyExceptions(itself.trust()))
-            let nested = Data("<plist>".utf8) + Data(repeating: UInt8(ascii: "a"), count: 2_000_000)
-            // Arrays within arrays.
-            let deep = Data("<plist><array>".utf8) + Data(String(repeating: "<array>", count: 100_000).utf8)
-            for data in [foreign as Data, Data(), Data("x".utf8), nested, deep, Data("bplist00".utf8)] {
+            // Elements within elements, as text and as a binary list.
+            let text = Data(("<plist>" + String(repeating: "<array>", count: 100_000)).utf8)
+            let (short, long) = (Self.nestedList(1_000), Self.nestedList(60_000))
+            for data in [foreign as Data, Data(), Data("x".utf8), text, short, long, Data("bplist00".utf8)] {
                 #expect(!SecTrustSetExceptions(trust, data as NSData), "\(data.count) bytes")
             }
             #expect(trust.status == errSecNotTrusted)
+        }
+
+        /// A binary property list of arrays within each other.
+        private static func nestedList(_ depth: Int) -> Data {
+            func bytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
+            var data = Data("bplist00".utf8)
+            for number in 1..<depth { data += [0xA1] + bytes(number) }
+            // An empty array, and the places of all.
+            data += [0xA0]
+            let table = data.count
+            for number in 0..<depth { data += bytes((8 + 3 * number) & 0xFFFF) }
+            let trailer: [UInt8] = [0, 0, 0, 0, 0, 0, 2, 2]
+            return data + trailer
+                + [depth, 0, table].flatMap { [0, 0, 0, 0, 0, UInt8($0 >> 16)] + bytes($0 & 0xFFFF) }
         }
 
         @Test(arguments: [
