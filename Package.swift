@@ -376,6 +376,8 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
         "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests", "KeychainKeyStore",
         "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust", "KeychainTrustTests",
+        "Security",
+        "LocalAuthentication",
         "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
