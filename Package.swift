@@ -372,13 +372,11 @@ let package = Package(
 if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "JWTDemo", "ClientCertificateDemo", "keychain-benchmarks",
-        "FaultShim", "fault-harness",
-        "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests", "KeychainctlTests",
-        "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests", "KeychainKeyStore",
-        "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust", "KeychainTrustTests",
-        "Security",
-        "LocalAuthentication",
-        "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
+        "FaultShim", "fault-harness", "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests",
+        "KeychainctlTests", "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests",
+        "KeychainKeyStore", "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust",
+        "KeychainTrustTests", "Security", "LocalAuthentication", "KeychainSyncEtcd", "SyncSimulation",
+        "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }
