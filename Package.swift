@@ -91,7 +91,6 @@ let targets: [Target] = [
             "KeychainKeyStore", "KeychainServices", "KeychainKit", "KeychainEngine", "KeychainKeys", "SecretMemory",
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Certificates"])),
-            .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(traits: ["Certificates"])),
         ]),
 

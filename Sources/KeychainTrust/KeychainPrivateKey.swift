@@ -2,17 +2,15 @@
 // A private key that stays in the keychain, as a key of swift-certificates.
 
 #if Certificates
-    import Crypto
-    import CryptoExtras
     public import Foundation
     import KeychainEngine
     public import KeychainKeyStore
     public import KeychainKit
-    import SecretMemory
     public import SwiftASN1
     public import X509
 
-    /// Signs certificates and requests with a key of the keychain. The key is read for each signature and not kept.
+    /// Signs certificates and requests with a key of the keychain, through a `KeychainSigner`: the key is opened for each
+    /// signature and not kept.
     ///
     /// ```swift
     /// try keys.save(P256.Signing.PrivateKey(), tag: "com.example.client")
@@ -28,89 +26,55 @@
         public let tag: String
         /// The public half, as it was when this value was made.
         public let publicKey: X509.Certificate.PublicKey
-        private let keys: KeyStore
-        private let type: any CertificateKey.Type
+        private let signer: KeychainSigner
 
         /// The user is asked if the key requires it.
         ///
         /// - Throws: `itemNotFound` if there is no key of the tag; `unsupported` for a key that swift-certificates does not
         ///   sign with, such as X25519 or ML-DSA; `duplicateItem`, `locked` and the other errors of `KeyStore`.
         public init(tag: String, in keys: KeyStore) throws(KeychainError) {
-            guard let stored = try keys.key(tag: tag) else { throw .noKey(tag) }
-            let type = try Self.type(of: stored)
-            guard let key = try Self.read(type, tag, keys) else { throw .noKey(tag) }
-            (self.tag, self.keys, self.type, publicKey) = (tag, keys, type, key.publicKey)
-        }
-
-        private static func type(of stored: StoredKey) throws(KeychainError) -> any CertificateKey.Type {
-            switch stored.type {
-            case .p256: P256.Signing.PrivateKey.self
-            case .p384: P384.Signing.PrivateKey.self
-            case .p521: P521.Signing.PrivateKey.self
-            case .rsa: _RSA.Signing.PrivateKey.self
-            case .ed25519: Curve25519.Signing.PrivateKey.self
-            default:
-                throw KeychainError(
-                    .unsupported,
-                    "A key of the type \(stored.type?.description ?? "unknown") cannot sign certificates."
-                        + " Use P-256, P-384, P-521, RSA or Ed25519.")
+            guard let signer = try keys.signer(tag: tag) else { throw .noKey(tag) }
+            do {
+                publicKey = try X509.Certificate.PublicKey(derEncoded: [UInt8](signer.publicKey))
+            } catch {
+                throw .cannotSignCertificates(signer.type)
             }
-        }
-
-        private static func read<Key: CertificateKey>(
-            _ type: Key.Type, _ tag: String, _ keys: KeyStore
-        ) throws(KeychainError) -> X509.Certificate.PrivateKey? {
-            try keys.read(type, tag: tag)?.forCertificates
-        }
-
-        private static func read<Key: CertificateKey>(
-            _ type: Key.Type, _ tag: String, _ keys: KeyStore
-        ) async throws(KeychainError) -> X509.Certificate.PrivateKey? {
-            try await keys.read(type, tag: tag)?.forCertificates
-        }
-
-        /// - Throws: `itemNotFound` if the key was removed or replaced: the signature would not fit the public half.
-        private func current() throws(KeychainError) -> X509.Certificate.PrivateKey {
-            let type = type
-            return try checked(Self.read(type, tag, keys))
-        }
-
-        private func current() async throws(KeychainError) -> X509.Certificate.PrivateKey {
-            let type = type
-            return try checked(await Self.read(type, tag, keys))
-        }
-
-        private func checked(_ key: X509.Certificate.PrivateKey?) throws(KeychainError) -> X509.Certificate.PrivateKey {
-            guard let key, key.publicKey == publicKey else { throw .noKey(tag) }
-            return key
+            (self.tag, self.signer) = (tag, signer)
         }
 
         /// The algorithm that is used if none is given.
-        public var defaultSignatureAlgorithm: X509.Certificate.SignatureAlgorithm { type.algorithms[0] }
+        public var defaultSignatureAlgorithm: X509.Certificate.SignatureAlgorithm { supportedSignatureAlgorithms[0] }
 
-        /// The algorithms of the key.
-        public var supportedSignatureAlgorithms: [X509.Certificate.SignatureAlgorithm] { type.algorithms }
+        /// The algorithms of the key, for ECDSA the one that fits the curve first.
+        public var supportedSignatureAlgorithms: [X509.Certificate.SignatureAlgorithm] {
+            switch signer.type {
+            case .p384: [.ecdsaWithSHA384, .ecdsaWithSHA256, .ecdsaWithSHA512]
+            case .p521: [.ecdsaWithSHA512, .ecdsaWithSHA256, .ecdsaWithSHA384]
+            case .rsa: [.sha256WithRSAEncryption, .sha384WithRSAEncryption, .sha512WithRSAEncryption]
+            case .ed25519: [.ed25519]
+            default: [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512]
+            }
+        }
 
         /// Signs on the caller's thread.
         ///
-        /// - Throws: `itemNotFound` if the key was removed or replaced meanwhile; errors of `KeyStore` and of
-        ///   swift-certificates.
+        /// - Throws: `itemNotFound` if the key was removed or replaced meanwhile; `unsupported` for an algorithm of other
+        ///   keys; errors of `KeyStore`.
         public func signSynchronously(
             bytes: some DataProtocol, signatureAlgorithm: X509.Certificate.SignatureAlgorithm
         ) throws -> X509.Certificate.Signature {
-            defer { scrubResidue() }
-            return try current().sign(bytes: bytes, signatureAlgorithm: signatureAlgorithm)
+            let signature = try signer.sign(bytes, using: SigningAlgorithm(signatureAlgorithm))
+            return try X509.Certificate.Signature(signature, signatureAlgorithm)
         }
 
-        /// Signs without blocking a thread while the key is read.
+        /// Signs without blocking a thread.
         ///
         /// - Throws: As `signSynchronously`.
         public func signAsynchronously(
             bytes: some DataProtocol & Sendable, signatureAlgorithm: X509.Certificate.SignatureAlgorithm
         ) async throws -> X509.Certificate.Signature {
-            let key = try await current()
-            defer { scrubResidue() }
-            return try key.sign(bytes: bytes, signatureAlgorithm: signatureAlgorithm)
+            let signature = try await signer.sign(bytes, using: SigningAlgorithm(signatureAlgorithm))
+            return try X509.Certificate.Signature(signature, signatureAlgorithm)
         }
 
         /// The name of private keys in PEM.
@@ -140,53 +104,40 @@
         }
     }
 
+    extension SigningAlgorithm {
+        private static let ofCertificates: [X509.Certificate.SignatureAlgorithm: SigningAlgorithm] = [
+            .ecdsaWithSHA256: .ecdsaSHA256, .ecdsaWithSHA384: .ecdsaSHA384, .ecdsaWithSHA512: .ecdsaSHA512,
+            .sha256WithRSAEncryption: .rsaSHA256, .sha384WithRSAEncryption: .rsaSHA384,
+            .sha512WithRSAEncryption: .rsaSHA512, .ed25519: .ed25519,
+        ]
+
+        fileprivate init(_ algorithm: X509.Certificate.SignatureAlgorithm) throws(KeychainError) {
+            guard let own = Self.ofCertificates[algorithm] else {
+                throw KeychainError(.unsupported, "Keys of the keychain do not sign certificates with \(algorithm).")
+            }
+            self = own
+        }
+    }
+
+    extension X509.Certificate.Signature {
+        fileprivate init(_ bytes: Data, _ algorithm: X509.Certificate.SignatureAlgorithm) throws {
+            try self.init(signatureAlgorithm: algorithm, signatureBytes: ASN1BitString(bytes: [UInt8](bytes)[...]))
+        }
+    }
+
     extension KeychainError {
         fileprivate static func noKey(_ tag: String) -> KeychainError {
+            KeychainError(.itemNotFound, "There is no key with the tag \(tag). Name the tag of a key.")
+        }
+
+        fileprivate static func cannotSignCertificates(_ type: KeyType) -> KeychainError {
             KeychainError(
-                .itemNotFound, "There is no key with the tag \(tag), or it was replaced. Name the tag of a key.")
+                .unsupported,
+                "This key of type \(type) cannot sign certificates. Use P-256, P-384, P-521, Ed25519, or RSA of at least"
+                    + " 2048 bits.")
         }
 
         fileprivate static let staysInTheKeychain = KeychainError(
             .unsupported, "The key stays in the keychain. Read it with KeyStore.read to get its bytes.")
-    }
-
-    /// A key that swift-certificates signs with.
-    private protocol CertificateKey: StorableKey, SendableMetatype {
-        var forCertificates: X509.Certificate.PrivateKey { get }
-        static var algorithms: [X509.Certificate.SignatureAlgorithm] { get }
-    }
-
-    extension P256.Signing.PrivateKey: CertificateKey {
-        fileprivate var forCertificates: X509.Certificate.PrivateKey { .init(self) }
-        fileprivate static var algorithms: [X509.Certificate.SignatureAlgorithm] { .ecdsa(.ecdsaWithSHA256) }
-    }
-
-    extension P384.Signing.PrivateKey: CertificateKey {
-        fileprivate var forCertificates: X509.Certificate.PrivateKey { .init(self) }
-        fileprivate static var algorithms: [X509.Certificate.SignatureAlgorithm] { .ecdsa(.ecdsaWithSHA384) }
-    }
-
-    extension P521.Signing.PrivateKey: CertificateKey {
-        fileprivate var forCertificates: X509.Certificate.PrivateKey { .init(self) }
-        fileprivate static var algorithms: [X509.Certificate.SignatureAlgorithm] { .ecdsa(.ecdsaWithSHA512) }
-    }
-
-    extension _RSA.Signing.PrivateKey: CertificateKey {
-        fileprivate var forCertificates: X509.Certificate.PrivateKey { .init(self) }
-        fileprivate static var algorithms: [X509.Certificate.SignatureAlgorithm] {
-            [.sha256WithRSAEncryption, .sha384WithRSAEncryption, .sha512WithRSAEncryption]
-        }
-    }
-
-    extension Curve25519.Signing.PrivateKey: CertificateKey {
-        fileprivate var forCertificates: X509.Certificate.PrivateKey { .init(self) }
-        fileprivate static var algorithms: [X509.Certificate.SignatureAlgorithm] { [.ed25519] }
-    }
-
-    extension [X509.Certificate.SignatureAlgorithm] {
-        /// All of ECDSA, the one that fits the curve first.
-        fileprivate static func ecdsa(_ first: Element) -> Self {
-            [first] + [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512].filter { $0 != first }
-        }
     }
 #endif

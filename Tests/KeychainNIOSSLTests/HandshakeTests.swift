@@ -176,7 +176,7 @@
             let signer = try keys.signer(of: authority.identity("alice", in: keys))
             store.fail(.neverAnswers, .every, on: [.select])
             let channel = EmbeddedChannel()
-            let signature = KeychainPrivateKey(signer).sign(
+            let signature = TLSPrivateKey(signer).sign(
                 channel: channel, algorithm: .ecdsaSecp256R1Sha256, data: ByteBuffer(string: "handshake"))
             _ = try channel.finish(acceptAlreadyClosed: true)
             let error = #expect(throws: KeychainError.self) { try signature.wait() }
@@ -186,7 +186,7 @@
 
         @Test func key_askedForWhatItCannot_failsTheOperation() throws {
             let keys = keys(MemoryStore())
-            let key = KeychainPrivateKey(try keys.signer(of: authority.identity("alice", "rsa", in: keys)))
+            let key = TLSPrivateKey(try keys.signer(of: authority.identity("alice", "rsa", in: keys)))
             let (channel, data) = (EmbeddedChannel(), ByteBuffer(string: "handshake"))
             let results = [
                 key.sign(channel: channel, algorithm: .rsaPkcs1Sha1, data: data),

@@ -85,7 +85,10 @@
 
         @Test func key_thatCannotSignOrIsMissing_isRefused() throws {
             let keys = try store(Curve25519.KeyAgreement.PrivateKey())
-            for (tag, reason) in [("tag", KeychainError.Reason.unsupported), ("x", .itemNotFound)] {
+            try keys.save(_RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024)), tag: "short")
+            for (tag, reason) in [
+                ("tag", KeychainError.Reason.unsupported), ("short", .unsupported), ("x", .itemNotFound),
+            ] {
                 let error = #expect(throws: KeychainError.self) { try KeychainPrivateKey(tag: tag, in: keys) }
                 #expect(error?.reason == reason)
             }

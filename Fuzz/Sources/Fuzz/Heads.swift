@@ -54,7 +54,7 @@ enum Heads {
     static func anchor(_ bytes: Data) {
         let message = bytes.prefix(72)
         var coded = message
-        Data(message).withUnsafeBytes { message in keys.anchorCode(message) { coded.append(contentsOf: $0) } }
+        message.withUnsafeBytes { bytes in keys.anchorCode(bytes) { coded.append(contentsOf: $0) } }
         for record in [bytes, coded] { check(record) }
         // The file is a new one each time: its store holds it open.
         prepare()

@@ -17,12 +17,12 @@
         ///
         /// Two are equal if their signers are. Use it with the certificate of the same key: NIOSSL cannot check that.
         public convenience init(_ signer: KeychainSigner) {
-            self.init(customPrivateKey: KeychainPrivateKey(signer))
+            self.init(customPrivateKey: TLSPrivateKey(signer))
         }
     }
 
     /// Signs what a handshake asks for.
-    struct KeychainPrivateKey: NIOSSLCustomPrivateKey, Hashable {
+    struct TLSPrivateKey: NIOSSLCustomPrivateKey, Hashable {
         private let signer: KeychainSigner
 
         init(_ signer: KeychainSigner) { self.signer = signer }
