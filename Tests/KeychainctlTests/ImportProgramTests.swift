@@ -97,6 +97,10 @@ struct ImportProgramTests {
             """
             set -e; export XDG_RUNTIME_DIR="$HOME/run"; mkdir -m 700 run
             printf pw | gnome-keyring-daemon --unlock --components=secrets > started 2>&1
+            # It answers a moment later. Before that, the bus would start another one, which is locked.
+            tries=0
+            until dbus-send --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner \
+                string:org.freedesktop.secrets >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 600 ]; sleep 0.1; done
             \(script)
             """.utf8
         ).write(to: tool.home.appendingPathComponent("script"))
