@@ -9,8 +9,7 @@ cd -- "$(dirname -- "$0")/.."
 # same traits, so that the modules of this package are compiled once.
 scratch=.build/development
 traits=(--enable-all-traits)
-# BoringSSL without optimization takes half of the time of all tests, for scrypt alone.
-options=(-Xcc -O1)
+source Scripts/build-options.sh
 builds=1
 package=${1-}
 shift || true

@@ -23,6 +23,7 @@ case "${1-}" in
     *) echo "usage: $0 [--all|--sample]" >&2; exit 64 ;;
 esac
 readonly configurations sample
+source Scripts/build-options.sh
 readonly version=0.1.0 core=https://example.invalid/swift-keychain wrappers=https://example.invalid/swift-keychain-wrappers
 readonly not_built='The connection to the TV is not part of this build. Depend on the package with .package(url: …, from: …, traits: ["LGTVControl"]).'
 
@@ -160,11 +161,11 @@ write_program() { cat >"$scratch/app/Sources/App/main.swift"; }
 # version.
 expect() { # expected output of the program
     local output program folder=$scratch/build
-    local -a options=()
-    if ((sample)); then folder=$project/.build/development options=(-Xcc -O1); fi
+    local -a with=()
+    if ((sample)); then folder=$project/.build/development with=("${options[@]}"); fi
     local build=(
         swift build --package-path "$scratch/app" --scratch-path "$folder" --cache-path "$scratch/cache"
-        --security-path "$scratch/security" --configuration "$configuration" ${options[@]+"${options[@]}"})
+        --security-path "$scratch/security" --configuration "$configuration" ${with[@]+"${with[@]}"})
     # As in Scripts/build.sh.
     rm -f "$folder"/*.yaml
     "${build[@]}" --product App >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log" >&2; exit 1; }

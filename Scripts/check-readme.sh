@@ -12,7 +12,8 @@ readonly project scratch
 trap 'rm -rf -- "$scratch"' EXIT
 
 # Reuses what the tests have compiled, with the folder, options and environment of Scripts/build.sh.
-readonly shared=(--scratch-path "$project/.build/development" -Xcc -O1) own_home=${HOME-/}
+source Scripts/build-options.sh
+readonly shared=(--scratch-path "$project/.build/development" "${options[@]}") own_home=${HOME-/}
 
 export HOME="$scratch/home"
 mkdir "$HOME"

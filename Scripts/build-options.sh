@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# The options of all debug builds in .build/development, for scripts to source. A build with others would compile everything again.
+
+# BoringSSL without optimization takes half of the time of all tests, for scrypt alone.
+options=(-Xcc -O1)
+# When the project checks itself, nobody looks for lines of a program in a debugger, and to describe them takes a sixth of
+# the time. A crash still names functions.
+if [[ -n ${KEYCHAIN_CHECK-} ]]; then options+=(-debug-info-format none); fi
