@@ -309,7 +309,7 @@ let targets: [Target] = [
         dependencies: [
             "KeychainServices", "KeychainEngine", "KeychainVault", "KeychainCrypto", "SecretMemory", "Security",
             "LocalAuthentication", "asking-app", "entitled-app", "entitled-widget", "exerciser",
-            "KeychainTesting", "KeychainTestSupport",
+            "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
         ]),
     .testTarget(
         name: "KeychainSecItemTests",

@@ -30,8 +30,9 @@ static int begins_with_eight_zeros(const unsigned char *bytes) {
     return first == 0;
 }
 
-void test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
-                       size_t width, unsigned int *hits) {
+size_t test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
+                         size_t width, unsigned int *hits) {
+    size_t found = 0;
     // Entries are one more than the index of their window, so that zero ends a chain.
     uint32_t *first = calloc(1 << 16, sizeof(uint32_t)), *next = calloc(count + 1, sizeof(uint32_t));
     if (!first || !next) abort();
@@ -46,11 +47,14 @@ void test_find_windows(const unsigned char *bytes, size_t length, const unsigned
             continue;
         }
         for (uint32_t entry = first[chain(bytes + at)]; entry; entry = next[entry]) {
-            if (memcmp(bytes + at, windows + (entry - 1) * width, width) == 0) hits[entry - 1]++;
+            if (memcmp(bytes + at, windows + (entry - 1) * width, width) != 0) continue;
+            hits[entry - 1]++;
+            found++;
         }
     }
     free(first);
     free(next);
+    return found;
 }
 
 void test_overwrite_stack(void) {

@@ -2,40 +2,11 @@
 // Project Wycheproof's cases through the operations on keys.
 
 import Foundation
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
 @testable import KeychainKeys
-
-/// A file of `Tests/Vectors/ThirdParty`.
-private struct Wycheproof: Decodable {
-    struct Group: Decodable {
-        let publicKeyDer, privateKeyPkcs8: String?
-        let ivSize, tagSize: Int?
-        let tests: [Case]
-    }
-
-    struct Case: Decodable {
-        let tcId: Int
-        let result: String
-        let msg, sig, ct, shared, key, iv, aad, tag: String?
-        let `public`, `private`: String?
-        let flags: [String]
-    }
-
-    let testGroups: [Group]
-    var count: Int { testGroups.reduce(0) { $0 + $1.tests.count } }
-
-    init(file: String) throws {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let content = try Data(contentsOf: tests.appendingPathComponent("Vectors/ThirdParty/\(file).json"))
-        self = try JSONDecoder().decode(Wycheproof.self, from: content)
-    }
-}
-
-extension Data {
-    fileprivate init(_ hex: String?) throws { self.init(hex: try #require(hex)) }
-}
 
 struct WycheproofTests {
     @Test(arguments: [
@@ -51,10 +22,10 @@ struct WycheproofTests {
         let vectors = try Wycheproof(file: file)
         #expect(vectors.count == count)
         for group in vectors.testGroups {
-            let key = try PublicKey(subjectPublicKeyInfo: Data(group.publicKeyDer))
-            for entry in group.tests where entry.result != "acceptable" {
-                let isValid = try key.isValidSignature(Data(entry.sig), for: Data(entry.msg), algorithm)
-                #expect(isValid == (entry.result == "valid"), "\(file), case \(entry.tcId)")
+            let key = try PublicKey(subjectPublicKeyInfo: group.publicKeyDer.required())
+            for entry in group.tests where !entry.isOptional {
+                let isValid = try key.isValidSignature(entry.sig.required(), for: entry.msg.required(), algorithm)
+                #expect(isValid == entry.isValid, "\(file), case \(entry.tcId)")
             }
         }
     }
@@ -67,10 +38,10 @@ struct WycheproofTests {
         let vectors = try Wycheproof(file: file)
         #expect(vectors.count == count)
         for group in vectors.testGroups {
-            let key = try PrivateKey(pkcs8: SecretBytes(Data(group.privateKeyPkcs8)))
+            let key = try PrivateKey(pkcs8: SecretBytes(group.privateKeyPkcs8.required()))
             for entry in group.tests where !entry.flags.contains("EncryptionWithLabel") {
-                let opened = try? key.decrypt(Data(entry.ct), algorithm).data
-                #expect(opened == (entry.result == "valid" ? try Data(entry.msg) : nil), "\(file), case \(entry.tcId)")
+                let opened = try? key.decrypt(entry.ct.required(), algorithm).data
+                #expect(opened == (entry.isValid ? try entry.msg.required() : nil), "\(file), case \(entry.tcId)")
             }
         }
     }
@@ -78,12 +49,12 @@ struct WycheproofTests {
     @Test func exchange_casesOfWycheproof_areAsTheySay() throws {
         let vectors = try Wycheproof(file: "ecdh_secp256r1_ecpoint_test")
         #expect(vectors.count == 355)
-        for entry in vectors.testGroups.flatMap(\.tests) where entry.result != "acceptable" {
-            let number = SecretBytes(try Data(entry.private).drop { $0 == 0 })
+        for entry in vectors.cases where !entry.isOptional {
+            let number = SecretBytes(try entry.private.required().drop { $0 == 0 })
             let key = try PrivateKey(.p256, scalar: SecretSlice(number))
-            let peer = try? PublicKey(.p256, externalRepresentation: Data(entry.public))
+            let peer = try? PublicKey(.p256, externalRepresentation: entry.public.required())
             let secret = try peer.map { try key.exchange(with: $0, .keyExchange(.standard)).data }
-            #expect(secret == (entry.result == "valid" ? try Data(entry.shared) : nil), "case \(entry.tcId)")
+            #expect(secret == (entry.isValid ? try entry.shared.required() : nil), "case \(entry.tcId)")
         }
     }
 
@@ -92,23 +63,23 @@ struct WycheproofTests {
         #expect(groups.flatMap(\.tests).count == 58)
         for entry in groups.flatMap(\.tests) {
             let cipher = SixteenByteGCM(
-                SecretBytes(try Data(entry.key)), iv: [UInt8](try Data(entry.iv)),
-                associated: [UInt8](try Data(entry.aad)))
-            let sealed = try Data(entry.ct) + Data(entry.tag)
+                SecretBytes(try entry.key.required()), iv: [UInt8](try entry.iv.required()),
+                associated: [UInt8](try entry.aad.required()))
+            let sealed = try entry.ct.required() + entry.tag.required()
             let opened = try? cipher.open(sealed).data
-            #expect(opened == (entry.result == "valid" ? try Data(entry.msg) : nil), "case \(entry.tcId)")
-            guard entry.result == "valid" else { continue }
-            #expect(try cipher.seal(Data(entry.msg)) == sealed, "case \(entry.tcId)")
+            #expect(opened == (entry.isValid ? try entry.msg.required() : nil), "case \(entry.tcId)")
+            guard entry.isValid else { continue }
+            #expect(try cipher.seal(entry.msg.required()) == sealed, "case \(entry.tcId)")
         }
     }
 
     @Test func exchange_x25519CasesOfWycheproof_areAsTheySay() throws {
         let vectors = try Wycheproof(file: "x25519_test")
         #expect(vectors.count == 518)
-        for entry in vectors.testGroups.flatMap(\.tests) {
-            let key = try PrivateKey(.x25519, externalRepresentation: SecretBytes(Data(entry.private)))
-            let peer = try PublicKey(.x25519, externalRepresentation: Data(entry.public))
-            let shared = try Data(entry.shared)
+        for entry in vectors.cases {
+            let key = try PrivateKey(.x25519, externalRepresentation: SecretBytes(entry.private.required()))
+            let peer = try PublicKey(.x25519, externalRepresentation: entry.public.required())
+            let shared = try entry.shared.required()
             let secret = try? key.exchange(with: peer, .keyExchange(.standard)).data
             // A secret of zeros would be known to everyone.
             #expect(secret == (shared.contains { $0 != 0 } ? shared : nil), "case \(entry.tcId)")

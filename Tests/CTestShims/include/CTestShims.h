@@ -32,9 +32,9 @@ int test_refuse_secret_memory(void);
 /// Overwrites what earlier calls left in 64 KiB of the stack below the caller.
 void test_overwrite_stack(void);
 
-/// Counts the places of each of `count` windows of `width` bytes, at least eight, in one pass. No window may begin with two
-/// zero bytes.
-void test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
-                       size_t width, unsigned int *hits);
+/// Counts the places of each of `count` windows of `width` bytes, at least eight, in one pass, and returns how many places
+/// there are. No window may begin with two zero bytes.
+size_t test_find_windows(const unsigned char *bytes, size_t length, const unsigned char *windows, size_t count,
+                         size_t width, unsigned int *hits);
 
 #endif
