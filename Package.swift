@@ -200,8 +200,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychain-benchmarks",
         dependencies: [
-            "KeychainKit", "KeychainSync", "KeychainServices", "KeychainEngine", "KeychainVault", "SecretMemory",
-            "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainKeyStore", "KeychainKit", "KeychainSync", "KeychainServices", "KeychainEngine", "KeychainVault",
+            "SecretMemory", "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks", exclude: ["Peers"]),
 

@@ -181,7 +181,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|scaling|adding|changes|items|writers|head|sync]]
+// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|keys|scaling|adding|changes|items|writers|head|sync]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -230,6 +230,10 @@ if CommandLine.arguments.contains("changes") {
     try await measureObservation(parent: parent)
     exit(0)
 }
+if CommandLine.arguments.contains("keys") {
+    try measureKeys(parent: parent)
+    exit(0)
+}
 if CommandLine.arguments.contains("items") {
     try measureSizes(parent: parent)
     exit(0)
@@ -247,4 +251,5 @@ try measureAdding(parent: parent)
 try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
 try measureUnlocking(size: 1000, parent: parent)
+try measureKeys(parent: parent)
 try measureSizes(parent: parent)
