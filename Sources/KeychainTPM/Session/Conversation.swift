@@ -29,14 +29,22 @@
 
         /// Removes what is in the TPM. If that fails, the connection has failed; the kernel then removes everything.
         func end() {
-            for handle in handles.reversed() {
-                var command = MessageWriter(capacity: 32)
-                command.putHeader(.flushContext)
-                command.put(handle)
-                do throws(TPMFailure) { _ = try send(command.finished, .flushContext) } catch { break }
-            }
+            for handle in handles.reversed() where !flush(handle) { break }
             handles = []
             channel.close()
+        }
+
+        /// - Returns: Whether the connection still works.
+        private func flush(_ handle: UInt32) -> Bool {
+            var command = MessageWriter(capacity: 32)
+            command.putHeader(.flushContext)
+            command.put(handle)
+            do throws(TPMFailure) {
+                _ = try send(command.finished, .flushContext)
+            } catch {
+                if case .other = error { return false }
+            }
+            return true
         }
 
         // MARK: - Objects
