@@ -19,11 +19,20 @@
     /// PIN if a PIN was used since its last start. While it is locked, it refuses right PINs too. A secret without a PIN is not
     /// affected.
     ///
+    /// A vault uses it for its protector of the kind `tpm2`:
+    ///
+    /// ```swift
+    /// var settings = try VaultSettings.fromEnvironment(ProcessEnvironment.current)
+    /// settings.sealer = TPMSealing()
+    /// let vault = Vault.at(try .fromEnvironment(ProcessEnvironment.current), settings)
+    /// try vault.unlock(ProtectorSecret(.tpm, pin))
+    /// ```
+    ///
     /// See ``TPMToken`` for the connection, and for what several programs must know.
     ///
     /// Does not protect a secret without a PIN against programs that may use the TPM and read the object. Does not protect any
     /// secret against losing the TPM: keep another way to what it opens.
-    public struct TPMSealing: Sendable {
+    public struct TPMSealing: SecretSealer {
         private let device: Device
 
         /// Does not connect yet.
@@ -72,13 +81,6 @@
             } catch {
                 throw error.error
             }
-        }
-
-        /// Whether an object was sealed with a PIN.
-        ///
-        /// - Throws: `corrupt`
-        public static func needsPIN(_ object: Data) throws(KeychainError) -> Bool {
-            try WrappedObject(object, oneOf: [.openSecret, .guardedSecret]).area.kind == .guardedSecret
         }
 
         // MARK: - Helpers
