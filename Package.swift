@@ -45,8 +45,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync",
-            "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
+            "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainTPM", "KeychainSyncEtcd",
+            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
             "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -63,9 +63,14 @@ extension Keychainctl {
 
                       LoadCredential=swift-keychain.key:/etc/credstore/swift-keychain.key
 
+                    A TPM opens the vault only on this machine, with keychainctl unlock --tpm2, and with a PIN if \
+                    you add --pin. The TPM limits the number of wrong PINs. Since it can be cleared or break, \
+                    it is only added beside a passphrase or recovery key.
+
                     EXAMPLES
                       keychainctl protect add passphrase
                       keychainctl protect add recovery-key
+                      keychainctl protect add tpm2 --pin
                       keychainctl protect add key-file --new-key-file /media/stick/keychain.key
                       systemd-run --user --pipe -p LoadCredential=swift-keychain.key:KEYFILE \\
                         keychainctl protect add credential
