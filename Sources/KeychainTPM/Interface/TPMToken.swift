@@ -124,11 +124,11 @@
 
         // MARK: - Helpers
 
-        private func use<Output>(
+        private func use<Result>(
             _ object: WrappedObject,
-            _ body: (Conversation, Conversation.Loaded) throws(TPMFailure) -> Output,
+            _ body: (Conversation, Conversation.Loaded) throws(TPMFailure) -> Result,
             explaining explanation: (ResponseCode) -> KeychainError?
-        ) throws(KeychainError) -> Output {
+        ) throws(KeychainError) -> Result {
             do throws(TPMFailure) {
                 return try device.converse(object.storageKeyName) { (conversation) throws(TPMFailure) in
                     try body(conversation, try conversation.load(object))

@@ -227,46 +227,17 @@
         }
     }
 
-    /// A point of P-256 as a parameter: both coordinates, each with its size (TPMS_ECC_POINT).
-    struct EncodedPoint {
-        let bytes: [UInt8]
-
-        /// - Parameter point: 65 bytes (ANSI X9.63)
-        init(_ point: [UInt8]) {
-            var writer = MessageWriter(capacity: 68)
-            writer.put(sized: point[1..<33])
-            writer.put(sized: point[33..<65])
-            bytes = writer.bytes
-        }
-    }
-
     /// Reads a response.
-    func read<Output>(
-        _ response: MessageReader, _ body: (inout MessageReader) throws(MalformedMessage) -> Output
-    ) throws(TPMFailure) -> Output {
+    func read<Result>(
+        _ response: MessageReader, _ body: (inout MessageReader) throws(MalformedMessage) -> Result
+    ) throws(TPMFailure) -> Result {
         var reader = response
         do throws(MalformedMessage) { return try body(&reader) } catch { throw .malformed }
     }
 
-    func read<Output>(
-        _ parameters: [UInt8], _ body: (inout MessageReader) throws(MalformedMessage) -> Output
-    ) throws(TPMFailure) -> Output {
+    func read<Result>(
+        _ parameters: [UInt8], _ body: (inout MessageReader) throws(MalformedMessage) -> Result
+    ) throws(TPMFailure) -> Result {
         try read(MessageReader(parameters), body)
-    }
-
-    extension MessageWriter {
-        mutating func putHeader(_ code: CommandCode, _ tag: UInt16 = Tag.noSessions) {
-            put(tag)
-            // The size, which is known in the end
-            put(UInt32(0))
-            put(code.rawValue)
-        }
-
-        /// The message with its size.
-        var finished: [UInt8] {
-            var message = self
-            message.replace(at: 2, with: UInt32(bytes.count))
-            return message.bytes
-        }
     }
 #endif

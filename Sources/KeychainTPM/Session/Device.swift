@@ -21,9 +21,9 @@
         /// - Parameters:
         ///   - name: The name that the storage key must have; `nil`: any.
         ///   - body: Runs again if the TPM has no place.
-        func converse<Output>(
-            _ name: [UInt8]?, _ body: (Conversation) throws(TPMFailure) -> Output
-        ) throws(TPMFailure) -> Output {
+        func converse<Result>(
+            _ name: [UInt8]?, _ body: (Conversation) throws(TPMFailure) -> Result
+        ) throws(TPMFailure) -> Result {
             try turn.withLock { (count) throws(TPMFailure) in
                 count &+= 1
                 let end = ContinuousClock.now + patience
@@ -41,9 +41,9 @@
             }
         }
 
-        private func attempt<Output>(
-            _ name: [UInt8]?, _ body: (Conversation) throws(TPMFailure) -> Output
-        ) throws(TPMFailure) -> Output {
+        private func attempt<Result>(
+            _ name: [UInt8]?, _ body: (Conversation) throws(TPMFailure) -> Result
+        ) throws(TPMFailure) -> Result {
             let conversation = Conversation(try connect())
             defer { conversation.end() }
             try conversation.begin(name)

@@ -10,9 +10,9 @@
     /// Runs calls on threads of their own, because the libraries of TPMs ignore timeouts: a caller stops waiting when its time is
     /// over, and the thread remains until its call returns.
     enum LimitedCall {
-        private enum State<Output> {
+        private enum State<Result> {
             case waiting
-            case ended(Output)
+            case ended(Result)
             case abandoned
         }
 
@@ -22,12 +22,12 @@
 
         /// - Parameter late: Gets an output that came too late, to release it.
         /// - Throws: `timedOut`; `unavailable` if too many earlier calls have not returned yet, or there is no thread.
-        static func run<Output: Sendable>(
-            within limit: Duration, _ body: @escaping @Sendable () -> Output,
-            late: @escaping @Sendable (Output) -> Void
-        ) throws(KeychainError) -> Output {
+        static func run<Result: Sendable>(
+            within limit: Duration, _ body: @escaping @Sendable () -> Result,
+            late: @escaping @Sendable (Result) -> Void
+        ) throws(KeychainError) -> Result {
             guard abandoned.withLock({ $0 < abandonedLimit }) else { throw .silentTPM(.unavailable) }
-            let (state, ended) = (Guarded(State<Output>.waiting), DispatchSemaphore(value: 0))
+            let (state, ended) = (Guarded(State<Result>.waiting), DispatchSemaphore(value: 0))
             let code = BlockingThread.start {
                 blockSignals()
                 let output = body()
@@ -47,11 +47,11 @@
             return try wait(state, ended, limit)
         }
 
-        private static func wait<Output>(
-            _ state: Guarded<State<Output>>, _ ended: DispatchSemaphore, _ limit: Duration
-        ) throws(KeychainError) -> Output {
+        private static func wait<Result>(
+            _ state: Guarded<State<Result>>, _ ended: DispatchSemaphore, _ limit: Duration
+        ) throws(KeychainError) -> Result {
             _ = ended.wait(timeout: .now() + .milliseconds(Int(limit.milliseconds)))
-            let output: Output? = state.withLock { state in
+            let output: Result? = state.withLock { state in
                 if case .ended(let output) = state { return output }
                 state = .abandoned
                 abandoned.withLock { $0 += 1 }
