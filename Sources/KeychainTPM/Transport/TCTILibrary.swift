@@ -75,10 +75,10 @@
 
         /// - Throws: `timedOut` or `unavailable`
         func exchange(_ command: [UInt8], within limit: Duration) throws(KeychainError) -> [UInt8] {
-            guard let address else { throw .lostTPM(0) }
+            guard let address else { throw .lostTPM(nil) }
             let transmit = unsafeBitCast(function(0, of: address), to: Transmit?.self)
             let receive = unsafeBitCast(function(1, of: address), to: Receive?.self)
-            guard let transmit, let receive else { throw .lostTPM(0) }
+            guard let transmit, let receive else { throw .lostTPM(nil) }
             var code = transmit(address, command.count, command)
             guard code == 0 else { throw .lostTPM(code) }
             var response = [UInt8](repeating: 0, count: Self.responseLimit)
@@ -107,16 +107,17 @@
     }
 
     extension KeychainError {
-        static func unreachableTPM(_ name: String, _ code: UInt32) -> KeychainError {
-            KeychainError(
+        /// - Parameter code: What the library says; `nil` if it was not asked.
+        static func unreachableTPM(_ name: String, _ code: UInt32?) -> KeychainError {
+            let reason = code.map { " (\(ResponseCode(raw: $0).text))" } ?? ""
+            return KeychainError(
                 .unavailable,
-                "The TPM '\(name)' cannot be reached (\(ResponseCode(raw: code).text)). Check that it is turned on, and "
-                    + "that the name is right.")
+                "The TPM '\(name)' cannot be reached\(reason). Check that it is turned on, and that the name is right.")
         }
 
-        static func lostTPM(_ code: UInt32) -> KeychainError {
-            KeychainError(
-                .unavailable, "The connection to the TPM has ended (\(ResponseCode(raw: code).text)). Try again.")
+        static func lostTPM(_ code: UInt32?) -> KeychainError {
+            let reason = code.map { " (\(ResponseCode(raw: $0).text))" } ?? ""
+            return KeychainError(.unavailable, "The connection to the TPM has ended\(reason). Try again.")
         }
     }
 #endif

@@ -34,7 +34,7 @@
         init(_ context: TCTIContext, _ timeout: Duration) { (self.context, self.timeout) = (context, timeout) }
 
         func exchange(_ command: [UInt8]) throws(KeychainError) -> [UInt8] {
-            guard let context else { throw .lostTPM(0) }
+            guard let context else { throw .lostTPM(nil) }
             let timeout = timeout
             // Until it succeeds. A thread that does not return keeps the context.
             self.context = nil
@@ -66,7 +66,7 @@
             if let path = path(after: "device:") {
                 guard access(path, R_OK | W_OK) == 0 else { throw refusal(path, errno) }
             } else if let path = path(after: "swtpm:path=") {
-                guard isListening(path + ".ctrl") else { throw .unreachableTPM(name, 0) }
+                guard isListening(path + ".ctrl") else { throw .unreachableTPM(name, nil) }
             }
         }
 
