@@ -6,13 +6,20 @@ import SecretMemory
 
 #if TPM
     import KeychainTPM
+
+    /// The TPM of this machine, unless `KEYCHAIN_TPM` names another one.
+    enum MachineTPM {
+        static func connection(_ environment: [String: String]) -> String {
+            environment.value("KEYCHAIN_TPM") ?? TPMToken.defaultConnection
+        }
+    }
 #endif
 
 extension VaultSettings {
-    /// Lets the vault use a TPM, without connecting to it. `KEYCHAIN_TPM` names another one than the kernel's.
+    /// Lets the vault use the TPM. This does not connect to it.
     mutating func useTPM(_ environment: [String: String]) {
         #if TPM
-            sealer = environment.value("KEYCHAIN_TPM").map { TPMSealing(connection: $0) } ?? TPMSealing()
+            sealer = TPMSealing(connection: MachineTPM.connection(environment))
         #endif
     }
 }
