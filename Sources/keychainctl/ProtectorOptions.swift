@@ -51,11 +51,15 @@ struct NewSecretOptions: ParsableArguments {
     }
 
     /// The secret to set; it is asked for or created if it was not given.
-    func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainError) -> ProtectorSecret {
+    ///
+    /// - Parameter keepsPIN: Whether the protector that it replaces has a PIN, so that it is not lost unnoticed.
+    func secret(
+        of kind: ProtectorKind, _ vault: Vault, keepsPIN: Bool = false
+    ) throws(KeychainError) -> ProtectorSecret {
         switch kind.input {
         case .found: return ProtectorSecret(kind)
         case .generated: return ProtectorSecret(kind, Vault.makeRecoveryKey())
-        case .sealed: return ProtectorSecret(kind, try newPIN())
+        case .sealed: return ProtectorSecret(kind, try newPIN(isAsked: pin || keepsPIN))
         case .typed: return ProtectorSecret(kind, try NewPassphrase.read(newPassphraseFd.flatMap(Descriptors.number)))
         case .bytes:
             let source = newKeyFd.flatMap(Descriptors.number).map { SecretSource.descriptor($0) }
@@ -65,11 +69,11 @@ struct NewSecretOptions: ParsableArguments {
 }
 
 extension NewSecretOptions {
-    private func newPIN() throws(KeychainError) -> SecretBytes? {
+    private func newPIN(isAsked: Bool) throws(KeychainError) -> SecretBytes? {
         if let descriptor = newPinFd.flatMap(Descriptors.number) {
             return try SecretInput.read(descriptor).withoutFinalNewline()
         }
-        return pin ? try SecretInput.askTwice("New PIN of the TPM: ") : nil
+        return isAsked ? try SecretInput.askTwice("New PIN of the TPM: ") : nil
     }
 }
 

@@ -31,15 +31,17 @@ extension ProtectTests {
     }
 
     @Test(.enabled(if: hasTPM && Tool.hasPython, isMissing))
-    func pin_isAskedForTwiceWhenItIsMade_andOnceWhenItIsUsed() throws {
+    func pin_isAskedForTwiceWhenItIsMadeOrChanged_andOnceWhenItIsUsed() throws {
         try vault.store()
         let made = try tool.dialogue(
             script(
                 """
-                "$CTL" protect add tpm2 --pin --recovery-key-fd 3 3< paper && "$CTL" get -s example.com --tpm2
+                "$CTL" protect add tpm2 --pin --recovery-key-fd 3 3< paper &&
+                "$CTL" protect change tpm2 --recovery-key-fd 3 3< paper && "$CTL" get -s example.com --tpm2
                 """),
             program: ["/bin/sh", "-c"],
             steps: [
+                ("New PIN of the TPM: ", .type("1379\n")), ("Enter it again: ", .type("1379\n")),
                 ("New PIN of the TPM: ", .type("2580\n")), ("Enter it again: ", .type("2580\n")),
                 ("PIN of the TPM: ", .type("2580\n")),
             ])

@@ -132,7 +132,7 @@ enum MissingForNewKeys {
         case .machinesSecret(.keyFile):
             "the key file is missing (give it, or remove it first and add it again afterwards)"
         case .machinesSecret(.tpm):
-            "the TPM does not open its slot without a PIN (remove it first and add it again afterwards)"
+            "the TPM does not open its slot, or needs its PIN (remove it first and add it again afterwards)"
         case .machinesSecret(.deviceKey): "the device key of another slot is missing"
         case .machinesSecret(let kind):
             kind.map { "the \($0.name) is missing" } ?? "a protector was added by a newer version of swift-keychain"

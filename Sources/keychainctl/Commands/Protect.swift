@@ -126,6 +126,8 @@ extension Keychainctl {
                     To prevent that for a key file or credential, remove the protector and add a new one. \
                     For a passphrase or recovery key, create a new vault.
 
+                    A TPM that had a PIN gets a new one. To use it without a PIN, remove and add it.
+
                     EXAMPLES
                       keychainctl protect change passphrase
                       keychainctl protect change recovery-key
@@ -144,7 +146,7 @@ extension Keychainctl {
                 guard let kind = slot.kind else { throw KeychainError.unknownKind }
                 try new.check(for: kind)
                 let authority = try options.authority(vault, for: kind)
-                let secret = try new.secret(of: kind, vault)
+                let secret = try new.secret(of: kind, vault, keepsPIN: slot.needsPIN)
                 try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.changeProtector(slot.id, to: secret, authority: authority)
                 }
