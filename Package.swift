@@ -46,8 +46,8 @@ let targets: [Target] = [
         name: "keychainctl",
         dependencies: [
             "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainTPM", "KeychainSyncEtcd",
-            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
-            "CKeychainZlib",
+            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory",
+            "CKeychainShims", "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
