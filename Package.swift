@@ -18,6 +18,7 @@ let products: [Product] = [
     .library(name: "KeychainSecItem", targets: ["KeychainSecItem"]),
     .library(name: "KeychainSync", targets: ["KeychainSync"]),
     .library(name: "KeychainSyncEtcd", targets: ["KeychainSyncEtcd"]),
+    .library(name: "KeychainTPM", targets: ["KeychainTPM"]),
     .library(name: "KeychainVault", targets: ["KeychainVault"]),
     .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
@@ -44,9 +45,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychainctl",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainSyncEtcd", "KeychainSync",
-            "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory", "CKeychainShims",
-            "CKeychainZlib",
+            "KeychainKeyStore", "KeychainKit", "KeychainAuthenticators", "KeychainTPM", "KeychainSyncEtcd",
+            "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine", "KeychainKeys", "SecretMemory",
+            "CKeychainShims", "CKeychainZlib",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -129,6 +130,16 @@ let targets: [Target] = [
 
     // Ways to ask the user
     .target(name: "KeychainAuthenticators", dependencies: ["KeychainEngine", "SecretMemory", "CKeychainShims"]),
+
+    // Keys and secrets of a TPM. Empty without the trait; swift-crypto is then not linked. The library that connects to the TPM is
+    // loaded at run time.
+    .target(
+        name: "KeychainTPM",
+        dependencies: [
+            "KeychainEngine", "SecretMemory",
+            .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TPM"])),
+            .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["TPM"])),
+        ]),
 
     // Sync: a driver and a carrier over the vault, and a core without I/O. The carrier over etcd is empty without the trait but
     // for what it reads; async-http-client is then neither fetched nor built.
@@ -257,6 +268,12 @@ let targets: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIOSSL"])),
         ]),
     .testTarget(
+        name: "KeychainTPMTests",
+        dependencies: [
+            "KeychainTPM", "KeychainEngine", "SecretMemory", "KeychainTestSupport",
+            .product(name: "Crypto", package: "swift-crypto"),
+        ]),
+    .testTarget(
         name: "KeychainConfigurationTests",
         dependencies: [
             "KeychainConfiguration", "KeychainKit", "KeychainEngine", "KeychainTesting", "KeychainTestSupport",
@@ -352,6 +369,7 @@ let package = Package(
             name: "Etcd",
             description: "KeychainSyncEtcd and keychainctl sync --etcd: machines that share items over etcd."),
         .trait(name: "NIOSSL", description: "KeychainNIOSSL: TLS with identities of the keychain in swift-nio."),
+        .trait(name: "TPM", description: "KeychainTPM: keys and secrets that only a TPM 2.0 can use."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -373,9 +391,9 @@ if Context.environment["KEYCHAIN_SANITIZED"] != nil {
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "JWTDemo", "ClientCertificateDemo", "keychain-benchmarks",
         "FaultShim", "fault-harness", "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests",
         "KeychainctlTests", "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests",
-        "KeychainKeyStore", "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTrust",
-        "KeychainTrustTests", "Security", "LocalAuthentication", "KeychainSyncEtcd", "SyncSimulation",
-        "sync-simulator", "SyncHostility", "KeychainSyncTests",
+        "KeychainKeyStore", "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTPM",
+        "KeychainTPMTests", "KeychainTrust", "KeychainTrustTests", "Security", "LocalAuthentication",
+        "KeychainSyncEtcd", "SyncSimulation", "sync-simulator", "SyncHostility", "KeychainSyncTests",
     ]
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { others.contains($0.name) }

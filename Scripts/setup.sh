@@ -93,6 +93,9 @@ missing_others() {
     # A server in front of git's own. Debian also starts one, which no test uses. Its folder is not on the PATH of every user.
     have nginx || [[ -x /usr/sbin/nginx ]] || echo nginx
     have fcgiwrap || [[ -x /usr/sbin/fcgiwrap ]] || echo fcgiwrap
+    # A TPM in software, and the library that connects to TPMs
+    have swtpm || echo swtpm
+    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libtss2-tctildr.so.0")' 2>/dev/null || echo libtss2-tctildr0
     # Debian would let everybody on the network log in, so only where that is nobody.
     [[ ${CI-} != true ]] || have sshd || [[ -x /usr/sbin/sshd ]] || echo openssh-server
 }

@@ -51,6 +51,8 @@ set_environment() {
     export KEYCHAIN_VAULT="$scratch/vault" KEYCHAIN_DEVICE_KEY="$scratch/config/device.key"
     # The same applies to the settings.
     export XDG_CONFIG_HOME="$scratch/settings" XDG_STATE_HOME="$scratch/state" KEYCHAIN_ANCHORS=file
+    # The library of TPMs prints the failures that tests provoke.
+    export TSS2_LOG=all+NONE
     # With colours, failures could not be found in the log.
     export NO_COLOR=1
     local python="$PWD/.build/test-venv/bin/python"

@@ -50,6 +50,8 @@ struct Keychainctl: ParsableCommand {
               is recorded in $XDG_STATE_HOME/swift-keychain, else
               ~/.local/state/swift-keychain, and in the kernel keyring. To keep it out
               of the keyring, set KEYCHAIN_ANCHORS=file.
+              The TPM is /dev/tpmrm0, unless KEYCHAIN_TPM names another one for
+              tpm2-tss, such as swtpm:path=/run/tpm.sock.
 
             ACCESS GROUPS
               This tool can access the items of all groups. It adds items to the group

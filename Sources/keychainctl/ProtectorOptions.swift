@@ -18,8 +18,16 @@ struct NewSecretOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new key of a key file from this open descriptor.", valueName: "number"))
     var newKeyFd: String?
 
+    @Flag(help: "Protect the secret in the TPM with a PIN, which you enter twice.")
+    var pin = false
+
+    @Option(help: ArgumentHelp("Read the new PIN of the TPM from this open descriptor.", valueName: "number"))
+    var newPinFd: String?
+
     func validate() throws {
-        try Descriptors.check(["--new-passphrase-fd": newPassphraseFd, "--new-key-fd": newKeyFd])
+        try Descriptors.check([
+            "--new-passphrase-fd": newPassphraseFd, "--new-key-fd": newKeyFd, "--new-pin-fd": newPinFd,
+        ])
         guard newKeyFile == nil || newKeyFd == nil else {
             throw ValidationError("--new-key-file and --new-key-fd cannot be used together. Give one of them.")
         }
@@ -29,6 +37,9 @@ struct NewSecretOptions: ParsableArguments {
     func check(for kind: ProtectorKind) throws {
         guard kind == .passphrase || newPassphraseFd == nil else {
             throw ValidationError("--new-passphrase-fd can only be used with the kind 'passphrase'.")
+        }
+        guard kind == .tpm || !(pin || newPinFd != nil) else {
+            throw ValidationError("--pin and --new-pin-fd can only be used with the kind 'tpm2'.")
         }
         let isKeyGiven = newKeyFile != nil || newKeyFd != nil
         guard (kind == .keyFile) == isKeyGiven else {
@@ -40,15 +51,29 @@ struct NewSecretOptions: ParsableArguments {
     }
 
     /// The secret to set; it is asked for or created if it was not given.
-    func secret(of kind: ProtectorKind, _ vault: Vault) throws(KeychainError) -> ProtectorSecret {
+    ///
+    /// - Parameter keepsPIN: Whether the protector that it replaces has a PIN, so that it is not lost unnoticed.
+    func secret(
+        of kind: ProtectorKind, _ vault: Vault, keepsPIN: Bool = false
+    ) throws(KeychainError) -> ProtectorSecret {
         switch kind.input {
         case .found: return ProtectorSecret(kind)
         case .generated: return ProtectorSecret(kind, Vault.makeRecoveryKey())
+        case .sealed: return ProtectorSecret(kind, try newPIN(isAsked: pin || keepsPIN))
         case .typed: return ProtectorSecret(kind, try NewPassphrase.read(newPassphraseFd.flatMap(Descriptors.number)))
         case .bytes:
             let source = newKeyFd.flatMap(Descriptors.number).map { SecretSource.descriptor($0) }
             return try (source ?? .file(newKeyFile ?? "")).secret(of: kind, vault, question: "")
         }
+    }
+}
+
+extension NewSecretOptions {
+    private func newPIN(isAsked: Bool) throws(KeychainError) -> SecretBytes? {
+        if let descriptor = newPinFd.flatMap(Descriptors.number) {
+            return try SecretInput.read(descriptor).withoutFinalNewline()
+        }
+        return isAsked ? try SecretInput.askTwice("New PIN of the TPM: ") : nil
     }
 }
 
@@ -119,7 +144,7 @@ enum ProtectorName: ExpressibleByArgument {
         }
     }
 
-    static let help = "passphrase, recovery-key, credential, key-file, device-key, or an id"
+    static let help = "passphrase, recovery-key, credential, key-file, tpm2, device-key, or an id"
     static let defaultCompletionKind = KindName.defaultCompletionKind
 
     /// The selected protector.
@@ -154,9 +179,9 @@ struct KindName: ExpressibleByArgument {
         self.kind = kind
     }
 
-    static let help = "passphrase, recovery-key, credential, key-file or device-key"
+    static let help = "passphrase, recovery-key, credential, key-file, tpm2 or device-key"
     static let defaultCompletionKind = CompletionKind.list(
-        ["credential", "device-key", "key-file", "passphrase", "recovery-key"])
+        ["credential", "device-key", "key-file", "passphrase", "recovery-key", "tpm2"])
 }
 
 extension UnlockOptions {

@@ -15,6 +15,8 @@ enum SecretSource: Equatable {
     case file(String)
     /// The library finds it on this machine.
     case machine
+    /// A TPM of this machine; the PIN comes from the descriptor, otherwise the user enters it if there is one.
+    case hardware(pin: Int32?)
 
     /// - Parameter question: The question at the terminal.
     func secret(
@@ -24,6 +26,11 @@ enum SecretSource: Equatable {
         case .terminal: return ProtectorSecret(kind, try SecretInput.ask(question))
         case .file(let path): return ProtectorSecret(kind, try vault.readKeyFile(path))
         case .machine: return ProtectorSecret(kind)
+        case .hardware(let descriptor?):
+            return ProtectorSecret(kind, try SecretInput.read(descriptor).withoutFinalNewline())
+        case .hardware(nil):
+            let needsPIN = try vault.protectors.contains { $0.kind == kind && $0.needsPIN }
+            return ProtectorSecret(kind, needsPIN ? try SecretInput.ask("PIN of the TPM: ") : nil)
         case .descriptor(let descriptor):
             let bytes = try SecretInput.read(descriptor)
             return ProtectorSecret(kind, kind.input == .bytes ? bytes : try bytes.withoutFinalNewline())
@@ -51,8 +58,17 @@ struct UnlockOptions: ParsableArguments {
     @Flag(help: "Use the credential 'swift-keychain.key' that systemd gave to this service (LoadCredential=).")
     var credential = false
 
+    @Flag(help: "Use the TPM of this machine; asks for its PIN if there is one.")
+    var tpm2 = false
+
+    @Option(help: ArgumentHelp("Read the PIN of the TPM from this open descriptor.", valueName: "number"))
+    var pinFd: String?
+
     func validate() throws {
-        try Descriptors.check(["--passphrase-fd": passphraseFd, "--recovery-key-fd": recoveryKeyFd, "--key-fd": keyFd])
+        try Descriptors.check([
+            "--passphrase-fd": passphraseFd, "--recovery-key-fd": recoveryKeyFd, "--key-fd": keyFd, "--pin-fd": pinFd,
+        ])
+        guard tpm2 || pinFd == nil else { throw ValidationError("--pin-fd can only be used with --tpm2.") }
         guard all.count < 2 else { throw ValidationError("Give one secret that opens the vault, not several.") }
     }
 
@@ -67,15 +83,21 @@ struct UnlockOptions: ParsableArguments {
             (.keyFile, keyFile.map { .file($0) }),
             (.keyFile, keyFd.flatMap(Descriptors.number).map { .descriptor($0) }),
             (.credential, credential ? .machine : nil),
+            (.tpm, tpm2 ? .hardware(pin: pinFd.flatMap(Descriptors.number)) : nil),
         ]
         return found.compactMap { kind, source in source.map { (kind, $0) } }
     }
 
     /// The descriptor that the secret comes from.
-    var descriptor: Int32? { if case .descriptor(let number) = given?.source { number } else { nil } }
+    var descriptor: Int32? {
+        switch given?.source {
+        case .descriptor(let number), .hardware(let number?): number
+        default: nil
+        }
+    }
 
     /// Whether the secret comes from this descriptor.
-    func uses(_ descriptor: Int32) -> Bool { given?.source == .descriptor(descriptor) }
+    func uses(_ descriptor: Int32) -> Bool { self.descriptor == descriptor }
 }
 
 /// Numbers of descriptors on the command line.

@@ -22,7 +22,9 @@ struct UserKeychain {
     /// - Parameter command: The command that is going to change items.
     init(for command: ChangingCommand? = nil) throws(KeychainError) {
         let environment = ProcessEnvironment.current
-        vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
+        var settings = try VaultSettings.fromEnvironment(environment)
+        settings.useTPM(environment)
+        vault = Vault.at(try .fromEnvironment(environment), settings)
         if let command { store = KeepingStore(vault, command) } else { store = vault }
         var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         catalog.context = context

@@ -13,7 +13,7 @@ CLASSES = range(6, 13)
 BOUND = range(9, 13)
 OTHER_DEVICE = 64
 ALWAYS = (8, 11, INDEX_KEY)
-DEVICE_KEY, PASSPHRASE, RECOVERY_KEY, CREDENTIAL, KEY_FILE = 1, 2, 3, 4, 5
+DEVICE_KEY, PASSPHRASE, RECOVERY_KEY, CREDENTIAL, KEY_FILE, TPM = 1, 2, 3, 4, 5, 6
 
 
 def row_class(number):
@@ -84,6 +84,9 @@ def slot_keys(slot, secret):
         if len(parameters) != 48 or parameters[32:] != secret[0]:
             return None
         secret = secret[1]
+    elif slot["kind"] == TPM:
+        if len(parameters) < 34:
+            return None
     elif len(parameters) != 32:
         return None
     return derive(secret, parameters[:32], "slot commitment"), derive(secret, parameters[:32], "slot wrap")

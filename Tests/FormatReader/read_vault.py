@@ -205,6 +205,8 @@ def given_secret(options):
         return keybag.RECOVERY_KEY, recovery_key(from_descriptor(options.recovery_key_fd))
     if options.credential:
         return keybag.CREDENTIAL, key_file(options.credential)
+    if options.tpm_secret:
+        return keybag.TPM, key_file(options.tpm_secret)
     return (keybag.KEY_FILE, key_file(options.key_file)) if options.key_file else None
 
 
@@ -233,6 +235,7 @@ def parsed(arguments):
         secrets.add_argument(name, type=int, metavar="NUMBER", help="a descriptor that contains it as one line")
     for name in ("--key-file", "--credential"):
         secrets.add_argument(name, metavar="FILE")
+    secrets.add_argument("--tpm-secret", metavar="FILE", help="what the TPM has sealed in the slot")
     parser.add_argument("--application-password-fd", type=int, metavar="NUMBER")
     return parser.parse_args(arguments)
 

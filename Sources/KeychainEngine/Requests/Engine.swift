@@ -6,6 +6,7 @@
 // - Requests: requests, their rules, and their results
 // - Store: the interface of stores, and a store in memory
 // - Authentication: proofs of the user, how the user is asked, and when a request is over
+// - Tokens: what holds keys that nothing can take out
 // - Access: the access groups of a program
 // - Model: items, their classes and attributes, and errors
 

@@ -15,6 +15,8 @@ public struct VaultStatus: Sendable {
         public let created: Date
         /// Whether guessing its secret costs less than it should; the next unlock with it repairs that.
         public let isWeak: Bool
+        /// Whether a TPM opens it only with a PIN.
+        public let needsPIN: Bool
     }
 
     public let location: VaultLocation
@@ -177,6 +179,6 @@ extension VaultStatus.Slot {
         self.init(
             id: slot.id, kind: ProtectorKind(number: slot.kind),
             created: Date(timeIntervalSinceReferenceDate: slot.created),
-            isWeak: PassphraseProtector.isWeak(slot, settings))
+            isWeak: PassphraseProtector.isWeak(slot, settings), needsPIN: TPMProtector.needsPIN(slot))
     }
 }

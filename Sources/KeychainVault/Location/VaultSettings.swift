@@ -40,6 +40,9 @@ public struct VaultSettings: Sendable {
     // Not a set: for the first one the runtime searches all protocol conformances of the program, which takes as long
     // as ten reads.
     private var (isFileKept, isKernelKept) = (true, false)
+    /// What seals the secret of a protector of the kind `tpm2`, for example `TPMSealing` of KeychainTPM; `nil`: this program
+    /// neither adds nor uses such a protector.
+    public var sealer: (any SecretSealer)?
     /// How long a call waits for other processes before it fails as `busy`: a writer waits for the current writer, and
     /// every call for a process that was stopped while it prepares SQLite's WAL.
     public var writerTimeout = Duration.seconds(30)

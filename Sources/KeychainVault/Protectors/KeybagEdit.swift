@@ -15,6 +15,7 @@ extension Keybag {
         _ protector: any Protector, _ authority: Authority, at date: Date
     ) throws(KeychainError) -> Keybag {
         let kind = type(of: protector).kind
+        if kind == TPMProtector.kind { try checkMayAddTPM() }
         let passphrases = slots.filter { $0.kind == PassphraseProtector.kind.number }.count
         guard slots.count < Self.slotLimit, kind != PassphraseProtector.kind || passphrases < Self.passphraseLimit
         else {

@@ -42,6 +42,7 @@ extension Keybag {
         guard let slot = slots.first(where: { $0.id == id }) else { throw .noSuchSlot }
         var next = self
         next.slots.removeAll { $0.id == id }
+        try next.checkTPMIsNotAlone()
         guard try next.isOpenable(by: atHand) else {
             throw KeychainError(
                 .unsupported,
@@ -130,6 +131,8 @@ enum MissingForNewKeys {
         case .machinesSecret(.credential): "the credential is missing"
         case .machinesSecret(.keyFile):
             "the key file is missing (give it, or remove it first and add it again afterwards)"
+        case .machinesSecret(.tpm):
+            "the TPM does not open its slot, or needs its PIN (remove it first and add it again afterwards)"
         case .machinesSecret(.deviceKey): "the device key of another slot is missing"
         case .machinesSecret(let kind):
             kind.map { "the \($0.name) is missing" } ?? "a protector was added by a newer version of swift-keychain"
@@ -147,7 +150,12 @@ extension [any Protector] {
         // Slots of passphrases and recovery keys contain another key, and a passphrase may take a second to try.
         guard ProtectorKind(number: slot.kind)?.holder == .machine else { return nil }
         for protector in self {
-            if try protector.unwrap(slot, vaultID: vaultID) != nil { return protector }
+            do throws(KeychainError) {
+                if try protector.unwrap(slot, vaultID: vaultID) != nil { return protector }
+            } catch {
+                // A TPM that is gone or wants a PIN counts as missing.
+                guard protector is TPMProtector, error.reason != .corrupt else { throw error }
+            }
         }
         return nil
     }

@@ -11,7 +11,8 @@ import SecretMemory
 protocol Protector: Sendable {
     static var kind: ProtectorKind { get }
 
-    /// A protector that opens slots without a prompt; `nil` if there is none on this machine.
+    /// A protector that opens slots without a prompt; `nil` if there is none on this machine. Only kinds whose secret is found
+    /// are asked when the vault is opened; others when they are named.
     ///
     /// - Throws: The reason why an existing one cannot be used.
     static func probe(_ environment: ProtectorEnvironment) throws(KeychainError) -> (any Protector)?

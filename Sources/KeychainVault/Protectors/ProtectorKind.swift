@@ -18,6 +18,8 @@ public struct ProtectorKind: Hashable, Sendable {
         case generated
         /// The bytes of a file or descriptor.
         case bytes
+        /// Sealed by hardware of this machine, which is only asked when it is named. The user may have chosen a PIN.
+        case sealed
     }
 
     public let number: UInt8

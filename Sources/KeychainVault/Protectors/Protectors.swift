@@ -7,13 +7,13 @@ import KeychainEngine
 enum Protectors {
     static let all: [any Protector.Type] = [
         DeviceKeyProtector.self, PassphraseProtector.self, RecoveryKeyProtector.self, CredentialProtector.self,
-        KeyFileProtector.self,
+        KeyFileProtector.self, TPMProtector.self,
     ]
 
     /// The protectors that open slots without a prompt.
     static func atHand(_ environment: ProtectorEnvironment) throws(KeychainError) -> [any Protector] {
         var found: [any Protector] = []
-        for type in all {
+        for type in all where type.kind.input == .found {
             if let protector = try type.probe(environment) { found.append(protector) }
         }
         return found
@@ -32,6 +32,8 @@ extension ProtectorKind {
     public static var recoveryKey: ProtectorKind { RecoveryKeyProtector.kind }
     public static var credential: ProtectorKind { CredentialProtector.kind }
     public static var keyFile: ProtectorKind { KeyFileProtector.kind }
+    /// Sealed by a TPM, with or without a PIN.
+    public static var tpm: ProtectorKind { TPMProtector.kind }
 
     /// - Returns: `nil` for a number that this version does not know.
     public init?(number: UInt8) {

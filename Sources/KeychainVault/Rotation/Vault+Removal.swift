@@ -39,6 +39,7 @@ extension Vault {
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
         var atHand = try Protectors.atHand(environment())
         if let secret { atHand.append(try protector(secret)) }
+        if let sealer = settings.sealer { atHand.append(TPMProtector(sealer: sealer, pin: nil)) }
         var renewed: Authority?
         try changeKeybag(authority, within: erasure.perform) { (keybag, authority) throws(KeychainError) in
             let removal = try keybag.removing(

@@ -63,9 +63,14 @@ extension Keychainctl {
 
                       LoadCredential=swift-keychain.key:/etc/credstore/swift-keychain.key
 
+                    A TPM opens the vault only on this machine, with keychainctl unlock --tpm2, and with a PIN if \
+                    you add --pin. The TPM limits the number of wrong PINs. Since it can be cleared or break, \
+                    it is only added beside a passphrase or recovery key.
+
                     EXAMPLES
                       keychainctl protect add passphrase
                       keychainctl protect add recovery-key
+                      keychainctl protect add tpm2 --pin
                       keychainctl protect add key-file --new-key-file /media/stick/keychain.key
                       systemd-run --user --pipe -p LoadCredential=swift-keychain.key:KEYFILE \\
                         keychainctl protect add credential
@@ -121,6 +126,8 @@ extension Keychainctl {
                     To prevent that for a key file or credential, remove the protector and add a new one. \
                     For a passphrase or recovery key, create a new vault.
 
+                    A TPM that had a PIN gets a new one. To use it without a PIN, remove and add it.
+
                     EXAMPLES
                       keychainctl protect change passphrase
                       keychainctl protect change recovery-key
@@ -139,7 +146,7 @@ extension Keychainctl {
                 guard let kind = slot.kind else { throw KeychainError.unknownKind }
                 try new.check(for: kind)
                 let authority = try options.authority(vault, for: kind)
-                let secret = try new.secret(of: kind, vault)
+                let secret = try new.secret(of: kind, vault, keepsPIN: slot.needsPIN)
                 try RecoveryKeyOutput.showing([secret]) { () throws(KeychainError) in
                     try vault.changeProtector(slot.id, to: secret, authority: authority)
                 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TPM as a protector: a real one in software, which each script starts.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+private let hasTPM =
+    Programs.installed("swtpm") != nil && dlopen("libtss2-tctildr.so.0", RTLD_NOW | RTLD_LOCAL) != nil
+private let isMissing: Comment = "swtpm or its library is not installed (Debian: swtpm, libtss2-tctildr0)"
+
+extension ProtectTests {
+    /// Runs a script in which the functions `start` and `stop` start and end a TPM with the state in the folder `tpm`.
+    private func script(_ lines: String) -> String {
+        """
+        export KEYCHAIN_TPM="swtpm:path=$PWD/tpm.sock" TSS2_LOG=all+NONE
+        start() {
+            mkdir -p tpm
+            swtpm socket --tpm2 --tpmstate dir=tpm --server type=unixio,path=tpm.sock \\
+                --ctrl type=unixio,path=tpm.sock.ctrl --flags not-need-init,startup-clear >swtpm.log 2>&1 &
+            swtpm=$!
+            until [ -S tpm.sock ] && [ -S tpm.sock.ctrl ] || ! kill -0 $swtpm; do sleep 0.02; done
+        }
+        stop() { kill -9 $swtpm; wait $swtpm; rm -f tpm.sock tpm.sock.ctrl; } 2>/dev/null
+        trap stop EXIT
+        says() { "$CTL" "$@" 2>&1 || echo "status $?"; }
+        printf 2580 > pin; printf 1111 > wrong
+        start
+        \(lines)
+        """
+    }
+
+    @Test(.enabled(if: hasTPM && Tool.hasPython, isMissing))
+    func pin_isAskedForTwiceWhenItIsMadeOrChanged_andOnceWhenItIsUsed() throws {
+        try vault.store()
+        let made = try tool.dialogue(
+            script(
+                """
+                "$CTL" protect add tpm2 --pin --recovery-key-fd 3 3< paper &&
+                "$CTL" protect change tpm2 --recovery-key-fd 3 3< paper && "$CTL" get -s example.com --tpm2
+                """),
+            program: ["/bin/sh", "-c"],
+            steps: [
+                ("New PIN of the TPM: ", .type("1379\n")), ("Enter it again: ", .type("1379\n")),
+                ("New PIN of the TPM: ", .type("2580\n")), ("Enter it again: ", .type("2580\n")),
+                ("PIN of the TPM: ", .type("2580\n")),
+            ])
+        #expect(made.status == 0, "\(made.screen)")
+        #expect(made.screen.contains(String(decoding: secret, as: UTF8.self)))
+        #expect(!made.screen.contains("2580"))
+    }
+
+    @Test(.enabled(if: hasTPM, isMissing))
+    func tpm_withAPIN_opensTheVaultOnlyWithIt() throws {
+        try vault.store()
+        let run = try tool.shell(
+            script(
+                """
+                says protect add tpm2 --new-pin-fd 4 --recovery-key-fd 3 3< paper 4< pin
+                says protect list --json | grep -o '"word":"tpm2"'
+                says get -s example.com --tpm2 --pin-fd 4 4< pin; echo
+                says get -s example.com --tpm2 --pin-fd 4 4< wrong
+                says get -s example.com --tpm2 --pin-fd 4 4< pin
+                """))
+        let lines = run.text.split(separator: "\n").map(String.init)
+        try #require(lines.count == 5, "\(run.everything)")
+        #expect(lines[0] == "\"word\":\"tpm2\"")
+        #expect(lines[1] == String(decoding: secret, as: UTF8.self))
+        #expect(lines[2].contains("The PIN is wrong."))
+        #expect(lines[3] == "status 7")
+        #expect(lines[4] == lines[1])
+    }
+
+    @Test(.enabled(if: hasTPM, isMissing))
+    func tpm_thatIsAnother_opensNothing_andTheRecoveryKeyStillDoes() throws {
+        try vault.store()
+        let run = try tool.shell(
+            script(
+                """
+                says protect add tpm2 --recovery-key-fd 3 3< paper
+                says get -s example.com --tpm2; echo
+                stop; rm -rf tpm; start
+                says get -s example.com --tpm2
+                says get -s example.com --recovery-key-fd 3 3< paper; echo
+                says protect change tpm2 --recovery-key-fd 3 3< paper
+                says get -s example.com --tpm2; echo
+                stop; says get -s example.com --tpm2
+                """))
+        let lines = run.text.split(separator: "\n").map(String.init)
+        let value = String(decoding: secret, as: UTF8.self)
+        try #require(lines.count == 7, "\(run.everything)")
+        #expect(lines[0] == value)
+        #expect(lines[1].contains("recovery key"))
+        #expect(lines[2] == "status 20")
+        #expect(lines[3...4] == [value, value])
+        #expect(lines[6] == "status 13")
+    }
+
+    @Test(.enabled(if: hasTPM, isMissing))
+    func tpm_isNeverAlone() throws {
+        let run = try tool.shell(
+            script(
+                """
+                says protect add tpm2 --recovery-key-fd 3 3< paper
+                says protect remove recovery-key --erase-items --recovery-key-fd 3 3< paper | tail -n 1
+                says protect remove tpm2 --recovery-key-fd 3 3< paper
+                says protect list --json | grep -c tpm2
+                KEYCHAIN_VAULT="$PWD/other" KEYCHAIN_DEVICE_KEY="$PWD/other.key" says protect add tpm2 | tail -n 1
+                """))
+        #expect(run.text == "status 14\n0\nstatus 14\n", "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        "protect add passphrase --pin", "protect add tpm2 --new-key-file key", "unlock --pin-fd 3",
+        "unlock --tpm2 --recovery-key", "protect add tpm2 --new-pin-fd x",
+    ])
+    func tpmOptions_withOtherKinds_areUsage(line: String) throws {
+        #expect(try tool.shell("\"$CTL\" \(line)").status == 64)
+    }
+}
