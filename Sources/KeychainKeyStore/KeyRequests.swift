@@ -22,7 +22,13 @@ struct KeyRequests {
     /// - Parameter requests: The requests of a transaction. `nil`: each request is its own transaction.
     init(_ store: KeyStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
         (self.store, self.questions) = (store, questions)
-        self.requests = requests ?? store.backing.engine.requests
+        self.requests = requests ?? Self.engine(store).requests
+    }
+
+    private static func engine(_ store: KeyStore) -> Engine {
+        var engine = store.backing.engine
+        engine.tokens = store.tokens
+        return engine
     }
 
     // MARK: - Queries
@@ -97,6 +103,7 @@ struct KeyRequests {
         query.returns = .value
         var complete = try requests.find(query, accessGroups: accessGroups)
         guard !complete.isEmpty else { return nil }
+        guard !complete[0].item.isOnToken else { throw .isOnToken }
         guard let bytes = complete[0].item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .notAKey }
         complete[0].item.value?.wipe()
         complete[0].item.value = nil
@@ -158,7 +165,9 @@ struct KeyRequests {
     }
 
     private func listed(_ found: StoredItem) throws(KeychainError) -> StoredKey {
-        guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil else {
+        guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil,
+            !found.item.isOnToken
+        else {
             return StoredKey(found, value: nil)
         }
         do throws(KeychainError) {
@@ -180,14 +189,19 @@ struct KeyRequests {
     func put(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
         let found = try named(tag)
         guard found.count < 2 else { throw .severalKeys }
-        guard let old = found.first else { return try add(form, tag, label) }
+        guard let old = found.first else {
+            try add(form, tag, label)
+            return
+        }
+        guard !old.item.isOnToken else { return try replaceTokenKey(old, by: form, tag, label) }
         try replace(old, by: form, tag, label)
     }
 
-    func create(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
+    @discardableResult
+    func create(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) -> StoredItem {
         try inTransaction(query(tag)) { (requests) throws(KeychainError) in
             guard try requests.named(tag).isEmpty else { throw .keyExists }
-            try requests.add(form, tag, label)
+            return try requests.add(form, tag, label)
         }
     }
 
@@ -206,19 +220,37 @@ struct KeyRequests {
         _ query: Query, _ body: (KeyRequests) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard store.backing.engine.store.transactional != nil else { return try body(self) }
-        return try store.backing.engine.transaction(as: query) { (requests) throws(KeychainError) in
+        return try Self.engine(store).transaction(as: query) { (requests) throws(KeychainError) in
             try body(KeyRequests(store, questions, in: requests))
         }
     }
 
-    func add(_ form: KeyForm, _ tag: String?, _ label: String?) throws(KeychainError) {
+    /// - Parameter old: The item whose group and protection the new one takes over, if the store does not say.
+    @discardableResult
+    func add(
+        _ form: KeyForm, _ tag: String?, _ label: String?, insteadOf old: Item? = nil
+    ) throws(KeychainError) -> StoredItem {
         var query = query(tag)
         for (attribute, value) in form.attributes { query.attributes[attribute] = value }
         query.attributes[.label] = label.map { .string($0) }
         query.protection = store.protection
+        if let old {
+            query.attributes[.label] = query.attributes[.label] ?? old.attributes[.label]
+            query.attributes[.accessGroup] = .string(old.accessGroup)
+            query.protection?.accessibility = store.accessibility ?? old.accessControl.accessibility
+            query.protection?.constraints = store.accessControl ?? old.accessControl.flags
+        }
         query.value = form.bytes.withUnsafeBytes { Data($0) }
         defer { query.value?.wipe() }
-        try requests.add(query, accessGroups: accessGroups)
+        return try requests.add(query, accessGroups: accessGroups)
+    }
+
+    /// An item is on its token for good.
+    private func replaceTokenKey(
+        _ old: StoredItem, by form: KeyForm, _ tag: String, _ label: String?
+    ) throws(KeychainError) {
+        _ = try requests.delete(query(old), accessGroups: accessGroups)
+        try add(form, tag, label, insteadOf: old.item)
     }
 
     private func replace(
@@ -229,7 +261,8 @@ struct KeyRequests {
         changes.attributes[.label] = label.map { .string($0) }
         changes.protection = store.protection
         guard try requests.update(query(old), with: changes, accessGroups: accessGroups) > 0 else {
-            return try add(form, tag, label)
+            try add(form, tag, label)
+            return
         }
         let oldLabel = old.item.attributes[.applicationLabel]
         guard let oldLabel, oldLabel != form.attributes[.applicationLabel] else { return }
