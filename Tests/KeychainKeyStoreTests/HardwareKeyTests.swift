@@ -67,6 +67,7 @@ struct HardwareKeyTests {
             let key = try keys.create(example.type, tag: "tag", label: "Label", protection: example.protection)
             #expect(key.isHardwareBound == example.isHardwareBound && key.type == example.type && key.label == "Label")
             #expect(try keys.key(tag: "tag") == key && key.fingerprint != nil)
+            return nil
         }
         #expect(failure == example.expected)
         #expect(try keys.contains(tag: "tag") == (example.expected == nil))
