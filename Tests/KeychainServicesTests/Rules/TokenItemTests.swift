@@ -163,7 +163,7 @@ struct TokenItemTests {
         #expect(item["pdmn"] as? String == "cku" && person.questions.count == asked + 1)
     }
 
-    @Test(arguments: LockableKind.allCases) func lockedKey_doesNotSignAndCanBeDeleted(kind: LockableKind) throws {
+    @Test(arguments: LockableKind.allCases) func lockedKey_doesNotSign(kind: LockableKind) throws {
         let (keychain, tokens) = (try kind.keychain(), KeyTokens())
         try tokens.use(TokenDouble())
         let engine = Engine(store: keychain.services.engine.store, tokens: tokens)
@@ -172,7 +172,7 @@ struct TokenItemTests {
         let key = try #require(attempt { services.createRandomKey(parameters as NSDictionary, $0) }.value)
         try keychain.enter(.locked)
         #expect(try signing(key) == errSecInteractionNotAllowed)
-        #expect(services.delete(keys()) == errSecSuccess)
+        #expect(services.find(keys(["r_Ref": true])).status == errSecInteractionNotAllowed)
     }
 
     // MARK: Changing and deleting
