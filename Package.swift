@@ -220,7 +220,8 @@ let targets: [Target] = [
     .target(
         name: "KeychainTestSupport",
         dependencies: [
-            "KeychainTesting", "KeychainVault", "KeychainSecItem", "KeychainEngine", "KeychainCrypto", "SecretMemory",
+            "KeychainTesting", "KeychainVault", "KeychainSecItem", "KeychainEngine", "KeychainKeys", "KeychainCrypto",
+            "SecretMemory",
         ],
         path: "Tests/Support"),
     .target(name: "CTestShims", path: "Tests/CTestShims"),
@@ -294,7 +295,10 @@ let targets: [Target] = [
         dependencies: ["SecretMemory", "CKeychainShims", "CTestShims", "KeychainTestSupport", "exerciser"]),
     .testTarget(
         name: "KeychainctlTests",
-        dependencies: ["keychainctl", "exerciser", "asking-app", "KeychainTestSupport"]),
+        dependencies: [
+            "keychainctl", "exerciser", "asking-app", "KeychainKeyStore", "KeychainEngine", "KeychainVault",
+            "KeychainTestSupport",
+        ]),
     .testTarget(
         name: "KeychainAuthenticatorsTests",
         dependencies: [

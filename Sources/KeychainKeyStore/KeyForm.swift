@@ -18,7 +18,11 @@ package struct KeyForm: Sendable {
 
     /// A key of a type that the C API knows too: it finds the same attributes as those it stores itself.
     package init(_ key: PrivateKey) {
-        let columns = KeyColumns(key)
+        (attributes, bytes) = (Self.attributes(KeyColumns(key)), key.externalRepresentation)
+    }
+
+    /// What an item has because of its key.
+    static func attributes(_ columns: KeyColumns) -> Attributes {
         var attributes = Attributes()
         for flag in columns.flags {
             if let name = Attribute(flag.name) { attributes[name] = .number(flag.isSet ? 1 : 0) }
@@ -28,7 +32,7 @@ package struct KeyForm: Sendable {
         attributes[.keySizeInBits] = .number(Int64(columns.sizeInBits))
         attributes[.effectiveKeySize] = .number(Int64(columns.effectiveSizeInBits))
         attributes[.applicationLabel] = .data(columns.applicationLabel)
-        (self.attributes, bytes) = (attributes, key.externalRepresentation)
+        return attributes
     }
 
     /// - Throws: `invalidParameter` if the bytes are no key of the type.

@@ -22,7 +22,13 @@ struct KeyRequests {
     /// - Parameter requests: The requests of a transaction. `nil`: each request is its own transaction.
     init(_ store: KeyStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
         (self.store, self.questions) = (store, questions)
-        self.requests = requests ?? store.backing.engine.requests
+        self.requests = requests ?? Self.engine(store).requests
+    }
+
+    static func engine(_ store: KeyStore) -> Engine {
+        var engine = store.backing.engine
+        engine.tokens = store.tokens
+        return engine
     }
 
     // MARK: - Queries
@@ -36,7 +42,7 @@ struct KeyRequests {
         return query
     }
 
-    private func query(_ found: StoredItem) -> Query { query(found.id) }
+    func query(_ found: StoredItem) -> Query { query(found.id) }
 
     func query(_ id: UUID, _ itemClass: ItemClass = .key) -> Query {
         var query = Query(nil)
@@ -97,6 +103,7 @@ struct KeyRequests {
         query.returns = .value
         var complete = try requests.find(query, accessGroups: accessGroups)
         guard !complete.isEmpty else { return nil }
+        guard !complete[0].item.isOnToken else { throw .isOnToken }
         guard let bytes = complete[0].item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .notAKey }
         complete[0].item.value?.wipe()
         complete[0].item.value = nil
@@ -158,7 +165,9 @@ struct KeyRequests {
     }
 
     private func listed(_ found: StoredItem) throws(KeychainError) -> StoredKey {
-        guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil else {
+        guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil,
+            !found.item.isOnToken
+        else {
             return StoredKey(found, value: nil)
         }
         do throws(KeychainError) {
@@ -169,78 +178,9 @@ struct KeyRequests {
             return StoredKey(found, value: nil)
         }
     }
-
-    // MARK: - Writing
-
-    func save(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
-        try inTransaction(query(tag)) { (requests) throws(KeychainError) in try requests.put(form, tag, label) }
-    }
-
-    /// Within a transaction.
-    func put(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
-        let found = try named(tag)
-        guard found.count < 2 else { throw .severalKeys }
-        guard let old = found.first else { return try add(form, tag, label) }
-        try replace(old, by: form, tag, label)
-    }
-
-    func create(_ form: KeyForm, _ tag: String, _ label: String?) throws(KeychainError) {
-        try inTransaction(query(tag)) { (requests) throws(KeychainError) in
-            guard try requests.named(tag).isEmpty else { throw .keyExists }
-            try requests.add(form, tag, label)
-        }
-    }
-
-    func remove(_ tag: String) throws(KeychainError) -> Bool {
-        try Self.check(tag)
-        return try inTransaction(query(tag)) { (requests) throws(KeychainError) in
-            let count = try [Self.privateClass, Self.publicClass].map { (keyClass) throws(KeychainError) in
-                try requests.requests.delete(requests.query(tag, keyClass: keyClass), accessGroups: accessGroups)
-            }
-            return count.contains { $0 > 0 }
-        }
-    }
-
-    /// A keychain without transactions, such as Apple's, makes the changes one by one.
-    func inTransaction<Result>(
-        _ query: Query, _ body: (KeyRequests) throws(KeychainError) -> Result
-    ) throws(KeychainError) -> Result {
-        guard store.backing.engine.store.transactional != nil else { return try body(self) }
-        return try store.backing.engine.transaction(as: query) { (requests) throws(KeychainError) in
-            try body(KeyRequests(store, questions, in: requests))
-        }
-    }
-
-    func add(_ form: KeyForm, _ tag: String?, _ label: String?) throws(KeychainError) {
-        var query = query(tag)
-        for (attribute, value) in form.attributes { query.attributes[attribute] = value }
-        query.attributes[.label] = label.map { .string($0) }
-        query.protection = store.protection
-        query.value = form.bytes.withUnsafeBytes { Data($0) }
-        defer { query.value?.wipe() }
-        try requests.add(query, accessGroups: accessGroups)
-    }
-
-    private func replace(
-        _ old: StoredItem, by form: KeyForm, _ tag: String, _ label: String?
-    ) throws(KeychainError) {
-        var changes = Changes(form.changes(from: old.item), value: form.bytes.withUnsafeBytes { Data($0) })
-        defer { changes.value?.wipe() }
-        changes.attributes[.label] = label.map { .string($0) }
-        changes.protection = store.protection
-        guard try requests.update(query(old), with: changes, accessGroups: accessGroups) > 0 else {
-            return try add(form, tag, label)
-        }
-        let oldLabel = old.item.attributes[.applicationLabel]
-        guard let oldLabel, oldLabel != form.attributes[.applicationLabel] else { return }
-        var half = query(tag, keyClass: Self.publicClass)
-        half.attributes[.applicationLabel] = oldLabel
-        half.attributes[.accessGroup] = .string(old.item.accessGroup)
-        _ = try requests.delete(half, accessGroups: accessGroups)
-    }
 }
 
 extension Data {
     /// Overwrites the bytes, unless another owner still shares them.
-    fileprivate mutating func wipe() { resetBytes(in: startIndex..<endIndex) }
+    mutating func wipe() { resetBytes(in: startIndex..<endIndex) }
 }

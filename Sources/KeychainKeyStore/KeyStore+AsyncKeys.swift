@@ -20,7 +20,7 @@ extension KeyStore {
         _ key: Key, tag: String, label: String? = nil
     ) async throws(KeychainError) {
         let form = try KeyForm(Key.keyType, key.storedBytes)
-        try await call { (requests) throws(KeychainError) in try requests.create(form, tag, label) }
+        try await call { (requests) throws(KeychainError) in _ = try requests.create(form, tag, label) }
     }
 
     /// Reads the key of a tag. `nil` only if the keychain could be read and there is no key.

@@ -35,7 +35,7 @@ extension KeyStore {
     /// - Throws: `duplicateItem` if there is a key of the tag, which stays as it is; otherwise the errors of `save`.
     public func create<Key: StorableKey>(_ key: Key, tag: String, label: String? = nil) throws(KeychainError) {
         let form = try KeyForm(Key.keyType, key.storedBytes)
-        try call { (requests) throws(KeychainError) in try requests.create(form, tag, label) }
+        try call { (requests) throws(KeychainError) in _ = try requests.create(form, tag, label) }
     }
 
     /// Reads the key of a tag. `nil` only if the keychain could be read and there is no key.

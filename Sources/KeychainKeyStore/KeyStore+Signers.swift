@@ -15,7 +15,8 @@ extension KeyStore {
     /// let signature = try signer?.sign(message, using: .es256)
     /// ```
     ///
-    /// The key is opened once, for its public half. So the user is asked if it requires authentication.
+    /// The key is opened once, for its public half. So the user is asked if it requires authentication. Of a key in
+    /// hardware the public half is known, and only signing asks.
     ///
     /// - Throws: `unsupported` for a key that does not sign, and for ML-DSA; otherwise the errors of `read(_:tag:)`.
     public func signer(tag: String) throws(KeychainError) -> KeychainSigner? {
@@ -47,6 +48,11 @@ extension KeyRequests {
     /// The key of a tag and its public half.
     func signingKey(_ tag: String) throws(KeychainError) -> (key: StoredKey, publicHalf: PublicKey)? {
         guard let found = try only(tag) else { return nil }
+        guard !found.item.isOnToken else {
+            let key = StoredKey(found, publicKey: nil)
+            guard let publicHalf = key.publicKey else { throw .notAKey }
+            return (key, publicHalf)
+        }
         // Of the types that only programs read, the number is not one of `PrivateKey`.
         guard let type = found.item.keyNumbers?.type, KeyType(found.item)?.isOnlyForPrograms != true else {
             throw .typeDoesNotSign
@@ -66,6 +72,11 @@ extension KeyRequests {
     ) throws(KeychainError) -> Data {
         defer { scrubResidue() }
         let half = signer.publicHalf
+        guard !signer.key.isHardwareBound else {
+            return try half.signature(of: message, algorithm.content) { () throws(KeychainError) in
+                try open(signer.key, half)
+            }
+        }
         guard let (item, bytes) = try complete(query(signer.key.id)), item.keyLabel == half.applicationLabel else {
             throw .keyOfSignerIsGone
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private keys of a program: the main type of this module.
 
-import KeychainEngine
+package import KeychainEngine
 public import KeychainKit
 
 /// Stores private keys by tag.
@@ -21,7 +21,8 @@ public import KeychainKit
 /// and has a ``timeout``.
 ///
 /// Does not protect against other programs of the same user: they can open the same keychain. A stored key can be read
-/// as a whole; what a program may do with it is not limited.
+/// as a whole, unless it is in hardware (``create(_:tag:label:protection:)-swift.method``); what a program may do with it is
+/// not limited.
 public struct KeyStore: Sendable {
     let backing: Backing
 
@@ -44,6 +45,8 @@ public struct KeyStore: Sendable {
     public var allowsInteraction = true
     /// The reason that is shown when the user is asked.
     public var prompt: String?
+    /// What holds keys in hardware.
+    package var tokens = KeyTokens.shared
     /// How long a call may take. `nil`, the default: asynchronous calls use ``KeychainKit/Timeout/standard``, synchronous
     /// calls have no timeout.
     public var timeout: Timeout?

@@ -12,13 +12,14 @@ public import KeychainKit
 /// let signature = try await signer.sign(message, using: .ecdsaSHA256)
 /// ```
 ///
-/// Each signature opens the key in the keychain, in locked memory that is wiped when the call ends. So a signer stops when
+/// Each signature opens the key in the keychain, in locked memory that is wiped when the call ends, or lets the hardware sign
+/// that holds it. So a signer stops when
 /// the keychain is locked, and a key that requires authentication is asked for each time. A key that was removed or
 /// replaced since the signer was made does not sign, even if the new one has the same tag.
 ///
 /// The asynchronous form works on a thread of the store, blocks no other and has the store's ``KeyStore/timeout``.
 ///
-/// Does not protect against the program itself: it can also read the key.
+/// Does not protect against the program itself: it can also read the key, unless that is in hardware.
 public struct KeychainSigner: Sendable {
     private let store: KeyStore
     /// The key, without its private bytes.

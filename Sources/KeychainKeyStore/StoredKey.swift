@@ -35,6 +35,15 @@ public struct StoredKey: Hashable, Sendable, Identifiable {
     /// without its public half.
     public var requiresAuthentication: Bool { item.requiresAuthentication }
 
+    /// Whether the key is in hardware, such as a TPM, which never gives it out. Reading and exporting it are `unsupported`; a
+    /// ``KeychainSigner`` signs with it.
+    public var isHardwareBound: Bool { tokenIdentifier != nil }
+    /// The token that holds the key, for example `tpm` (`kSecAttrTokenID`); `nil` for a key in the keychain.
+    public var tokenIdentifier: String? {
+        guard case .string(let identifier) = item.attributes[.tokenID], !identifier.isEmpty else { return nil }
+        return identifier
+    }
+
     /// The fingerprint of the public key, as `ssh-keygen -l` prints it: `SHA256:` and Base64. `nil` for a key that requires
     /// authentication, and for types that SSH does not have.
     public var fingerprint: String? { publicKey?.fingerprint }
@@ -66,7 +75,9 @@ extension StoredKey {
         } else {
             applicationLabel = Data()
         }
-        self.publicKey = publicKey
+        // Of a key on a token, every list knows it.
+        self.publicKey =
+            publicKey ?? stored.item.tokenPublicKey.flatMap { try? PublicKey(.p256, externalRepresentation: $0) }
     }
 }
 

@@ -121,7 +121,7 @@
 
         /// An object stands for its class as well, if none is given.
         private func take(_ object: ValueObject, _ result: inout Query) throws(KeychainError) {
-            result.fill(from: object, for: operation)
+            try result.fill(from: object, for: operation)
             if classValue == nil {
                 result.itemClass = object.itemClass
                 result.isForIdentities = object.itemClass == nil

@@ -5,6 +5,7 @@
 
 #if os(Linux)
     public import Foundation
+    import KeychainEngine
 
     /// Generates a pair of keys, stores the halves that are permanent, and returns the private key.
     ///
@@ -20,14 +21,15 @@
     ///   - parameters: `kSecAttrKeyType` (a constant, or the text 105 or 106 for Ed25519 or X25519) and
     ///     `kSecAttrKeySizeInBits`: 256, 384 or 521, for RSA a multiple of 128 from 1024 to 8192. The attributes of an
     ///     addition for both halves, and in `kSecPrivateKeyAttrs` and `kSecPublicKeyAttrs` those for one half. A half is
-    ///     stored if its `kSecAttrIsPermanent` is `true`.
+    ///     stored if its `kSecAttrIsPermanent` is `true`. With `kSecAttrTokenID` the private half is made and stays on a
+    ///     token (`KeyTokens`): a P-256 key, stored unless `kSecAttrIsPermanent` is `false`.
     ///   - error: receives an error that the caller releases: `errSecParam` for a type or size that is not supported,
-    ///     `errSecUnimplemented` for `kSecAttrTokenID`, and the status of `SecItemAdd` if a half could not be stored. Then
-    ///     neither half was.
+    ///     `errSecUnimplemented` for a token that this program does not have, the errors of the token, and the status of
+    ///     `SecItemAdd` if a half could not be stored. Then neither half was.
     public func SecKeyCreateRandomKey(
         _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
     ) -> SecKey? {
-        reporting(to: error) { try KeyPairRequest(parameters).generated { .shared } }
+        reporting(to: error) { try KeyPairRequest(parameters).generated(.shared) { .shared } }
     }
 
     /// Generates a pair of keys and returns both. In new code use `SecKeyCreateRandomKey`.

@@ -8,14 +8,18 @@
 
     extension Query {
         /// Adds what an identity object stands for: what its certificate and its key each stand for.
-        mutating func fill(from object: SecIdentity, for operation: ItemOperation) {
+        mutating func fill(from object: SecIdentity, for operation: ItemOperation) throws(KeychainError) {
             var (ofCertificate, ofKey) = (Query(.certificate), Query(.key))
             ofCertificate.fill(from: object.certificate, for: operation)
-            ofKey.fill(from: object.privateKey, for: operation)
+            try ofKey.fill(from: object.privateKey, for: operation)
             identity = IdentityParts(certificate: ofCertificate.part, key: ofKey.part)
         }
 
-        private var part: IdentityParts.Part { IdentityParts.Part(attributes, value: value) }
+        private var part: IdentityParts.Part {
+            var part = IdentityParts.Part(attributes, value: value)
+            part.onToken = onToken
+            return part
+        }
     }
 
     extension CertificateContent {
@@ -30,8 +34,12 @@
 
     extension StoredIdentity {
         /// The object; `nil` if the bytes of an item are not its object, or the key is not that of the certificate.
-        var object: SecIdentity? {
-            guard let certificate = SecCertificate(certificate.item), let key = SecKey(key.item) else { return nil }
+        ///
+        /// - Parameter query: The request that found it.
+        func object(foundBy query: Query, in services: Services) -> SecIdentity? {
+            guard let certificate = SecCertificate(certificate.item),
+                let key = SecKey(key, foundBy: query, in: services)
+            else { return nil }
             return SecIdentity(certificate, key)
         }
     }

@@ -13,12 +13,19 @@
 
         /// Adds what a key object stands for: in an addition the attributes and the bytes of the key, in other calls the
         /// conditions for it. What the caller gives wins.
-        mutating func fill(from key: SecKey, for operation: ItemOperation) {
+        ///
+        /// - Throws: The errors of opening a key on a token that is stored already, to add it once more.
+        mutating func fill(from key: SecKey, for operation: ItemOperation) throws(KeychainError) {
             for (attribute, value) in key.columns.attributes
             where attributes[attribute] == nil && (operation == .add || Self.identifying.contains(attribute)) {
                 attributes[attribute] = value
             }
-            if operation == .add { value = value ?? key.externalRepresentation }
+            if case .onToken(let key) = key.half {
+                attributes[.tokenID] = .string(key.identifier)
+                if operation == .add { onToken = try key.forAddition() }
+            } else if operation == .add {
+                value = value ?? key.externalRepresentation
+            }
         }
     }
 
@@ -39,7 +46,15 @@
 
     extension SecKey {
         /// The object of a stored key; `nil` if the item's bytes are not a key of its class and type.
-        convenience init?(_ item: Item) {
+        ///
+        /// - Parameter query: The request that found it.
+        convenience init?(_ stored: StoredItem, foundBy query: Query, in services: Services) {
+            let item = stored.item
+            guard !item.isOnToken else {
+                guard let key = KeyOnToken(stored, foundBy: query, in: services) else { return nil }
+                self.init(key)
+                return
+            }
             guard case .number(let keyClass) = item.attributes[.keyClass],
                 case .number(let typeNumber) = item.attributes[.type], let value = item.value
             else { return nil }

@@ -19,13 +19,15 @@
     extension Services {
         package func add(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
             answer(result, isWritten: true) { () throws(KeychainError) in
-                try engine.add(Query(attributes, for: .add, dialect: engine.dialect), accessGroups: accessGroups)
+                let query = try Query(attributes, for: .add, dialect: engine.dialect)
+                return try Answer(added(query), to: query, from: self)
             }
         }
 
         package func copyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
             answer(result) { () throws(KeychainError) in
-                try found(Query(query, for: .copyMatching, dialect: engine.dialect))
+                let query = try Query(query, for: .copyMatching, dialect: engine.dialect)
+                return try Answer(found(query), to: query, from: self)
             }
         }
 
@@ -33,14 +35,14 @@
             answer(nil) { () throws(KeychainError) in
                 let query = try Query(query, for: .update, dialect: engine.dialect)
                 try engine.update(query, with: Changes(attributesToUpdate), accessGroups: accessGroups)
-                return .nothing
+                return nil
             }
         }
 
         package func delete(_ query: NSDictionary) -> OSStatus {
             answer(nil) { () throws(KeychainError) in
                 try engine.delete(Query(query, for: .delete, dialect: engine.dialect), accessGroups: accessGroups)
-                return .nothing
+                return nil
             }
         }
 
@@ -48,23 +50,18 @@
         /// it unchanged, and so does a search that has nothing to return.
         private func answer(
             _ result: UnsafeMutablePointer<AnyObject?>?, isWritten: Bool = false,
-            _ call: () throws(KeychainError) -> Outcome
+            _ call: () throws(KeychainError) -> Answer?
         ) -> OSStatus {
             if engine.dialect == .lenient { result?.pointee = nil }
             do {
-                let object = try call().object(for: result)
+                // Nothing is built if the caller takes no result.
+                let answer = try call()
+                let object = result == nil ? nil : answer?.object
                 if object != nil || isWritten { result?.pointee = object }
                 return errSecSuccess
             } catch {
                 return error.status
             }
-        }
-    }
-
-    extension Outcome {
-        /// Nothing is built if the caller takes no result.
-        fileprivate func object(for result: UnsafeMutablePointer<AnyObject?>?) -> AnyObject? {
-            result == nil ? nil : object
         }
     }
 #endif

@@ -11,7 +11,7 @@
         package func createRandomKey(
             _ parameters: NSDictionary, _ error: UnsafeMutablePointer<Unmanaged<NSError>?>?
         ) -> SecKey? {
-            reporting(to: error) { try KeyPairRequest(parameters).generated { self } }
+            reporting(to: error) { try KeyPairRequest(parameters).generated(engine.tokens) { self } }
         }
     }
 
@@ -19,30 +19,57 @@
     struct KeyPairRequest {
         private typealias Entries = [AnyHashable: Any]
 
-        private let kind: KeyKind
-        private let size: Int
+        /// What makes the private half.
+        private enum Source {
+            case software(KeyKind, size: Int)
+            case token(TokenKeyRequest)
+        }
+
+        private let source: Source
         /// The attributes to store each half with; `nil` if it is not permanent.
         private let publicEntries: Entries?
         private let privateEntries: Entries?
 
         init(_ parameters: NSDictionary) throws(KeychainError) {
-            let publicEntries = try Self.merged(parameters, kSecPublicKeyAttrs)
+            var publicEntries = try Self.merged(parameters, kSecPublicKeyAttrs)
             let privateEntries = try Self.merged(parameters, kSecPrivateKeyAttrs)
-            for half in [publicEntries, privateEntries] where half[kSecAttrTokenID as String] != nil {
-                throw .withoutToken
+            let (ofBoth, ofPrivate) = (try Self.token(parameters[kSecAttrTokenID]), try Self.token(of: privateEntries))
+            if let identifier = ofBoth ?? ofPrivate {
+                // The public half is never on the token.
+                publicEntries[kSecAttrTokenID as String] = nil
+                let entries = try Self.merged(parameters, kSecPrivateKeyAttrs, ownWin: false)
+                let request = try TokenKeyRequest(identifier, parameters, entries)
+                (source, self.privateEntries) = (.token(request), request.additionEntries)
+            } else {
+                guard try Self.token(of: publicEntries) == nil else { throw .noSuchTokenKey }
+                let (kind, size) = try Self.kind(parameters)
+                source = .software(kind, size: size)
+                self.privateEntries = Self.isPermanent(privateEntries) ? privateEntries : nil
             }
-            (kind, size) = try Self.kind(parameters)
             self.publicEntries = Self.isPermanent(publicEntries) ? publicEntries : nil
-            self.privateEntries = Self.isPermanent(privateEntries) ? privateEntries : nil
         }
 
-        /// The attributes of one half: its own win over those for both.
-        private static func merged(_ parameters: NSDictionary, _ half: CFString) throws(KeychainError) -> Entries {
+        /// - Throws: `invalidParameter` for a token that is not text.
+        private static func token(of entries: Entries) throws(KeychainError) -> String? {
+            try token(entries[kSecAttrTokenID as String])
+        }
+
+        private static func token(_ entry: Any?) throws(KeychainError) -> String? {
+            guard let entry else { return nil }
+            guard let identifier = entry as? String else { throw .invalidValue("kSecAttrTokenID", "a string") }
+            return identifier.isEmpty ? nil : identifier
+        }
+
+        /// The attributes of one half: its own win over those for both, or the other way round.
+        private static func merged(
+            _ parameters: NSDictionary, _ half: CFString, ownWin: Bool = true
+        ) throws(KeychainError) -> Entries {
             var merged = Entries()
             try add(parameters, to: &merged)
             if let own = parameters[half] {
                 guard let own = own as? NSDictionary else { throw .invalidValue(half as String, "a dictionary") }
                 try add(own, to: &merged)
+                if !ownWin { try add(parameters, to: &merged) }
             }
             for key in [kSecPublicKeyAttrs, kSecPrivateKeyAttrs, kSecAttrKeyType, kSecAttrKeySizeInBits] {
                 merged[key as String] = nil
@@ -80,32 +107,61 @@
             entries[kSecAttrIsPermanent as String].flatMap { exactBool($0) } ?? false
         }
 
-        /// - Parameter services: Called only if a half is to be stored.
+        /// - Parameters:
+        ///   - tokens: Those that may make the private half.
+        ///   - services: Called only if a half is to be stored, or the user to be asked.
         /// - Throws: `KeyFailure.unsupportedSize`; the errors of an addition, and then no half was stored.
-        func generated(storingIn services: () -> Services) throws -> SecKey {
-            let privateKey = SecKey(try PrivateKey.generate(kind, sizeInBits: size))
+        func generated(_ tokens: KeyTokens, storingIn services: @escaping @Sendable () -> Services) throws -> SecKey {
+            switch source {
+            case .software(let kind, let size):
+                let key = SecKey(try PrivateKey.generate(kind, sizeInBits: size))
+                try store(key, services)
+                return key
+            case .token(let request):
+                let key = try request.makeKey(tokens.existing(request.identifier), services)
+                do {
+                    return try store(SecKey(key), services) ?? SecKey(key)
+                } catch {
+                    key.forget()
+                    throw error
+                }
+            }
+        }
+
+        /// Stores the halves that are permanent.
+        ///
+        /// - Returns: The object of the stored private half, if that is on a token.
+        @discardableResult
+        private func store(_ privateKey: SecKey, _ services: () -> Services) throws -> SecKey? {
             let additions = [
                 publicEntries?.merging([kSecValueRef as String: SecKey(privateKey.publicKey)]) { $1 },
                 privateEntries?.merging([kSecValueRef as String: privateKey]) { $1 },
             ]
             .compactMap { $0 as NSDictionary? }
-            if !additions.isEmpty { try services().addTogether(additions) }
-            return privateKey
+            guard !additions.isEmpty else { return nil }
+            let services = services()
+            guard let last = try services.addTogether(additions).last, last.stored.item.isOnToken else { return nil }
+            return SecKey(last.stored, foundBy: last.query, in: services)
         }
     }
 
     extension Services {
         /// Adds all items or none, if the store has transactions.
-        fileprivate func addTogether(_ additions: [NSDictionary]) throws(KeychainError) {
+        fileprivate func addTogether(_ additions: [NSDictionary]) throws(KeychainError) -> [Added] {
             var queries: [Query] = []
             for addition in additions { queries.append(try Query(addition, for: .add, dialect: engine.dialect)) }
             guard let last = queries.last, queries.count > 1, engine.store.transactional != nil else {
-                for query in queries { try engine.requests.add(query, accessGroups: accessGroups) }
-                return
+                return try add(queries, engine.requests)
             }
-            try engine.transaction(as: last) { (requests) throws(KeychainError) in
-                for query in queries { try requests.add(query, accessGroups: accessGroups) }
-            }
+            return try engine.transaction(as: last) { (requests) throws(KeychainError) in try add(queries, requests) }
+        }
+
+        fileprivate typealias Added = (query: Query, stored: StoredItem)
+
+        private func add(_ queries: [Query], _ requests: Requests) throws(KeychainError) -> [Added] {
+            var added: [Added] = []
+            for query in queries { added.append((query, try requests.add(query, accessGroups: accessGroups))) }
+            return added
         }
     }
 #endif

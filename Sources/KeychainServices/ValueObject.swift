@@ -32,21 +32,23 @@
     }
 
     extension Query {
-        mutating func fill(from object: ValueObject, for operation: ItemOperation) {
+        mutating func fill(from object: ValueObject, for operation: ItemOperation) throws(KeychainError) {
             switch object {
-            case .key(let key): fill(from: key, for: operation)
+            case .key(let key): try fill(from: key, for: operation)
             case .certificate(let certificate): fill(from: certificate, for: operation)
-            case .identity(let identity): fill(from: identity, for: operation)
+            case .identity(let identity): try fill(from: identity, for: operation)
             }
         }
     }
 
-    extension Item {
+    extension StoredItem {
         /// The object that is stored in the item; `nil` if its bytes are not one, and for passwords.
-        var object: AnyObject? {
-            switch itemClass {
-            case .key: SecKey(self)
-            case .certificate: SecCertificate(self)
+        ///
+        /// - Parameter query: The request that found it.
+        func object(foundBy query: Query, in services: Services) -> AnyObject? {
+            switch item.itemClass {
+            case .key: SecKey(self, foundBy: query, in: services)
+            case .certificate: SecCertificate(item)
             case .genericPassword, .internetPassword: nil
             }
         }

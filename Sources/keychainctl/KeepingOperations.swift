@@ -104,7 +104,9 @@ final class KeepingOperations: ItemOperations {
     private func keep(
         _ old: StoredItem, _ deeds: [String], replacedBy new: Item? = nil
     ) throws(KeychainError) -> Bool {
-        guard !old.item.accessGroup.utf8.elementsEqual(AccessGroups.internalGroup.utf8) else { return true }
+        guard !old.item.accessGroup.utf8.elementsEqual(AccessGroups.internalGroup.utf8), !old.item.isOnToken else {
+            return true
+        }
         do throws(KeychainError) {
             let settings = try settings()
             guard settings.isOn else {

@@ -3,8 +3,10 @@
 
 import Crypto
 import Foundation
+import KeychainEngine
 import KeychainKeyStore
 import KeychainKit
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
@@ -34,6 +36,23 @@ struct KeyExampleTests {
         for key in try keys.keys() { print(key.tag ?? "-", key.fingerprint ?? "-") }
         try keys.remove(tag: "com.example.device")
         #expect(try !keys.contains(tag: "com.example.device"))
+    }
+
+    @Test func keyInHardware_asInTheComments_signsAndAgrees() throws {
+        /// The tokens of the process in the original.
+        struct KeyTokens {
+            static func use(_ token: TokenDouble) throws { #expect(token.keyCount == 0) }
+        }
+        let (token, message, peer) = (TokenDouble(), Data("m".utf8), P256.KeyAgreement.PrivateKey().publicKey)
+        var keys = keys
+        keys.tokens = KeychainEngine.KeyTokens()
+        try keys.tokens.use(token)
+        try KeyTokens.use(token)
+        let key = try keys.create(.p256, tag: "com.example.device", protection: .hardwareIfAvailable)
+        if key.isHardwareBound { print("nothing can copy this key") }
+        let signature = try keys.signer(tag: "com.example.device")?.sign(message, using: .es256)
+        let secret = try keys.sharedSecret(tag: "com.example.device", with: peer)
+        #expect(signature?.count == 64 && secret?.count == 32 && token.keyCount == 1)
     }
 
     @Test func ownType_ofAStoredKey_isSavedAndRead() throws {

@@ -59,6 +59,21 @@
             try await server.close()
         }
 
+        @Test func key_inHardware_signsTheHandshake() async throws {
+            let (server, token) = (try await server(), TokenDouble())
+            var keys = keys(try TemporaryVault())
+            keys.tokens = KeyTokens()
+            try keys.tokens.use(token)
+            let software = try authority.identity("alice", in: keys)
+            try token.plant(
+                #require(try await keys.read(P256.Signing.PrivateKey.self, of: software)).x963Representation)
+            try await keys.create(.p256, tag: "hardware", protection: .hardware)
+            let identity = try #require(try await keys.identities(tag: "hardware").first)
+            #expect(try await TLSClient.answer(client(identity, keys), from: server.socket) == "hello")
+            #expect(token.calls.contains { $0.hasPrefix("sign") })
+            try await server.close()
+        }
+
         @Test func vault_lockedMeanwhile_failsTheHandshakeUntilItIsUnlocked() async throws {
             let (server, vault) = (try await server(), try LockableVault())
             var keys = keys(vault.vault)

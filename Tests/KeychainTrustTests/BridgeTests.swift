@@ -68,6 +68,18 @@
             }
         }
 
+        @Test func key_inHardware_signsRequests() throws {
+            var keys = KeyStore(store: try StoreKind.memory.empty())
+            keys.tokens = KeyTokens()
+            try keys.tokens.use(TokenDouble())
+            try keys.create(.p256, tag: "tag", protection: .hardware)
+            let request = try CertificateSigningRequest(
+                version: .v1, subject: TestAuthority.name("client"),
+                privateKey: .init(KeychainPrivateKey(tag: "tag", in: keys)), attributes: .init(),
+                signatureAlgorithm: .ecdsaWithSHA256)
+            #expect(request.publicKey.isValidSignature(request.signature, for: request))
+        }
+
         @Test func key_replacedOrRemoved_signsNothing() throws {
             let keys = try store(P256.Signing.PrivateKey())
             let key = try KeychainPrivateKey(tag: "tag", in: keys)

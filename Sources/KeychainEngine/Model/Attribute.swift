@@ -60,6 +60,8 @@ extension Attribute {
     public static let digest = Attribute(known: "sha1")
     public static let viewHint = Attribute(known: "vwht")
     public static let tokenID = Attribute(known: "tkid")
+    /// Which object of its token a key is: its public half. Apple's private `kSecAttrTokenOID`; callers cannot give it.
+    public static let tokenObject = Attribute(known: "toid")
     public static let sharingGroup = Attribute(known: "ggrp")
     public static let multiUser = Attribute(known: "musr")
     public static let appClip = Attribute(known: "clip")

@@ -7,7 +7,7 @@ extension Item {
     /// The one rule that decides it: the item is synchronizable, is not bound to this machine, and can be used without asking the
     /// user. Everything else never leaves the machine, and is not accepted from another one either.
     public var isShared: Bool {
-        guard case .number(let number) = attributes[.synchronizable], number != 0 else { return false }
+        guard case .number(let number) = attributes[.synchronizable], number != 0, !isOnToken else { return false }
         return accessControl.flags == nil && accessControl.needs.isEmpty
             && (Accessibility.whenUnlocked.number...Accessibility.always.number)
                 .contains(accessControl.accessibility.number)

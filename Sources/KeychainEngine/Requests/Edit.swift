@@ -25,6 +25,7 @@ struct Edit {
 
     /// - Throws: `invalidParameter` or `unavailable` if the item cannot have the requested protection.
     func applied(to item: Item, at date: Date) throws(KeychainError) -> Item {
+        if item.isOnToken { try checkFitsTokenKey() }
         var result = item
         for (attribute, value) in attributes { result.attributes[attribute] = value }
         result.attributes.stamp(created: nil, modified: Self.later(than: item, date))
@@ -35,6 +36,13 @@ struct Edit {
         }
         if let value { result.value = value }
         return result
+    }
+
+    /// The object is that of the key, and its protection was decided when it was made.
+    private func checkFitsTokenKey() throws(KeychainError) {
+        guard value == nil, accessControl == nil, protection ?? Protection() == Protection(),
+            attributes[.tokenID] == nil, !attributes.isSynchronizable
+        else { throw .tokenKeyIsFixed }
     }
 
     private static func converted(_ changes: Changes, _ schema: Schema) throws(KeychainError) -> Attributes {

@@ -34,17 +34,22 @@ public struct Engine: Sendable {
     /// The clock for creation and modification dates.
     private let now: @Sendable () -> Date
     private let authenticator: @Sendable () throws(KeychainError) -> (any Authenticator)?
+    /// The tokens for keys that live in hardware.
+    package var tokens: KeyTokens
 
-    /// - Parameter authenticator: Returns the authenticator for requests without a context. It is called when the user
-    ///   has to be asked. By default the user is not asked.
+    /// - Parameters:
+    ///   - authenticator: Returns the authenticator for requests without a context. It is called when the user has to be
+    ///     asked. By default the user is not asked.
+    ///   - tokens: The tokens for keys that live in hardware; by default those of the process.
     public init(
         store: any ItemStore, dialect: Dialect = .lenient,
         authenticator: @escaping @Sendable () throws(KeychainError) -> (any Authenticator)? = { nil },
-        now: @escaping @Sendable () -> Date = { Date() }
+        tokens: KeyTokens = .shared, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
         self.dialect = dialect
         self.authenticator = authenticator
+        self.tokens = tokens
         self.now = now
     }
 

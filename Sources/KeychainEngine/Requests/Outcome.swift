@@ -14,7 +14,7 @@ public enum Outcome: Equatable, Sendable {
         case value(Data)
         case persistentReference(PersistentReference)
         /// A key or a certificate as an object. The caller makes it from the item; there is no result if that is not possible.
-        case object(Item)
+        case object(StoredItem)
         /// The same of an identity.
         case identity(StoredIdentity)
         case record(Record)
@@ -29,7 +29,7 @@ public enum Outcome: Equatable, Sendable {
         public var value: Data?
         public var persistentReference: PersistentReference?
         /// The item of which an object was requested, if its class has objects.
-        public var object: Item?
+        public var object: StoredItem?
         /// The identity of which an object was requested. Then there is no `itemClass`.
         public var identity: StoredIdentity?
     }
@@ -43,7 +43,8 @@ struct OutcomeShape {
     func added(_ stored: StoredItem, givenAccessControl: AccessControl?) -> Outcome {
         switch returns {
         case []: return .nothing
-        case .reference: return stored.item.isObject ? .one(.object(stored.item)) : .nothing
+        case .reference: return stored.item.isObject ? .one(.object(stored)) : .nothing
+        case .value where stored.item.isOnToken: return .nothing
         case .value: return .one(.value(stored.item.value ?? Data()))
         case .persistentReference: return .one(.persistentReference(stored.reference))
         case [.value, .persistentReference]: return .one(.record(record(of: stored, attributes: Attributes())))
@@ -67,7 +68,7 @@ struct OutcomeShape {
     private func result(_ stored: StoredItem) -> Outcome.Result? {
         switch returns {
         case []: return nil
-        case .reference: return stored.item.isObject ? .object(stored.item) : nil
+        case .reference: return stored.item.isObject ? .object(stored) : nil
         case .value: return stored.item.value.map { .value($0) }
         case .persistentReference: return .persistentReference(stored.reference)
         default:
@@ -83,7 +84,7 @@ struct OutcomeShape {
             attributes: attributes,
             value: returns.contains(.value) ? stored.item.value : nil,
             persistentReference: returns.contains(.persistentReference) ? stored.reference : nil,
-            object: returns.contains(.reference) && stored.item.isObject ? stored.item : nil)
+            object: returns.contains(.reference) && stored.item.isObject ? stored : nil)
     }
 }
 

@@ -59,5 +59,6 @@ extension Query {
         guard let part else { return }
         for (attribute, value) in part.attributes where attributes[attribute] == nil { attributes[attribute] = value }
         value = value ?? part.value
+        onToken = onToken ?? part.onToken
     }
 }

@@ -11,13 +11,14 @@ extension Query {
         let schema = try resolvedClass().schema
         var attributes = try dropping(dialect).convertedAttributes(schema)
         let group = try newGroup(accessGroups) ?? defaultGroup
-        try Self.checkStorable(attributes)
+        try Self.checkStorable(attributes, onToken: onToken != nil)
         let accessControl = try newAccessControl(attributes, schema.itemClass, group: group)
         attributes[.accessible] = nil
         attributes[.accessGroup] = .string(group)
         attributes.fillDefaults(schema)
         attributes.stamp(created: date, modified: date)
-        return Item(itemClass: schema.itemClass, attributes: attributes, accessControl: accessControl, value: value)
+        return try placingOnToken(
+            Item(itemClass: schema.itemClass, attributes: attributes, accessControl: accessControl, value: value))
     }
 
     private func checkAddable(_ dialect: Engine.Dialect) throws(KeychainError) {
@@ -60,9 +61,14 @@ extension Query {
     }
 
     /// Refuses items that could never be found, or that would not be protected as requested.
-    static func checkStorable(_ attributes: Attributes) throws(KeychainError) {
-        if let token = attributes[.tokenID], token != .string("") {
-            throw KeychainError(.unsupported, "Items on a token (kSecAttrTokenID) are not supported.")
+    ///
+    /// - Parameter onToken: Whether a token has made a key for the item.
+    static func checkStorable(_ attributes: Attributes, onToken: Bool = false) throws(KeychainError) {
+        if let token = attributes[.tokenID], token != .string(""), !onToken {
+            throw KeychainError(
+                .unsupported,
+                "Only new keys of a token can be stored with its identifier (kSecAttrTokenID), not other items or keys."
+            )
         }
         if let tombstone = attributes[.tombstone], tombstone != .number(0) {
             throw KeychainError(.unsupported, "This keychain does not store tombstones.")

@@ -85,6 +85,7 @@ public struct Query: Sendable {
         public struct Part: Sendable {
             public var attributes: Attributes
             public var value: Data?
+            package var onToken: NewTokenKey?
 
             public init(_ attributes: Attributes, value: Data?) {
                 self.attributes = attributes
@@ -107,6 +108,8 @@ public struct Query: Sendable {
     /// `kSecAttrSynchronizableAny`: both kinds of items. Additions ignore it, since a stored item is of one kind.
     public var synchronizableAny = false
     public var value: Data?
+    /// The key on a token that an addition stores. Without it, additions that name a token are refused.
+    package var onToken: NewTokenKey?
     public var persistentReference: PersistentReference?
     public var returns: Returns = []
     /// `nil`: not given; the limit is then one.

@@ -81,6 +81,7 @@ extension Requests {
             }
             for key in pairs.keys {
                 guard try !requests.hasCertificate(key, in: groups, authorization) else { continue }
+                requests.forgetTokenKeys(search.only(key), query)
                 _ = try requests.items.delete(search.only(key), authorization)
             }
         }
@@ -155,7 +156,7 @@ extension Requests {
         selection.namesConstrained = true
         let others = try items.select(selection, limit: nil, includingValues: false, authorization).items
         guard others.contains(where: { PrimaryKey($0.item) == key }) else {
-            return (try items.insert(item, authorization), true)
+            return (try inserted(item, authorization), true)
         }
         for attribute in joining { selection.conditions[attribute] = item.attributes[attribute] }
         selection.namesConstrained = query.returns.isSubset(of: .persistentReference)

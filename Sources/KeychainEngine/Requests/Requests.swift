@@ -20,7 +20,7 @@ public struct Requests {
     public func add(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> StoredItem {
         try query.checkIsWanted()
         let item = try query.newItem(accessGroups: accessGroups, dialect: engine.dialect, at: engine.date())
-        return try items.insert(item, engine.authorization(query))
+        return try inserted(item, engine.authorization(query))
     }
 
     /// The items that match, in the order of ``ItemOrder``. If nothing matches, the list is empty. The items have
@@ -67,6 +67,7 @@ public struct Requests {
         try query.checkIsWanted()
         guard !query.concernsIdentities else { return try deleteIdentities(query, accessGroups: accessGroups) }
         let selection = try query.deleteSelection(accessGroups: accessGroups, dialect: engine.dialect)
+        forgetTokenKeys(selection, query)
         return try items.delete(selection, engine.authorization(query))
     }
 

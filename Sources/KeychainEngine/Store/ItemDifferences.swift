@@ -21,12 +21,17 @@ public struct ItemDifferences: Sendable {
     }
 }
 
+extension Item {
+    /// The proofs for finding the item and for its attributes.
+    package var needsToBeFound: Proofs.Needs { isOnToken ? [] : accessControl.needs }
+}
+
 extension StoredItem {
     /// The part of the item that can be shown without authentication.
     public var listingEntry: StoredItem {
         var listingEntry = self
         listingEntry.item.value = nil
-        guard !item.accessControl.needs.isEmpty else { return listingEntry }
+        guard !item.needsToBeFound.isEmpty else { return listingEntry }
         listingEntry.item.attributes = Attributes()
         for rule in item.itemClass.schema.primaryKey {
             listingEntry.item.attributes[rule.attribute] = item.attributes[rule.attribute]

@@ -20,6 +20,9 @@ public struct Selection: Sendable {
     /// (``StoredItem/listingEntry``). The user is not asked. A store that cannot do that asks the user if that is
     /// allowed, and otherwise leaves such items out. Without effect if values are requested.
     public var namesConstrained = false
+    /// Whether values of keys on tokens are included, which are the objects of their tokens. If not, such keys are
+    /// returned without a value, and no proofs are required for them.
+    public var opensTokenKeys = false
 
     public init(
         itemClass: ItemClass?, id: PersistentReference? = nil, conditions: Attributes = Attributes(),
@@ -37,7 +40,7 @@ public struct Selection: Sendable {
         let item = stored.item
         if let itemClass, item.itemClass != itemClass { return false }
         if let id, id.itemClass != item.itemClass || id.id != stored.id { return false }
-        if skipsConstrained, !item.accessControl.needs.isEmpty { return false }
+        if skipsConstrained, !item.needsToBeFound.isEmpty { return false }
         return item.attributes.look { isInGroups($0) && holdsConditions(item, $0) } && holdsHost(item)
     }
 

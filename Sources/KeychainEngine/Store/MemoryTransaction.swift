@@ -34,8 +34,10 @@ final class MemoryTransaction: ItemOperations {
         if selection.namesConstrained, !includingValues {
             return SelectedItems(items: try found.map { (stored) throws(KeychainError) in try named(stored) })
         }
-        try checkOpen(found)
-        return SelectedItems(items: includingValues ? found : found.map(\.withoutValue))
+        let opensTokenKeys = includingValues && selection.opensTokenKeys
+        try checkOpen(found, opensTokenKeys: opensTokenKeys)
+        guard includingValues else { return SelectedItems(items: found.map(\.withoutValue)) }
+        return SelectedItems(items: opensTokenKeys ? found : found.map(\.withoutTokenObject))
     }
 
     /// The item, or only its name if it requires more than was proven.
@@ -43,7 +45,7 @@ final class MemoryTransaction: ItemOperations {
         let accessControl = stored.item.accessControl
         guard accessControl.accessibility.isOpen(in: content.lockState) else { throw .locked }
         let isProven = proofs.missing(accessControl.needs).isEmpty && refused(stored).isEmpty
-        return isProven ? stored.withoutValue : stored.listingEntry
+        return isProven || stored.item.isOnToken ? stored.withoutValue : stored.listingEntry
     }
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
@@ -57,7 +59,7 @@ final class MemoryTransaction: ItemOperations {
         _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
         let found = content.items.values.filter(selection.matches).inOrder()
-        try checkOpen(found)
+        try checkOpen(found, opensTokenKeys: true)
         let before = content
         do throws(KeychainError) {
             for stored in found { content.items[PrimaryKey(stored.item)] = nil }
@@ -90,11 +92,12 @@ final class MemoryTransaction: ItemOperations {
     }
 
     /// Checks that items can be read or changed: their class is open, and the proofs are complete and correct.
-    private func checkOpen(_ items: [StoredItem]) throws(KeychainError) {
+    private func checkOpen(_ items: [StoredItem], opensTokenKeys: Bool) throws(KeychainError) {
         var (missing, refused): (Proofs.Needs, Proofs.Needs) = ([], [])
         for stored in items {
             let accessControl = stored.item.accessControl
             guard accessControl.accessibility.isOpen(in: content.lockState) else { throw .locked }
+            if stored.item.isOnToken, !opensTokenKeys { continue }
             missing.formUnion(proofs.missing(accessControl.needs))
             refused.formUnion(self.refused(stored))
         }

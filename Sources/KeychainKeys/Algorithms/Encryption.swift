@@ -75,13 +75,26 @@ struct SixteenByteGCM {
 // MARK: - ECIES
 
 extension PublicKey {
+    /// The public key of the one-time key, and ciphertext ‖ tag.
+    func partsOfECIES(_ ciphertext: Data) throws(KeyFailure) -> (sender: PublicKey, sealed: Data) {
+        guard ciphertext.count >= bytes.count + SixteenByteGCM.tagLength else { throw .decryptionFailed }
+        do {
+            let sender = try PublicKey(kind, externalRepresentation: ciphertext.prefix(bytes.count))
+            return (sender, ciphertext.dropFirst(bytes.count))
+        } catch {
+            throw .decryptionFailed
+        }
+    }
+
     /// Public key of the one-time key ‖ ciphertext ‖ tag.
     fileprivate func encryptECIES(
         _ plaintext: Data, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector
     ) throws(KeyFailure) -> Data {
         let oneTime = try PrivateKey.generate(kind)
-        let cipher = SixteenByteGCM(
-            try oneTime.sharedSecret(with: self), hash, iv, recipient: self, sender: oneTime.publicKey)
+        let secret = try oneTime.sharedSecret(with: self)
+        let cipher = SixteenByteGCM(iv, recipient: self) { count in
+            secret.x963(hash, sharedInfo: oneTime.publicKey.externalRepresentation, count: count)
+        }
         return try oneTime.publicKey.externalRepresentation + cipher.seal(plaintext)
     }
 }
@@ -90,13 +103,13 @@ extension PrivateKey {
     fileprivate func decryptECIES(
         _ ciphertext: Data, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector
     ) throws(KeyFailure) -> SecretBytes {
-        let length = publicKey.bytes.count
-        guard ciphertext.count >= length + SixteenByteGCM.tagLength else { throw .decryptionFailed }
         do {
-            let sender = try PublicKey(kind, externalRepresentation: ciphertext.prefix(length))
-            let cipher = SixteenByteGCM(
-                try sharedSecret(with: sender), hash, iv, recipient: publicKey, sender: sender)
-            return try cipher.open(ciphertext.dropFirst(length))
+            let (sender, sealed) = try publicKey.partsOfECIES(ciphertext)
+            let secret = try sharedSecret(with: sender)
+            let cipher = SixteenByteGCM(iv, recipient: publicKey) { count in
+                secret.x963(hash, sharedInfo: sender.externalRepresentation, count: count)
+            }
+            return try cipher.open(sealed)
         } catch {
             throw .decryptionFailed
         }
@@ -104,17 +117,14 @@ extension PrivateKey {
 }
 
 extension SixteenByteGCM {
-    /// Derives the key, and for some algorithms the initialization vector, from the shared secret and the sender's
-    /// public key.
-    fileprivate init(
-        _ secret: SharedSecret, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector, recipient: PublicKey,
-        sender: PublicKey
-    ) {
+    /// Derives the key, and for some algorithms the initialization vector.
+    ///
+    /// - Parameter derive: Derives as many bytes from the shared secret and the sender's public key.
+    init(_ iv: KeyAlgorithm.InitializationVector, recipient: PublicKey, derive: (_ count: Int) -> SecretBytes) {
         // AES-256 for P-384 and P-521, AES-128 for the others.
         let keyLength = (recipient.bytes.count - 1) / 2 * 8 > 256 ? 32 : 16
         let ivLength = iv == .derived ? 16 : 0
-        let derived = secret.x963(hash, sharedInfo: sender.externalRepresentation, count: keyLength + ivLength)
-        let bytes = SecretSlice(derived)
+        let bytes = SecretSlice(derive(keyLength + ivLength))
         self.init(
             bytes.prefix(keyLength).copy,
             iv: iv == .derived ? Array(bytes.suffix(ivLength)) : [UInt8](repeating: 0, count: 16))

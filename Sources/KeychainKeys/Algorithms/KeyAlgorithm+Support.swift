@@ -20,13 +20,18 @@ public enum KeyOperation: Int, Hashable, Sendable, CaseIterable {
 
 extension PrivateKey {
     public func supports(_ algorithm: KeyAlgorithm, for operation: KeyOperation) -> Bool {
-        operation.needsPrivateKey && algorithm.isSupported(by: publicKey, for: operation)
+        publicKey.privateHalfSupports(algorithm, for: operation)
     }
 }
 
 extension PublicKey {
     public func supports(_ algorithm: KeyAlgorithm, for operation: KeyOperation) -> Bool {
         !operation.needsPrivateKey && algorithm.isSupported(by: self, for: operation)
+    }
+
+    /// Whether the private half supports it, wherever that is.
+    public func privateHalfSupports(_ algorithm: KeyAlgorithm, for operation: KeyOperation) -> Bool {
+        operation.needsPrivateKey && algorithm.isSupported(by: self, for: operation)
     }
 }
 

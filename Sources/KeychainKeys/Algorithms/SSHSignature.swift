@@ -27,11 +27,27 @@ extension LoadedKey {
     }
 }
 
+extension PublicKey {
+    /// An ECDSA signature of this key as the SSH protocol has it.
+    ///
+    /// - Parameter raw: r ‖ s.
+    /// - Throws: `KeyFailure.algorithmNotSupported` for keys of other kinds.
+    public func sshSignature(ofRaw raw: Data) throws(KeyFailure) -> Data {
+        guard kind.isNISTCurve else { throw .algorithmNotSupported }
+        var encoding = SSHWriter()
+        try encoding.ecdsa(kind, raw)
+        return encoding.bytes
+    }
+}
+
 extension SSHWriter {
-    /// r and s as numbers, in a string of their own.
     fileprivate mutating func ecdsa(_ key: LoadedKey, _ data: Data, _ hash: KeyHash) throws(KeyFailure) {
-        guard let name = key.key.kind.sshName else { throw .algorithmNotSupported }
-        let raw = try key.sign(data, .ecdsaSignature(.message(hash), .raw))
+        try ecdsa(key.key.kind, key.sign(data, .ecdsaSignature(.message(hash), .raw)))
+    }
+
+    /// r and s as numbers, in a string of their own.
+    fileprivate mutating func ecdsa(_ kind: KeyKind, _ raw: Data) throws(KeyFailure) {
+        guard let name = kind.sshName else { throw .algorithmNotSupported }
         var numbers = SSHWriter()
         for half in [raw.prefix(raw.count / 2), raw.suffix(raw.count / 2)] {
             numbers.unsigned([UInt8](half.drop { $0 == 0 }))

@@ -67,7 +67,7 @@ extension PublicKey {
 }
 
 extension KeyAlgorithm {
-    fileprivate var hasDERSignature: Bool {
+    var hasDERSignature: Bool {
         switch self {
         case .ecdsaSignature(_, let format), .ecdsaSignatureOfAnyDigest(let format): format == .der
         default: false
@@ -75,7 +75,7 @@ extension KeyAlgorithm {
     }
 
     /// The signed bytes: the digest of the data, or the data if it is already a digest.
-    fileprivate func digest(of data: Data) throws(KeyFailure) -> [UInt8] {
+    func digest(of data: Data) throws(KeyFailure) -> [UInt8] {
         switch self {
         case .rsaSignaturePKCS1(let input), .rsaSignaturePSS(let input), .ecdsaSignature(let input, _):
             if case .message(let hash) = input { return hash.digest(data) }

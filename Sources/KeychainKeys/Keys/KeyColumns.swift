@@ -40,20 +40,28 @@ public struct KeyColumns: Hashable, Sendable {
         self.init(key, isPrivate: false)
     }
 
-    private init(_ key: PublicKey, isPrivate: Bool) {
+    /// The private half of a key on a token, which nothing takes out.
+    ///
+    /// - Parameter publicHalf: Its public half.
+    public init(onToken publicHalf: PublicKey) {
+        self.init(publicHalf, isPrivate: true, isOnToken: true)
+    }
+
+    private init(_ key: PublicKey, isPrivate: Bool, isOnToken: Bool = false) {
         keyClass = isPrivate ? 1 : 0
         typeNumber = key.kind.typeNumber
         sizeInBits = key.sizeInBits
         applicationLabel = key.applicationLabel
-        flags = Self.flags(key.kind, isPrivate: isPrivate)
+        flags = Self.flags(key.kind, isPrivate: isPrivate, isOnToken: isOnToken)
     }
 
     /// Apple's values. "priv" is set for public keys too, and RSA public keys claim that they can decrypt.
-    private static func flags(_ kind: KeyKind, isPrivate: Bool) -> [Flag] {
+    private static func flags(_ kind: KeyKind, isPrivate: Bool, isOnToken: Bool) -> [Flag] {
         let derives = isPrivate && kind != .rsa
         let flags = [
-            ("perm", true), ("priv", true), ("modi", true), ("sens", false), ("asen", false), ("extr", true),
-            ("next", false), ("encr", !isPrivate), ("decr", isPrivate || kind == .rsa), ("drve", derives),
+            ("perm", true), ("priv", true), ("modi", true), ("sens", isOnToken), ("asen", isOnToken),
+            ("extr", !isOnToken), ("next", isOnToken), ("encr", !isPrivate), ("decr", isPrivate || kind == .rsa),
+            ("drve", derives),
             ("sign", isPrivate), ("vrfy", !isPrivate), ("snrc", false), ("vyrc", false), ("wrap", !isPrivate),
             ("unwp", isPrivate),
         ]

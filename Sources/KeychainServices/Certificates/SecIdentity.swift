@@ -25,8 +25,8 @@
 
         /// - Returns: `nil` if the key is public, or the certificate is that of another key.
         init?(_ certificate: SecCertificate, _ privateKey: SecKey) {
-            guard case .privateHalf(let key) = privateKey.half,
-                certificate.certificate.publicKeyHash == key.publicKey.applicationLabel
+            guard privateKey.isPrivate,
+                certificate.certificate.publicKeyHash == privateKey.publicKey.applicationLabel
             else { return nil }
             (self.certificate, self.privateKey) = (certificate, privateKey)
         }

@@ -48,8 +48,17 @@
         static let wrongSignature = KeychainError(
             .authenticationFailed, "The signature does not match the data and the key.", status: errSecVerifyFailed)
 
-        /// The error for keys on a token, of which there is none.
-        static let withoutToken = KeychainError(
-            .unsupported, "There is no token (kSecAttrTokenID) that could hold keys. Leave the attribute out.")
+        /// The error for bytes of a key that should be on a token.
+        static let noImportIntoTokens = KeychainError(
+            .unsupported, "A token (kSecAttrTokenID) makes its keys itself, and takes no others. Leave the bytes out.")
+
+        /// The error for the bytes of a key on a token.
+        static let staysOnToken = KeychainError(
+            .unsupported, "The key is on a token and cannot be exported. Let it sign, decrypt or agree there.")
+
+        /// The error for keys of other kinds on a token.
+        static let noSuchTokenKey = KeychainError(
+            .invalidParameter,
+            "Keys on a token (kSecAttrTokenID) are private keys of kSecAttrKeyTypeECSECPrimeRandom with 256 bits.")
     }
 #endif

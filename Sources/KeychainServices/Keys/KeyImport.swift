@@ -30,7 +30,7 @@
 
     extension SecKey {
         fileprivate convenience init(_ bytes: Data, _ attributes: NSDictionary) throws {
-            guard attributes[kSecAttrTokenID] == nil else { throw KeychainError.withoutToken }
+            guard attributes[kSecAttrTokenID] == nil else { throw KeychainError.noImportIntoTokens }
             let typeNumber = try keyNumber(attributes, kSecAttrKeyType)
             let keyClass = try keyNumber(attributes, kSecAttrKeyClass)
             guard keyClass != 2 else {

@@ -34,6 +34,7 @@
         return switch key.half {
         case .publicHalf(let key): key.supports(algorithm, for: operation)
         case .privateHalf(let key): key.supports(algorithm, for: operation)
+        case .onToken(let key): key.publicKey.privateHalfSupports(algorithm, for: operation)
         }
     }
 
@@ -46,12 +47,13 @@
     /// - Parameters:
     ///   - dataToSign: the message, or a digest of exactly the algorithm's length, as the algorithm's name says.
     ///   - error: receives an error that the caller releases: `errSecParam` for an algorithm that the key does not
-    ///     support, or a digest of another length.
+    ///     support, or a digest of another length. For a key on a token also the errors of the token and of asking the
+    ///     user, such as `errSecUserCanceled`, and `errSecItemNotFound` if its item is gone.
     public func SecKeyCreateSignature(
         _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
         _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
     ) -> CFData? {
-        reporting(to: error) { NSData(data: try key.loadedKey().sign(dataToSign as Data, algorithm.known())) }
+        reporting(to: error) { NSData(data: try key.sign(dataToSign as Data, algorithm.known())) }
     }
 
     /// Checks a signature with a public key.
@@ -101,7 +103,28 @@
         _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
         _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
     ) -> CFData? {
-        reporting(to: error) { NSData(try key.privateKey().decrypt(ciphertext as Data, algorithm.known())) }
+        reporting(to: error) { NSData(try key.decrypt(ciphertext as Data, algorithm.known())) }
+    }
+
+    extension SecKey {
+        fileprivate func sign(_ data: Data, _ algorithm: KeyAlgorithm) throws -> Data {
+            if case .onToken(let key) = half { return try key.sign(data, algorithm) }
+            return try loadedKey().sign(data, algorithm)
+        }
+
+        fileprivate func decrypt(_ ciphertext: Data, _ algorithm: KeyAlgorithm) throws -> SecretBytes {
+            if case .onToken(let key) = half { return try key.decrypt(ciphertext, algorithm) }
+            return try privateKey().decrypt(ciphertext, algorithm)
+        }
+
+        fileprivate func exchange(
+            with peer: PublicKey, _ algorithm: KeyAlgorithm, size: Int? = nil, sharedInfo: Data = Data()
+        ) throws -> SecretBytes {
+            if case .onToken(let key) = half {
+                return try key.exchange(with: peer, algorithm, size: size, sharedInfo: sharedInfo)
+            }
+            return try privateKey().exchange(with: peer, algorithm, size: size, sharedInfo: sharedInfo)
+        }
     }
 
     extension NSData {
@@ -146,14 +169,14 @@
         fileprivate func exchange(
             with peer: SecKey, _ algorithm: KeyAlgorithm, _ parameters: NSDictionary
         ) throws -> NSData {
-            let key = try privateKey()
+            guard isPrivate else { throw KeyFailure.algorithmNotSupported }
             guard case .publicHalf(let peer) = peer.half else { throw KeyFailure.malformed("public key") }
-            guard case .keyExchangeX963 = algorithm else { return NSData(try key.exchange(with: peer, algorithm)) }
+            guard case .keyExchangeX963 = algorithm else { return NSData(try exchange(with: peer, algorithm)) }
             let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.rawValue]
             guard let size = parameters[SecKeyKeyExchangeParameter.requestedSize.rawValue], !(size is String),
                 let size = keyNumber(size), info == nil || info is Data
             else { throw KeyFailure.invalidLength }
-            return NSData(try key.exchange(with: peer, algorithm, size: size, sharedInfo: info as? Data ?? Data()))
+            return NSData(try exchange(with: peer, algorithm, size: size, sharedInfo: info as? Data ?? Data()))
         }
     }
 #endif

@@ -5,6 +5,7 @@
 
 #if os(Linux)
     public import Foundation
+    import KeychainEngine
     import KeychainKeys
     import SecretMemory
 
@@ -19,15 +20,19 @@
     /// let bytes = SecKeyCopyExternalRepresentation(key, nil) as Data?
     /// ```
     ///
-    /// - Parameter error: never receives an error, since all keys here can be exported.
+    /// - Parameter error: receives an error that the caller releases: `errSecUnimplemented` for a private key on a token.
     public func SecKeyCopyExternalRepresentation(
         _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
     ) -> CFData? {
-        NSData(data: key.externalRepresentation)
+        reporting(to: error) {
+            guard let bytes = key.externalRepresentation else { throw KeychainError.staysOnToken }
+            return NSData(data: bytes)
+        }
     }
 
     /// The attributes that a key has by itself: class, type and size, what it can do, its application label, and its
-    /// bytes under `kSecValueData`. They do not tell how the key is stored.
+    /// bytes under `kSecValueData`. They do not tell how the key is stored. A key on a token has no bytes, but its token,
+    /// its access control and its object.
     public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
         key.ownAttributes as NSDictionary
     }
@@ -43,13 +48,16 @@
             switch half {
             case .publicHalf(let key): KeyColumns(key)
             case .privateHalf(let key): KeyColumns(key)
+            case .onToken(let key): key.columns
             }
         }
 
-        var externalRepresentation: Data {
+        /// `nil` for a private key on a token.
+        var externalRepresentation: Data? {
             switch half {
             case .publicHalf(let key): key.externalRepresentation
             case .privateHalf(let key): key.externalRepresentation.withUnsafeBytes { Data($0) }
+            case .onToken: nil
             }
         }
 
@@ -62,8 +70,13 @@
                 kSecAttrKeySizeInBits as String: columns.sizeInBits,
                 kSecAttrEffectiveKeySize as String: columns.effectiveSizeInBits,
                 kSecAttrApplicationLabel as String: columns.applicationLabel,
-                kSecValueData as String: externalRepresentation,
             ]
+            attributes[kSecValueData as String] = externalRepresentation
+            if case .onToken(let key) = half {
+                attributes[kSecAttrTokenID as String] = key.identifier
+                attributes[Attribute.tokenObject.description] = key.publicKey.externalRepresentation
+                attributes[kSecAttrAccessControl as String] = key.accessControl.map { SecAccessControl($0) }
+            }
             for flag in columns.flags { attributes[flag.name] = flag.isSet }
             return attributes
         }

@@ -8,11 +8,11 @@
     import KeychainKeys
     import SecretMemory
 
-    /// A public or private key: RSA, a NIST curve, Ed25519 or X25519.
+    /// A public or private key: RSA, a NIST curve, Ed25519 or X25519; or a private P-256 key on a token.
     ///
-    /// Keys are equal if they are the same half with the same bytes. The bytes of a private key are in locked memory and
-    /// wiped with the object; a key that has signed also exists in memory that is wiped and not locked. No description
-    /// shows them.
+    /// Keys are equal if they are the same half with the same bytes, or the same object of the same token. The bytes of a
+    /// private key are in locked memory and wiped with the object; a key that has signed also exists in memory that is wiped
+    /// and not locked. No description shows them.
     ///
     /// ```swift
     /// let attributes: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
@@ -25,6 +25,7 @@
         enum Half: Sendable, Equatable {
             case publicHalf(PublicKey)
             case privateHalf(PrivateKey)
+            case onToken(KeyOnToken)
         }
 
         let half: Half
@@ -37,22 +38,26 @@
 
         convenience init(_ key: PublicKey) { self.init(.publicHalf(key)) }
         convenience init(_ key: PrivateKey) { self.init(.privateHalf(key)) }
+        convenience init(_ key: KeyOnToken) { self.init(.onToken(key)) }
 
         /// The public half, which is the key itself if that is public.
         var publicKey: PublicKey {
             switch half {
             case .publicHalf(let key): key
             case .privateHalf(let key): key.publicKey
+            case .onToken(let key): key.publicKey
             }
         }
 
-        /// - Throws: `KeyFailure.algorithmNotSupported` for a public key.
+        var isPrivate: Bool { if case .publicHalf = half { false } else { true } }
+
+        /// - Throws: `KeyFailure.algorithmNotSupported` for a public key, and for one on a token.
         func privateKey() throws(KeyFailure) -> PrivateKey {
             guard case .privateHalf(let key) = half else { throw .algorithmNotSupported }
             return key
         }
 
-        /// - Throws: `KeyFailure.algorithmNotSupported` for a public key.
+        /// - Throws: As ``privateKey()``.
         func loadedKey() throws(KeyFailure) -> LoadedKey {
             let key = try privateKey()
             return try loaded.withLock { (loaded) throws(KeyFailure) in
@@ -73,8 +78,9 @@
 
         /// The kind of the key and its size, without any of its bytes.
         public override var description: String {
-            let isPrivate = if case .privateHalf = half { true } else { false }
-            return "<SecKey: \(isPrivate ? "private" : "public") \(publicKey.kind), \(publicKey.sizeInBits) bits>"
+            let place = if case .onToken(let key) = half { ", on the token \(key.identifier)" } else { "" }
+            let half = isPrivate ? "private" : "public"
+            return "<SecKey: \(half) \(publicKey.kind), \(publicKey.sizeInBits) bits\(place)>"
         }
     }
 

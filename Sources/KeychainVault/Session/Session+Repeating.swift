@@ -34,6 +34,8 @@ extension Session {
         guard found.item.accessControl.needs.isEmpty, found.item.value?.count ?? 0 <= ReadCache.longestValue else {
             return
         }
+        // Repeating opens the row itself, and would give out the object of its token.
+        guard !found.item.isOnToken else { return }
         let sealer = try keyState.sealer(.looking)
         let row = try reader.use { try ItemTable($0).wholeRow(sealer.rowID(of: found.id)) }
         guard let row, row.id == found.id, UInt64(bitPattern: row.version) == found.version, sealer.serial == keys,

@@ -144,6 +144,9 @@ final class VaultTransaction: ItemOperations {
     private func replace(
         _ selection: Selection, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws -> SelectedItems {
+        var selection = selection
+        // The row is sealed as a whole again.
+        selection.opensTokenKeys = true
         let found = try found(selection, nil, .reading(includingValues: true, proofs))
         let changes = try found.items.map { ($0, try change($0)) }
         for (_, item) in changes { try checkNewProofs(item) }

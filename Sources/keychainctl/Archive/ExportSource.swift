@@ -23,14 +23,15 @@ struct ExportSource {
     let authorization = Authorization(
         AuthenticationContext { () throws(KeychainError) in try Authenticators.forExplicitRequest() })
 
-    /// The items, without values, and without more than the name of those that require authentication.
+    /// The items but keys on tokens, without values, and without more than the name of those that require authentication.
     ///
     /// - Throws: `locked` if one of them is locked.
     func list() throws(KeychainError) -> (items: [StoredItem], closed: [UnreadableItem]) {
         var (items, isAnyClosed): ([StoredItem], Bool) = ([], false)
         for selection in selections {
             let found = try vault.select(selection, limit: nil, includingValues: false, authorization)
-            items += found.items
+            // Nobody else could use the key of a token.
+            items += found.items.filter { !$0.item.isOnToken }
             isAnyClosed = isAnyClosed || found.damaged + found.ofAnotherDevice > 0
         }
         return (items, isAnyClosed ? try closed() : [])
@@ -67,7 +68,16 @@ struct ExportSource {
     func hasChanged(since listed: [StoredItem]) throws(KeychainError) -> Bool {
         let known = Dictionary(listed.map { ($0.id, $0.version) }, uniquingKeysWith: { first, _ in first })
         let differences = try vault.differences(selections, from: known)
-        return !differences.changed.isEmpty || !differences.gone.isEmpty || !differences.closed.isEmpty
+        return differences.changed.contains { !$0.item.isOnToken } || !differences.gone.isEmpty
+            || !differences.closed.isEmpty
+    }
+
+    /// How many keys on a token are not exported.
+    func countOfTokenKeys() throws(KeychainError) -> Int {
+        var selection = Selection(itemClass: .key, groups: group.map { [$0] })
+        selection.namesConstrained = true
+        return try vault.select(selection, limit: nil, includingValues: false, authorization).items
+            .count(where: \.item.isOnToken)
     }
 
     private var selections: [Selection] {

@@ -27,7 +27,7 @@ extension Keychainctl {
 
                 Items that require the user or a password are asked for. If an item cannot be read, no \
                 file is written, and the items are listed; --skip-unreadable leaves them out. Items in \
-                quarantine are never exported. An export opens without this vault and this machine: \
+                quarantine and keys on a token are never exported. An export opens without this vault and this machine: \
                 a copy of the whole vault, with its keys, is made by `backup`.
 
                 --clear-text writes the content without encryption: json has everything, one object on \
@@ -98,7 +98,7 @@ extension Keychainctl {
             try checkReadable(source)
             let form = try form(recipients)
             let report = try Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable).run()
-            tell(report, place, vault)
+            tell(report, place, source)
         }
 
         private var format: ClearFormat? { clearText.flatMap(ClearFormat.init) }
@@ -146,7 +146,7 @@ extension Keychainctl {
             return secret
         }
 
-        private func tell(_ report: Exporter.Report, _ place: NewFilePlace, _ vault: Vault) {
+        private func tell(_ report: Exporter.Report, _ place: NewFilePlace, _ source: ExportSource) {
             let count = report.count == 1 ? "1 item" : "\(report.count) items"
             if format == nil {
                 Output.note("'\(place.path)' holds \(count), encrypted. To import them: keychainctl import-archive")
@@ -156,16 +156,19 @@ extension Keychainctl {
                         + "file has them. Remove it when you no longer need it.")
             }
             for item in report.leftOut { Output.note("Left out: \(item.name): \(item.failure.message)") }
-            tellOfQuarantine(vault)
+            tellOfOthers(source)
         }
 
         /// The file was written, even if the vault cannot be looked at now.
-        private func tellOfQuarantine(_ vault: Vault) {
+        private func tellOfOthers(_ source: ExportSource) {
             do throws(KeychainError) {
-                let quarantined = try vault.status().quarantinedCount
+                let onToken = try source.countOfTokenKeys()
+                if onToken > 0 { Output.note("Keys on a token, which nothing exports: \(onToken).") }
+                let quarantined = try source.vault.status().quarantinedCount
                 if quarantined > 0 { Output.note("Items in quarantine, which are not exported: \(quarantined).") }
             } catch {
-                Output.note("Whether items are in quarantine, which are not exported, is unknown: \(error.message)")
+                Output.note(
+                    "Whether items are in quarantine or on a token, and not exported, is unknown: \(error.message)")
             }
         }
     }

@@ -35,6 +35,14 @@ struct NewKeyOptions: ParsableArguments {
                 .duplicateItem, "A key of this tag exists and was not changed. To replace it, add: --replace")
         }
     }
+
+    func saveOnToken(
+        _ key: KeyOptions, in keychain: UserKeychain
+    ) throws(KeychainError) -> KeychainKeyStore.StoredKey {
+        var store = key.store(in: keychain)
+        store.accessibility = accessibility?.accessibility
+        return try store.create(.p256, tag: key.tag, label: label, protection: .hardware)
+    }
 }
 
 extension Keychainctl.Key {
@@ -47,6 +55,10 @@ extension Keychainctl.Key {
                 The type and the fingerprint are printed to standard error. If there is a key of the tag, \
                 it is not changed and the exit code is 4, unless --replace is given.
 
+                With --token the key is made in hardware, such as a TPM, and never leaves it: it signs \
+                there, and cannot be exported. The type is then p256. Without such hardware no key is \
+                made, never one in software instead.
+
                 EXAMPLES
                   keychainctl key generate ed25519 --tag release
                   keychainctl key generate p256 --tag device --accessibility after-first-unlock
@@ -58,13 +70,38 @@ extension Keychainctl.Key {
 
         @OptionGroup(title: "Key") var key: KeyOptions
         @OptionGroup(title: "New key") var new: NewKeyOptions
+
+        @Flag(help: "Make the key in hardware that never gives it out; only p256.")
+        var token = false
+
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+
+        func validate() throws {
+            guard token else { return }
+            guard type.kind == .p256 else { throw ValidationError("With --token the type is p256.") }
+            guard !key.synchronizable else {
+                throw ValidationError("A key on a token cannot leave it. Leave out --token or --synchronizable.")
+            }
+            guard !new.replace else {
+                throw ValidationError("--token does not replace keys. To remove the old one: keychainctl key delete")
+            }
+        }
 
         func run() throws {
             let keychain = try UserKeychain()
+            guard !token else { return try makeOnToken(keychain) }
             let made = try made()
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try new.save(made, key, in: keychain) }
             Output.note("Stored a new \(made.publicKey.shown).")
+        }
+
+        private func makeOnToken(_ keychain: UserKeychain) throws {
+            try HardwareTokens.check()
+            let stored = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try new.saveOnToken(key, in: keychain)
+            }
+            let shown = stored.publicKey?.shown ?? "key"
+            Output.note("Stored a new \(shown), on the token '\(stored.tokenIdentifier ?? "")'.")
         }
 
         private func made() throws(KeychainError) -> PrivateKey {

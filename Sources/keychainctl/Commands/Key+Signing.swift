@@ -45,22 +45,12 @@ extension Keychainctl.Key {
         func run() throws {
             let keychain = try UserKeychain()
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.reading { () throws(KeychainError) in try key.key(in: keychain) }
+                try keychain.reading { () throws(KeychainError) in try key.signingKey(in: keychain) }
             }
-            let (algorithm, hash) = try signature.resolved(for: found.key.publicKey)
-            let signature = try sign(SignedMessage.input(file, hash), found.key, algorithm)
+            let (algorithm, hash) = try signature.resolved(for: found.publicKey)
+            let signature = try found.sign(SignedMessage.input(file, hash), algorithm)
             guard base64 || Terminal.isTerminal(STDOUT_FILENO) else { return try Output.write(signature) }
             try Output.write(signature.base64EncodedString() + "\n")
-        }
-
-        private func sign(
-            _ input: Data, _ key: PrivateKey, _ algorithm: KeyAlgorithm
-        ) throws(KeychainError) -> Data {
-            do throws(KeyFailure) {
-                return try key.loaded().sign(input, algorithm)
-            } catch {
-                throw error.inKeychainWords("The key")
-            }
         }
     }
 
@@ -100,10 +90,9 @@ extension Keychainctl.Key {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.reading { () throws(KeychainError) in try key.key(in: keychain) }
+            let publicKey = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.reading { () throws(KeychainError) in try key.publicKey(in: keychain) }
             }
-            let publicKey = found.key.publicKey
             let (algorithm, hash) = try signature.resolved(for: publicKey)
             let given = try InputFile.read(signatureFile, limit: Self.limit)
             let input = try SignedMessage.input(file, hash)

@@ -17,7 +17,7 @@ extension Keychainctl {
             discussion: """
                 A tag names a key in an access group. Programs find the same keys with `KeyStore` and with \
                 Apple's functions. Lists show fingerprints, as ssh-keygen prints them; private bytes \
-                leave the vault only by `key export`.
+                leave the vault only by `key export`, and those of a key on a token never.
 
                 The history does not keep keys: a deleted or replaced key is gone for good.
 
@@ -46,9 +46,11 @@ extension Keychainctl.Key {
                 no authentication prompt: for a key that requires authentication, only its tag and type \
                 are shown. SSH has no fingerprints of X25519, ML-KEM, ML-DSA and X-Wing keys.
 
+                A key on a token, such as a TPM, is shown with the token's name.
+
                 With --json: an array of objects with the keys tag, type, size, fingerprint, \
-                applicationLabel, label, accessGroup, created, modified, synchronizable, accessibility and \
-                requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
+                applicationLabel, label, accessGroup, created, modified, synchronizable, accessibility, \
+                requiresAuthentication and token. Dates are ISO 8601 in UTC; missing attributes are null.
 
                 EXAMPLES
                   keychainctl key list
@@ -103,10 +105,9 @@ extension Keychainctl.Key {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try keychain.reading { () throws(KeychainError) in try key.key(in: keychain) }
+            let publicKey = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+                try keychain.reading { () throws(KeychainError) in try key.publicKey(in: keychain) }
             }
-            let publicKey = found.key.publicKey
             guard openssh else { return try Output.write(publicKey.pem) }
             guard let line = publicKey.openSSH(comment: key.tag.escapingControls()) else {
                 throw KeychainError(.unsupported, "SSH has no keys of type \(publicKey.typeName). Leave out --openssh.")

@@ -19,7 +19,7 @@ extension Keychainctl {
                 ssh, git and ssh-add of the socket. Clients list keys and sign; `ssh-add -x` and -X lock \
                 the agent and unlock it. Keys are added and removed with `keychainctl key` only.
 
-                All ed25519, ECDSA and RSA keys are offered, or those of --tag. The user is never asked: \
+                All ed25519, ECDSA and RSA keys are offered, also those on a token, or those of --tag. The user is never asked: \
                 keys that require authentication are left out, and while the vault is locked the agent \
                 has no keys. RSA signs with SHA-256 or SHA-512, never with SHA-1.
 
@@ -77,7 +77,8 @@ private struct OfferedKeys: SSHAgentKeys {
         for synchronizable in [false, true] {
             var store = keychain.keys(accessGroup: nil, synchronizable: synchronizable)
             (store.context, store.allowsInteraction) = (nil, false)
-            for key in try store.keys() where tags.isEmpty || tags.contains(where: { $0 == key.tag }) {
+            for key in try store.keys()
+            where !key.requiresAuthentication && (tags.isEmpty || tags.contains(where: { $0 == key.tag })) {
                 all.append((store, key))
             }
         }
@@ -90,9 +91,9 @@ private struct OfferedKeys: SSHAgentKeys {
         }
     }
 
-    func key(_ encoding: Data) throws(KeychainError) -> PrivateKey? {
+    func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? {
         for (store, key) in try offered() where key.publicKey?.sshEncoding == encoding {
-            return try store.privateKey(of: key)?.key
+            return try store.openSigningKey(of: key)
         }
         return nil
     }

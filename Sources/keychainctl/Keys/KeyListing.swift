@@ -19,6 +19,12 @@ struct KeyListing {
             header.append("PROTECTED")
             for (index, key) in keys.enumerated() { rows[index].append(key.requiresAuthentication ? "asks" : "-") }
         }
+        if keys.contains(where: \.isHardwareBound) {
+            header.append("TOKEN")
+            for (index, key) in keys.enumerated() {
+                rows[index].append(key.tokenIdentifier.map { $0.escapingControls() } ?? "-")
+            }
+        }
         return TextTable(header: header, rows: rows, cut: ["TAG", "LABEL", "GROUP"]).text(within: limit)
     }
 }
@@ -39,7 +45,7 @@ struct KeyJSON: Encodable {
 
     private enum Name: String, CodingKey {
         case tag, type, size, fingerprint, applicationLabel, label, accessGroup, created, modified, synchronizable
-        case accessibility, requiresAuthentication
+        case accessibility, requiresAuthentication, token
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -56,6 +62,7 @@ struct KeyJSON: Encodable {
         try object.encode(key.synchronizable, forKey: .synchronizable)
         try object.encode(key.item.accessibility.name, forKey: .accessibility)
         try object.encode(key.requiresAuthentication, forKey: .requiresAuthentication)
+        try object.encode(key.tokenIdentifier, forKey: .token)
     }
 }
 

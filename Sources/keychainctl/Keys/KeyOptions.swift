@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import KeychainKeyStore
+import KeychainKeys
 import KeychainKit
 import KeychainVault
 
@@ -35,6 +36,20 @@ struct KeyOptions: ParsableArguments {
         guard let key = try store.privateKey(tag: tag) else { throw .noKey }
         return key
     }
+
+    /// The key, opened to sign.
+    ///
+    /// - Throws: `itemNotFound`.
+    func signingKey(in keychain: UserKeychain) throws(KeychainError) -> OpenSigningKey {
+        guard let key = try store(in: keychain).openSigningKey(tag: tag) else { throw .noKey }
+        return key
+    }
+
+    /// - Throws: `itemNotFound`.
+    func publicKey(in keychain: UserKeychain) throws(KeychainError) -> PublicKey {
+        guard let key = try store(in: keychain).publicKey(tag: tag) else { throw .noKey }
+        return key
+    }
 }
 
 extension UserKeychain {
@@ -42,6 +57,7 @@ extension UserKeychain {
         var keys = KeyStore(
             accessGroup: accessGroup, synchronizable: synchronizable, store: store, accessGroups: .unrestricted)
         keys.context = context
+        HardwareTokens.use()
         return keys
     }
 }

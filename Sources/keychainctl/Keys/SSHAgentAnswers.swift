@@ -13,7 +13,7 @@ protocol SSHAgentKeys {
     /// The public keys with their comments.
     func identities() throws(KeychainError) -> [(encoding: Data, comment: String)]
     /// - Returns: `nil` if there is no such key.
-    func key(_ encoding: Data) throws(KeychainError) -> PrivateKey?
+    func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey?
 }
 
 /// It lists keys and signs with them. Clients can lock it, and cannot add or remove keys.
@@ -73,13 +73,9 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         guard let key = try keys.key(encoding) else { return Self.failure }
         // Without a flag it is SHA-1 for RSA, which is refused.
         let hash: KeyHash = flags & 4 != 0 ? .sha512 : flags & 2 != 0 ? .sha256 : .sha1
-        do throws(KeyFailure) {
-            var answer = SSHMessageWriter(14)
-            answer.string(try key.loaded().sshSignature(of: data, rsaHash: hash))
-            return answer.message
-        } catch {
-            throw error.inKeychainWords("The key")
-        }
+        var answer = SSHMessageWriter(14)
+        answer.string(try key.sshSignature(of: data, rsaHash: hash))
+        return answer.message
     }
 
     // MARK: - Locking by a client

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests for keys on tokens.
+
+package import Foundation
+
+/// A key on a token that an addition stores.
+package struct NewTokenKey: Sendable {
+    package let key: TokenKey
+    /// The access control that the key has already; `nil`: that of the addition.
+    package let accessControl: AccessControl?
+
+    package init(_ key: TokenKey, accessControl: AccessControl? = nil) {
+        (self.key, self.accessControl) = (key, accessControl)
+    }
+}
+
+extension Requests {
+    /// Opens the key that `query` names by its persistent reference, for one use. Asks the user as reading a value does.
+    ///
+    /// - Parameters:
+    ///   - identifier: Of its token.
+    ///   - publicKey: Its public half.
+    /// - Throws: `unsupported` without the token; `itemNotFound` if the item is gone or has another key by now;
+    ///   `authenticationFailed` if its access control does not allow its use; `locked`, and the errors of asking the user.
+    package func openTokenKey(
+        _ query: Query, identifier: String, publicKey: Data, accessGroups: AccessGroups
+    ) throws(KeychainError) -> OpenTokenKey {
+        try query.checkIsWanted()
+        let token = try engine.tokens.existing(identifier)
+        var selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
+        func found(_ includesValue: Bool) throws(KeychainError) -> StoredItem {
+            (selection.namesConstrained, selection.opensTokenKeys) = (!includesValue, includesValue)
+            let found = try items.select(
+                selection, limit: 1, includingValues: includesValue, engine.authorization(query))
+            if let failure = found.failure { throw failure }
+            guard let stored = found.items.first, stored.item.tokenPublicKey == publicKey,
+                stored.item.tokenIdentifier == identifier
+            else { throw .tokenKeyIsGone }
+            return stored
+        }
+        // Before the user is asked.
+        try found(false).item.accessControl.checkAllowsUse()
+        guard let object = try found(true).item.value else { throw .damagedItem }
+        return OpenTokenKey(token, object)
+    }
+
+    /// Tells tokens of keys whose items are about to be removed. Failures are ignored, as by Apple: the token may be gone. So are
+    /// keys that ask the user, since a deletion asks nobody, and locked ones.
+    func forgetTokenKeys(_ selection: Selection, _ query: Query) {
+        guard !engine.tokens.isEmpty, (selection.itemClass ?? selection.id?.itemClass) == .key else { return }
+        var named = selection
+        named.namesConstrained = true
+        let listed = try? items.select(named, limit: nil, includingValues: false, .none).items
+        for stored in listed ?? [] where stored.item.isOnToken && stored.item.accessControl.needs.isEmpty {
+            guard let token = stored.item.tokenIdentifier.flatMap(engine.tokens.token) else { continue }
+            var one = Selection(itemClass: nil, id: stored.reference, groups: selection.groups)
+            one.opensTokenKeys = true
+            let found = try? items.select(one, limit: 1, includingValues: true, .none).items
+            if let object = found?.first?.item.value { try? token.forget(object) }
+        }
+    }
+
+    /// - Returns: The new item, without the object of a key on a token.
+    func inserted(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {
+        try items.insert(item, authorization).withoutTokenObject
+    }
+}
+
+extension Query {
+    /// Checks and completes a new item that is a key on a token.
+    func placingOnToken(_ item: Item) throws(KeychainError) -> Item {
+        guard let new = onToken else { return item }
+        guard item.isOnToken else {
+            throw KeychainError(.invalidParameter, "Only an item of class key that names its token can be on a token.")
+        }
+        guard item.value == nil else { throw .tokenKeyIsFixed }
+        guard !item.attributes.isSynchronizable else {
+            throw KeychainError(.invalidParameter, "A key on a token cannot be synchronizable: it never leaves it.")
+        }
+        var item = item
+        if let accessControl = new.accessControl {
+            guard !givesProtection || item.accessControl == accessControl else { throw .tokenKeyIsFixed }
+            item.accessControl = accessControl
+        }
+        item.accessControl = try item.accessControl.onThisDevice()
+        item.attributes[.tokenObject] = .data(new.key.publicKey)
+        item.value = new.key.object
+        return item
+    }
+
+    private var givesProtection: Bool {
+        protection != nil || accessControl != nil || attributes[.accessible] != nil
+    }
+}
+
+extension Engine {
+    /// Gets the proofs that an item with these needs would require, for a key that is not stored.
+    package func prove(_ needs: Proofs.Needs, as query: Query) throws(KeychainError) {
+        guard !needs.isEmpty else { return }
+        guard let verifier = store.userVerifier else { throw .passcodeNotSet }
+        try authorization(query).satisfying(verifier) { (proofs) throws(KeychainError) -> Attempt<Void> in
+            let missing = proofs.missing(needs)
+            return missing.isEmpty ? .done(()) : .needs(missing)
+        }
+    }
+
+    /// - Throws: The error of adding an item with this access control that is not stored. An application password needs an item
+    ///   that it opens.
+    package func checkCanProve(_ accessControl: AccessControl) throws(KeychainError) {
+        try accessControl.checkStorable(synchronizable: false)
+        guard !accessControl.needs.contains(.applicationPassword) else {
+            throw KeychainError(
+                .unsupported, "A key with an application password has to be stored (kSecAttrIsPermanent).")
+        }
+        guard accessControl.needs.contains(.user) else { return }
+        guard try store.userVerifier?.isPasscodeSet() == true else { throw .passcodeNotSet }
+    }
+}
+
+extension KeychainError {
+    static let tokenKeyIsFixed = KeychainError(
+        .invalidParameter,
+        "A key on a token keeps its value, its token and its protection. Nothing was changed. Make a new key instead.")
+    package static let tokenKeyIsGone = KeychainError(
+        .itemNotFound, "The key was removed, or replaced by another, since it was found. Nothing was done.")
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys on a token, in a tool that has no token: what it shows, and what it refuses.
+
+import Foundation
+import KeychainEngine
+import KeychainKeyStore
+import KeychainTestSupport
+import KeychainVault
+import Testing
+
+@Suite("key on a token")
+struct KeyOnTokenTests {
+    private let tool: Tool
+    private let token = TokenDouble()
+
+    init() throws { tool = try Tool() }
+
+    /// A program with a token makes a key in the vault of the tool.
+    private func makeKey() throws {
+        try tool.store()
+        var settings = VaultSettings()
+        settings.unlockCache = .process
+        let location = try VaultLocation(folder: tool.vaultFolder.path, deviceKeyFile: tool.deviceKey.path)
+        var keys = KeyStore(store: Vault(location, settings))
+        keys.tokens = KeyTokens()
+        try keys.tokens.use(token)
+        try keys.create(.p256, tag: "t", label: "Mine", protection: .hardware)
+        try #require(token.keyCount == 1)
+    }
+
+    @Test(arguments: [
+        ("p256", 14, "no token"), ("p384", 64, "p256"), ("p256 --synchronizable", 64, "--synchronizable"),
+        ("p256 --replace", 64, "--token does not replace"),
+    ])
+    func generate_onAToken_isRefusedAndMakesNoOtherKey(words: String, status: Int32, message: String) throws {
+        try tool.store()
+        let run = try tool.shell("\"$CTL\" key generate \(words) --tag t --token")
+        #expect(run.status == status && run.errors.contains(message), "\(run.everything)")
+        #expect(try tool.run("key", "list").text.isEmpty)
+    }
+
+    @Test func key_onAToken_isShownWithIt() throws {
+        try makeKey()
+        let list = try tool.run("key", "list")
+        #expect(list.text.contains("TOKEN") && list.text.contains("double"), "\(list.everything)")
+        let json = try JSONSerialization.jsonObject(with: try tool.run("key", "list", "--json").output)
+        let key = try #require((json as? [[String: Any]])?.first)
+        #expect(key["token"] as? String == "double" && key["type"] as? String == "p256")
+        #expect(key["accessibility"] as? String == "whenUnlockedThisDeviceOnly")
+        #expect(list.text.contains(try #require(key["fingerprint"] as? String)))
+        #expect(try tool.run("key", "public", "--tag", "t").text.hasPrefix("-----BEGIN PUBLIC KEY-----"))
+    }
+
+    @Test func key_onATokenOfAnotherProgram_isNeitherExportedNorUsed() throws {
+        try makeKey()
+        for (words, message) in [
+            ("export --tag t --clear-text", "never gives it out"), ("sign --tag t", "no such token"),
+        ] {
+            let run = try tool.shell("printf message | \"$CTL\" key \(words)")
+            #expect(run.status == 14 && run.output.isEmpty && run.errors.contains(message), "\(run.everything)")
+        }
+        let run = try tool.shell("\"$CTL\" export items.json --clear-text json && cat items.json")
+        #expect(run.status == 0 && !run.text.contains("toid") && run.text.contains("\"class\""), "\(run.everything)")
+        #expect(run.errors.contains("Keys on a token, which nothing exports: 1."))
+        #expect(try tool.run("key", "delete", "--tag", "t").status == 0)
+        #expect(try tool.run("key", "list").text.isEmpty)
+    }
+}
