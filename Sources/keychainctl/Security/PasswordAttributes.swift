@@ -96,6 +96,19 @@ struct PasswordAttributes {
         return name
     }
 
+    /// The parts of the name that are given, as conditions of a search, without the type of authentication.
+    func givenName(in group: String) -> Attributes {
+        let whole = name(in: group)
+        var given: Attributes = [.accessGroup: .string(group), .synchronizable: .number(0)]
+        let parts: [(Attribute, Bool)] = [
+            (.account, filter.account != nil), (.service, filter.service != nil), (.server, filter.server != nil),
+            (.path, filter.path != nil), (.port, filter.port != nil), (.protocol, filter.protocol != nil),
+            (.securityDomain, filter.securityDomain != nil),
+        ]
+        for (attribute, isGiven) in parts where isGiven { given[attribute] = whole[attribute] }
+        return given
+    }
+
     /// The attributes that are given and not part of the name.
     var others: Attributes {
         let given = filter.attributes
