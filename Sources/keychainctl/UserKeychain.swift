@@ -23,6 +23,7 @@ struct UserKeychain {
     init(for command: ChangingCommand? = nil) throws(KeychainError) {
         let environment = ProcessEnvironment.current
         vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
+        try SudoCaller.check(vault.location)
         if let command { store = KeepingStore(vault, command) } else { store = vault }
         var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         catalog.context = context

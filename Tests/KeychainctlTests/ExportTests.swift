@@ -239,6 +239,17 @@ struct ExportTests {
         #expect([13, 15].contains(run.status), "\(run.errors)")
     }
 
+    @Test func export_removesWhatAKilledOneHasLeft() throws {
+        try tool.store()
+        let run = try tool.shell(
+            """
+            for name in old new used; do : > .$name.unfinished-export; done; ln -s key .link.unfinished-export
+            touch -d '1 hour ago' .old.unfinished-export .used.unfinished-export
+            flock .used.unfinished-export "$CTL" export items.age \(sealing) 2> log; ls -A | grep unfinished
+            """)
+        #expect(run.text == ".link.unfinished-export\n.new.unfinished-export\n.used.unfinished-export\n")
+    }
+
     @Test func clearText_isPrivateAndSaidToBeClear() throws {
         try tool.store()
         let run = try tool.shell("umask 0; \"$CTL\" export a.csv --clear-text csv; stat -c %a a.csv; tail -n 1 a.csv")

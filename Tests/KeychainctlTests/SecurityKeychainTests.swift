@@ -169,8 +169,9 @@ struct SecurityKeychainTests {
         #expect(run.text.isEmpty)
     }
 
-    @Test func settings_withoutATimeout_haveNone() throws {
-        try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings")
+    @Test(arguments: ["", " -t 0"])
+    func settings_withoutATimeout_haveNone(options: String) throws {
+        try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings" + options)
         #expect(try tool.security("show-keychain-info").errors == "Keychain \"<NULL>\" no-timeout\n")
     }
 
