@@ -180,7 +180,8 @@ extension Keychainctl.Helper {
                 Output.note("To be removed from '\(configuration.file.path)': \(DockerConfiguration.member)")
             }
             if !registries.isEmpty {
-                Output.note("Its credHelpers for these registries will be removed too: \(registries.joined(separator: ", "))")
+                Output.note(
+                    "Its credHelpers for these registries will be removed too: \(registries.joined(separator: ", "))")
             }
             if link.isOwn { Output.note("Link to be removed: \(link.path)") }
             try confirmation.ask("The configuration of docker will be changed.")

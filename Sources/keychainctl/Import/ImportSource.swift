@@ -11,7 +11,6 @@ struct ImportSource {
     private(set) var bytes: Data
     private let identity: Identity
 
-
     /// What changes when somebody writes the file or replaces it.
     private struct Identity: Equatable {
         let device, inode, size, seconds, nanoseconds: Int64

@@ -114,7 +114,8 @@ enum SignedMessage {
         while true {
             let count = chunk.withUnsafeMutableBytes { Descriptors.read(descriptor, into: $0) }
             guard count >= 0 else {
-                throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(Int32(-count)))).")
+                throw KeychainError(
+                    .inputOutput, "Could not read \(name): \(String(cString: strerror(Int32(-count)))).")
             }
             if count == 0 { return Data(hash.finalize()) }
             chunk.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }

@@ -64,7 +64,8 @@ enum AddPassword {
 
     /// - Parameter groups: Where to look for an item to change; `nil`: an item that exists is an error.
     private static func store(
-        _ attributes: PasswordAttributes, _ group: String, _ value: Data?, updatingIn groups: [String]?, _ engine: Engine
+        _ attributes: PasswordAttributes, _ group: String, _ value: Data?, updatingIn groups: [String]?,
+        _ engine: Engine
     ) throws(KeychainError) {
         let name = attributes.name(in: group)
         var item = Query(attributes.itemClass, name)
