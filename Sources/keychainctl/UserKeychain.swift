@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainAuthenticators
+import KeychainEngine
 import KeychainKit
 import KeychainSync
 import KeychainVault
@@ -46,11 +47,11 @@ struct UserKeychain {
     ///
     /// - Parameter limit: How long to wait until all machines agree on it; `nil`: not at all.
     func set(
-        _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data,
+        _ options: ItemOptions, _ attributes: ItemAttributes, _ protection: Protection, value: Data,
         confirmed limit: Duration? = nil
     ) throws(KeychainError) {
         var store = options.store(in: store(confirmed: limit), accessGroups: .unrestricted)
-        store.accessibility = accessibility
+        (store.accessibility, store.accessControl) = (protection.accessibility, protection.constraints)
         store.context = context
         try store.save(value, for: options.account ?? "", attributes: attributes)
     }

@@ -247,6 +247,13 @@ struct ExportTests {
         #expect([13, 15].contains(run.status), "\(run.errors)")
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func export_onATerminal_showsHowFarItIs() throws {
+        try tool.take(ExportedItems.lines(250))
+        let dialogue = try tool.dialogue("export", "items.age", "--recipient", Tool.testRecipient)
+        #expect(dialogue.status == 0 && dialogue.screen.contains("\r100 items\r200 items\r\n"), "\(dialogue.screen)")
+    }
+
     @Test func export_removesWhatAKilledOneHasLeft() throws {
         try tool.store()
         let run = try tool.shell(
