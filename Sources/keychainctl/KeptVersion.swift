@@ -62,8 +62,8 @@ extension KeptVersion {
             case .string(let text) = stored.item.attributes[.account]
         else { return nil }
         let words = text.split(separator: " ").map(String.init)
-        guard words.count == 6, let number = Int(words[0]), let milliseconds = Int64(words[1]),
-            let original = UUID(uuidString: words[3]), let size = UInt32(words[5])
+        guard (5...6).contains(words.count), let number = Int(words[0]), let milliseconds = Int64(words[1]),
+            let original = UUID(uuidString: words[3]), let size = words.count > 5 ? UInt32(words[5]) : 0
         else { return nil }
         self.init(
             number: number, date: Date(timeIntervalSince1970: Double(milliseconds) / 1000), command: words[2],

@@ -36,10 +36,10 @@ struct HistoryBoundsTests {
 
     /// The versions have 400 kB, later 1.5 MB: the latest is kept in any case.
     @Test func versions_beyondTheSizeThatIsSet_areDropped() throws {
-        let set = "set() { head -c $2 /dev/zero | tr '\\0' $1 | \"$CTL\" set -s s -a a; }"
-        try tool.must("\(set); \"$CTL\" history --size 1; for i in 1 2 3 4; do set $i 400000; done")
+        let put = "put() { head -c $2 /dev/zero | tr '\\0' $1 | \"$CTL\" set -s s -a a; }"
+        try tool.must("\(put); \"$CTL\" history --size 1; for i in 1 2 3 4; do put $i 400000; done")
         #expect(try numbers() == [3, 2])
-        try tool.must("\(set); set 5 1500000; set 6 5")
+        try tool.must("\(put); put 5 1500000; put 6 5")
         #expect(try numbers() == [5])
         #expect(try tool.run("get", "-s", "s", "--history", "5").output.count == 1_500_000)
     }
@@ -54,12 +54,16 @@ struct HistoryBoundsTests {
     @Test func settings_thatAreDamaged_areAnErrorAndTheItemStays() throws {
         try tool.must("\"$CTL\" init && \"$CTL\" history --off")
         try tool.damageItems()
+        try tool.must("\"$CTL\" accept --yes")
         try tool.store()
         for line in ["set -s example.com -a alice", "delete -s example.com -a alice", "history --settings"] {
             let run = try tool.shell("\"$CTL\" \(line)", input: otherSecret)
             #expect(run.status == 8 && run.errors.contains("settings of the history"), "\(line): \(run.errors)")
         }
         #expect(try tool.get() == secret)
+        try tool.must("\"$CTL\" history --on")
+        try tool.store(otherSecret)
+        #expect(try tool.changes() == ["set: value"])
     }
 
     @Test func history_switchedOff_keepsNothing() throws {

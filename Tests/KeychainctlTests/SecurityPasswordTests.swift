@@ -189,13 +189,12 @@ struct SecurityPasswordTests {
         #expect(try tool.security("find-generic-password -j comment -l label -w").text == "old\n")
     }
 
-    /// Which item `-U` changes if an item has a longer name than is given. What there is then, as `ACCOUNT VALUE` in the
-    /// order of names, in all keychains.
+    /// Which item `-U` changes if an item has a longer name than is given. The values that there are then, in all keychains.
     static let updates: [(first: String, update: String, values: String)] = [
         ("internet-password -a a -s h -r htps -P 443 -p /x -w old", "internet-password -a a -s h -w new -U", "new"),
         ("internet-password -a a -s h -r htps -w old", "internet-password -a a -s h -r http -w new -U", "new old"),
         ("internet-password -a a -s h -t form -w old", "internet-password -a a -s h -w new -U", "new old"),
-        ("internet-password -a a -s h -w old", "internet-password -a b -s h -w new -U", "old new"),
+        ("internet-password -a a -s h -w old", "internet-password -a b -s h -w new -U", "new old"),
         ("generic-password -a a -s s -w old other.keychain", "generic-password -a a -s s -w new -U", "new"),
         (
             "generic-password -a a -s s -w old other.keychain",
@@ -211,7 +210,7 @@ struct SecurityPasswordTests {
         let dump = try tool.shell(
             "\"$CTL\" export all --clear-text json && grep -o '\"value\":\"[^\"]*' all | cut -d '\"' -f 4")
         let values = dump.text.split(separator: "\n").compactMap { Data(base64Encoded: String($0)) }
-        #expect(values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") == row.values)
+        #expect(values.map { String(decoding: $0, as: UTF8.self) }.sorted().joined(separator: " ") == row.values)
     }
 
     @Test func item_withoutAnAuthenticationType_isThatOfOtherPrograms() throws {

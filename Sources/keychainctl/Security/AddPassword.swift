@@ -92,7 +92,7 @@ enum AddPassword {
             var search = Query(attributes.itemClass, attributes.givenName(in: group))
             (search.limit, search.namesProtected) = (.all, true)
             let found = try requests.find(search, accessGroups: .unrestricted)
-            guard let first = found.first(where: { attributes.matches(KeychainItem($0)) }) else { continue }
+            guard let first = found.first(where: { attributes.isToUpdate(KeychainItem($0)) }) else { continue }
             var name = attributes.name(in: group)
             for (attribute, value) in first.item.attributes where name[attribute] != nil { name[attribute] = value }
             return Query(attributes.itemClass, name)

@@ -74,6 +74,11 @@ struct PasswordAttributes {
         return (item.authenticationType?.rawValue ?? "dflt").utf8.elementsEqual(authenticationType.utf8)
     }
 
+    /// macOS's commands that add have a type in any case.
+    func isToUpdate(_ item: KeychainItem) -> Bool {
+        (item.authenticationType?.rawValue ?? "dflt").utf8.elementsEqual((authenticationType ?? "dflt").utf8)
+    }
+
     // MARK: - New items
 
     /// The whole name, so that it matches one item.
