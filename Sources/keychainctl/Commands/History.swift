@@ -14,7 +14,8 @@ extension Keychainctl {
             usage: """
                 keychainctl history [--service <name> | --server <host>] [<options>]
                 keychainctl history --clear (--service <name> | --all) [<options>]
-                keychainctl history (--keep <number> | --days <number> | --size <number> | --on | --off)
+                keychainctl history [--keep <number>] [--days <number>] [--size <number>]
+                keychainctl history (--on | --off | --settings)
                 """,
             discussion: """
                 When a command of this tool replaces or deletes an item, the vault keeps the item as it \
