@@ -134,16 +134,17 @@ struct SwiftPMRegistryTests {
             trap 'kill -9 $server' EXIT
             until [ -s port ]; do kill -0 $server; done
             mount --bind c.pem \(Self.authorities)
-            mkdir -p .swiftpm/configuration Sources/Lib scratch; : > Sources/Lib/Lib.swift
+            mkdir -p package/.swiftpm/configuration package/Sources/Lib scratch
+            mv Package.swift package; : > package/Sources/Lib/Lib.swift
             export HOST=127.0.0.1:$(cat port)
             printf '{"version": 1, "registries": {"[default]": {"url": "https://%s", "supportsAvailability": false}},
-                "authentication": {"%s": {"type": "token"}}}' $HOST $HOST > .swiftpm/configuration/registries.json
+                "authentication": {"%s": {"type": "token"}}}' $HOST $HOST > package/.swiftpm/configuration/registries.json
             printf t0ken | "$CTL" set --server https://127.0.0.1 -a token
             "$CTL" run --swiftpm -- sh -ec 'umask 077; file=$(mktemp -p /dev/shm)
                 printf %s "$SWIFTPM_NETRC_DATA" > "$file"; exec 3< "$file"; rm "$file"
-                unset SWIFTPM_NETRC_DATA SWIFTPM_REGISTRY_TOKEN
-                exec swift package-registry publish demo.Lib 1.0.0 --url "https://$HOST" --scratch-directory scratch \
-                    --netrc-file /dev/fd/3 --cache-path cache --config-path config --security-path security' > log 2>&1 || cat log
+                unset SWIFTPM_NETRC_DATA SWIFTPM_REGISTRY_TOKEN; cd package
+                exec swift package-registry publish demo.Lib 1.0.0 --url "https://$HOST" --scratch-directory ../scratch \
+                    --netrc-file /dev/fd/3 --cache-path ../cache --config-path ../config --security-path ../security' > log 2>&1 || cat log
             cat registry.log; grep -rl t0ken . || true
             """)
         #expect(run.text == "PUT /demo/Lib/1.0.0 Bearer t0ken\n./registry.log\n", "\(run.everything)")
