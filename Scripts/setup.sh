@@ -81,6 +81,8 @@ missing_others() {
     # A clipboard, and a display for it.
     have xclip || echo xclip
     have Xvfb || echo xvfb
+    # A terminal in which other programs type and look.
+    have tmux || echo tmux
     # Another program that reads and writes exports.
     have age && have age-keygen || echo age
     # Programs whose entries are imported

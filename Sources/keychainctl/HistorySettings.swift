@@ -12,11 +12,33 @@ struct HistorySettings: Codable, Equatable {
     var versions = 10
     var days = 30
     var isOn = true
+    /// Mebibytes that the values of one item's versions may take together; `nil`: the standard.
+    var size: Int?
     /// The last day on which versions of all items were dropped that were too old.
     var swept: Int?
 
     static let mostVersions = 1000
     static let mostDays = 3650
+    static let standardSize = 64
+    static let largestSize = 65536
+
+    /// The versions of one item that are beyond the bounds. The newest one is kept whatever its size is.
+    ///
+    /// - Parameters:
+    ///   - earlier: The newest first.
+    ///   - newest: The size of a version that is newer than these; `nil` if there is none.
+    func excess(_ earlier: some Sequence<KeptVersion>, after newest: Int? = nil, at now: Date) -> [KeptVersion] {
+        var (count, bytes) = (newest == nil ? 0 : 1, newest ?? 0)
+        var excess: [KeptVersion] = []
+        for version in earlier {
+            bytes += version.size
+            let isBeyond = count > 0 && (count >= versions || bytes > mostBytes)
+            if isBeyond || isOutdated(version, at: now) { excess.append(version) } else { count += 1 }
+        }
+        return excess
+    }
+
+    private var mostBytes: Int { (size ?? Self.standardSize) << 20 }
 
     func isOutdated(_ version: KeptVersion, at now: Date) -> Bool {
         KeptVersion.day(of: version.date) < KeptVersion.day(of: now) - days
@@ -43,13 +65,33 @@ extension HistorySettings {
         return InternalItem.selection(conditions)
     }
 
-    /// - Returns: The standard settings if there are none, or none that can be read.
+    /// - Returns: The standard settings if there are none.
+    /// - Throws: `corrupt` if they cannot be read. The standard ones would keep what the user may not want to be kept.
     static func read(_ items: any ItemOperations) throws(KeychainError) -> HistorySettings {
         let found = try items.select(selection, limit: 1, includingValues: false, .none)
-        guard let stored = found.items.first, case .data(let text) = stored.item.attributes[.comment] else {
+        guard let stored = found.items.first else {
+            guard found.failure == nil else { throw .damagedSettings }
             return .standard
         }
-        do { return try JSONDecoder().decode(HistorySettings.self, from: text) } catch { return .standard }
+        guard case .data(let text) = stored.item.attributes[.comment],
+            let settings = try? JSONDecoder().decode(HistorySettings.self, from: text), settings.isPossible
+        else { throw .damagedSettings }
+        return settings
+    }
+
+    /// For a change, which repairs settings that cannot be read.
+    static func readOrStandard(_ items: any ItemOperations) throws(KeychainError) -> HistorySettings {
+        do throws(KeychainError) {
+            return try read(items)
+        } catch {
+            guard error.reason == .corrupt else { throw error }
+            return .standard
+        }
+    }
+
+    private var isPossible: Bool {
+        (1...Self.mostVersions).contains(versions) && (1...Self.mostDays).contains(days)
+            && (1...Self.largestSize).contains(size ?? Self.standardSize)
     }
 
     func write(_ items: any ItemOperations, at date: Date) throws(KeychainError) {
@@ -65,4 +107,11 @@ extension HistorySettings {
         let replaced = try items.update(Self.selection, .none) { (_) throws(KeychainError) in item }
         if replaced.items.isEmpty { _ = try items.insert(item, .none) }
     }
+}
+
+extension KeychainError {
+    fileprivate static let damagedSettings = KeychainError(
+        .corrupt,
+        "The settings of the history are damaged, so nothing was changed. To set them again: keychainctl history --keep 10 "
+            + "--days 30. If that fails: keychainctl doctor")
 }

@@ -5,8 +5,6 @@ import Foundation
 import KeychainKit
 
 enum InputFile {
-    private static let chunkSize = 1 << 16
-
     /// The bytes of a file, a pipe or a device.
     static func read(_ path: String, limit: Int) throws(KeychainError) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -17,38 +15,10 @@ enum InputFile {
 
     /// - Throws: `tooLarge` before more than the limit is kept.
     static func read(_ descriptor: Int32, name: String, limit: Int) throws(KeychainError) -> Data {
-        var chunks: [Data] = []
-        defer { for index in chunks.indices { chunks[index].wipe() } }
-        var count = 0
-        while let chunk = try nextChunk(descriptor, name) {
-            chunks.append(chunk)
-            count += chunk.count
-            guard count <= limit else {
-                throw KeychainError(.tooLarge, "Could not read \(name): it is longer than \(limit) bytes.")
-            }
-        }
-        // One buffer of the right size: a growing one would leave copies behind.
-        var bytes = Data(capacity: count)
-        for chunk in chunks { bytes.append(chunk) }
-        return bytes
-    }
-
-    private static func nextChunk(_ descriptor: Int32, _ name: String) throws(KeychainError) -> Data? {
-        var chunk = Data(count: chunkSize)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            let code = errno
-            if count == 0 { return nil }
-            if count > 0 {
-                chunk.removeLast(chunkSize - count)
-                return chunk
-            }
-            if code == EAGAIN {
-                Output.wait(for: descriptor, POLLIN)
-            } else if code != EINTR {
-                throw failure(name, code)
-            }
-        }
+        try Descriptors.readAll(
+            descriptor, limit: limit,
+            tooLarge: KeychainError(.tooLarge, "Could not read \(name): it is longer than \(limit) bytes."),
+            failure: { failure(name, $0) })
     }
 
     private static func failure(_ name: String, _ code: Int32) -> KeychainError {

@@ -121,21 +121,15 @@ final class KeepingOperations: ItemOperations {
                     of: old, number, now, command.rawValue, deeds, movedTo: target,
                     try old.item.protectionOfVersion(replacedBy: new, isAbsence: deeds == [KeptVersion.Deed.added])),
                 authorization)
-            try drop(earlier, settings)
+            let size = deeds == [KeptVersion.Deed.added] ? 0 : old.item.value?.count ?? 0
+            let excess = settings.excess(earlier.reversed(), after: size, at: now)
+            for version in excess { try versions.remove(version) }
             if let new { try protect(earlier, asWellAs: new) }
             return true
         } catch {
             guard error.reason == .locked else { throw error }
             note("Other versions of the item are locked, so this change was not kept and cannot be undone.")
             return false
-        }
-    }
-
-    /// The bounds for one item, to which a version was added.
-    private func drop(_ earlier: [KeptVersion], _ settings: HistorySettings) throws(KeychainError) {
-        for (index, version) in earlier.reversed().enumerated()
-        where index + 1 >= settings.versions || settings.isOutdated(version, at: now) {
-            try versions.remove(version)
         }
     }
 

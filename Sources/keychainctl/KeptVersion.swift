@@ -24,6 +24,8 @@ struct KeptVersion {
     let original: UUID
     /// A word of ``Deed``, or the changed parts.
     let deeds: [String]
+    /// The bytes of its value, which are known without reading it.
+    let size: Int
     let name: KeptName
     /// The version itself. Without a proof of the user, one of an item that requires it has only its name.
     let stored: StoredItem
@@ -60,15 +62,16 @@ extension KeptVersion {
             case .string(let text) = stored.item.attributes[.account]
         else { return nil }
         let words = text.split(separator: " ").map(String.init)
-        guard words.count == 5, let number = Int(words[0]), let milliseconds = Int64(words[1]),
-            let original = UUID(uuidString: words[3])
+        guard (5...6).contains(words.count), let number = Int(words[0]), let milliseconds = Int64(words[1]),
+            let original = UUID(uuidString: words[3]), let size = words.count > 5 ? UInt32(words[5]) : 0
         else { return nil }
         self.init(
             number: number, date: Date(timeIntervalSince1970: Double(milliseconds) / 1000), command: words[2],
-            original: original, deeds: words[4].split(separator: ",").map(String.init), name: name, stored: stored)
+            original: original, deeds: words[4].split(separator: ",").map(String.init), size: Int(size),
+            name: name, stored: stored)
     }
 
-    /// The number, time and command are in the account: this part of an item is known without a proof of the user.
+    /// The number, time, command and size are in the account: this part of an item is known without a proof of the user.
     ///
     /// - Parameter protection: That of the version, at least that of the item.
     static func item(
@@ -76,12 +79,13 @@ extension KeptVersion {
         _ protection: AccessControl
     ) -> Item {
         let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
+        let isAbsence = deeds == [Deed.added]
+        let size = isAbsence ? 0 : old.item.value?.count ?? 0
         var attributes = InternalItem.attributes(
             service: KeptName(old.item).service,
-            account: "\(number) \(milliseconds) \(command) \(old.id) \(deeds.joined(separator: ","))", at: date)
+            account: "\(number) \(milliseconds) \(command) \(old.id) \(deeds.joined(separator: ",")) \(size)", at: date)
         attributes[.label] = .string(dayLabel(day(of: date)))
         if let movedTo { attributes[.generic] = .data(movedTo.data) }
-        let isAbsence = deeds == [Deed.added]
         if !isAbsence { attributes[line] = .data(ItemLine.start(of: old.item)) }
         return Item(
             itemClass: .genericPassword, attributes: attributes, accessControl: protection,

@@ -98,13 +98,9 @@ struct KeptVersions {
     func trim(to settings: HistorySettings, at now: Date) throws(KeychainError) -> Int {
         var remaining = 0
         for versions in Dictionary(grouping: try all(), by: \.name).values {
-            for (index, version) in versions.reversed().enumerated() {
-                if index < settings.versions, !settings.isOutdated(version, at: now) {
-                    remaining += 1
-                } else {
-                    try remove(version)
-                }
-            }
+            let excess = settings.excess(versions.reversed(), at: now)
+            for version in excess { try remove(version) }
+            remaining += versions.count - excess.count
         }
         return remaining
     }

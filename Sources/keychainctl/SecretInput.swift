@@ -62,15 +62,9 @@ enum SecretInput {
                 "Descriptor \(descriptor) is a terminal, which would show the secret. To get a prompt, omit the option."
             )
         }
-        var (count, failure): (Int, KeychainError?) = (0, nil)
-        let buffer = SecretBytes(count: limit + 1) { buffer in
-            do throws(KeychainError) {
-                count = try fill(buffer, descriptor)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        var count = 0
+        let buffer = SecretBytes(count: limit + 1) { count = Descriptors.fill($0, from: descriptor) }
+        guard count >= 0 else { throw Descriptors.failure(Int32(-count), descriptor) }
         guard count > 0 else {
             throw KeychainError(
                 .invalidParameter, "Descriptor \(descriptor) contained no data; nothing was changed.")
@@ -80,19 +74,6 @@ enum SecretInput {
                 .tooLarge, "The secret on descriptor \(descriptor) is longer than \(limit) bytes. Give a shorter one.")
         }
         return buffer.first(count)
-    }
-
-    private static func fill(
-        _ buffer: UnsafeMutableRawBufferPointer, _ descriptor: Int32
-    ) throws(KeychainError) -> Int {
-        var count = 0
-        while count < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-            let got = Foundation.read(descriptor, rest.baseAddress, rest.count)
-            if got == 0 { break }
-            if got > 0 { count += got } else { try Descriptors.recover(from: errno, descriptor) }
-        }
-        return count
     }
 }
 

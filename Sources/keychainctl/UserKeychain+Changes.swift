@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainAuthenticators
+import KeychainEngine
 import KeychainKit
 
 extension UserKeychain {
@@ -42,10 +43,10 @@ extension UserKeychain {
 
     /// Changes attributes of an item, and keeps its value.
     func change(
-        _ item: KeychainItem, _ attributes: ItemAttributes, _ accessibility: Accessibility?
+        _ item: KeychainItem, _ attributes: ItemAttributes, _ protection: Protection
     ) throws(KeychainError) {
         var store = try store(of: item)
-        store.accessibility = accessibility
+        (store.accessibility, store.accessControl) = (protection.accessibility, protection.constraints)
         let account = item.account ?? ""
         try inTransaction(store) { transaction in
             guard let value = try transaction.read(Data.self, for: account) else { throw KeychainError.isGone }

@@ -133,7 +133,7 @@ extension UserKeychain {
     /// - Returns: How many versions are kept now.
     func changeHistory(_ change: (inout HistorySettings) -> Void) throws(KeychainError) -> Int {
         try vault.transaction(authorization) { (items) throws(KeychainError) in
-            var settings = try HistorySettings.read(items)
+            var settings = try HistorySettings.readOrStandard(items)
             change(&settings)
             let now = Date()
             settings.swept = KeptVersion.day(of: now)

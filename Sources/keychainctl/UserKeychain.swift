@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainAuthenticators
+import KeychainEngine
 import KeychainKit
 import KeychainSync
 import KeychainVault
@@ -24,7 +25,9 @@ struct UserKeychain {
         let environment = ProcessEnvironment.current
         var settings = try VaultSettings.fromEnvironment(environment)
         settings.useTPM(environment)
+        try HardwareTokens.use(environment)
         vault = Vault.at(try .fromEnvironment(environment), settings)
+        try SudoCaller.check(vault.location)
         if let command { store = KeepingStore(vault, command) } else { store = vault }
         var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         catalog.context = context
@@ -47,11 +50,11 @@ struct UserKeychain {
     ///
     /// - Parameter limit: How long to wait until all machines agree on it; `nil`: not at all.
     func set(
-        _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data,
+        _ options: ItemOptions, _ attributes: ItemAttributes, _ protection: Protection, value: Data,
         confirmed limit: Duration? = nil
     ) throws(KeychainError) {
         var store = options.store(in: store(confirmed: limit), accessGroups: .unrestricted)
-        store.accessibility = accessibility
+        (store.accessibility, store.accessControl) = (protection.accessibility, protection.constraints)
         store.context = context
         try store.save(value, for: options.account ?? "", attributes: attributes)
     }

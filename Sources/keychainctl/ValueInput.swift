@@ -48,7 +48,6 @@ private enum ValueSource {
     private static let tries = 3
     /// A larger input is a mistake (a device, a wrong file), and must not fill the memory first.
     private static let limit = 64 << 20
-    private static let chunkSize = 1 << 16
 
     init(descriptor: Int32?) {
         let isAsking = descriptor == nil && Terminal.isTerminal(STDIN_FILENO)
@@ -108,53 +107,10 @@ private enum ValueSource {
                 .invalidParameter,
                 "Descriptor \(descriptor) is a terminal, which would show the value. To get a prompt, omit --from-fd.")
         }
-        var chunks: [Data] = []
-        defer { for index in chunks.indices { chunks[index].wipe() } }
-        var count = 0
-        while let chunk = try nextChunk(descriptor) {
-            chunks.append(chunk)
-            count += chunk.count
-            guard count <= limit else {
-                throw KeychainError(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored.")
-            }
-        }
-        return joined(chunks, count: count)
-    }
-
-    /// One buffer of the right size: a growing one would leave copies of the value behind.
-    private static func joined(_ chunks: [Data], count: Int) -> Data {
-        var value = Data(capacity: count)
-        for chunk in chunks { value.append(chunk) }
-        return value
-    }
-
-    /// - Returns: `nil` at the end.
-    private static func nextChunk(_ descriptor: Int32) throws(KeychainError) -> Data? {
-        var chunk = Data(count: chunkSize)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            switch count {
-            case 0: return nil
-            case 1...:
-                chunk.removeLast(chunkSize - count)
-                return chunk
-            default: try Descriptors.recover(from: errno, descriptor)
-            }
-        }
-    }
-}
-
-extension Descriptors {
-    /// Waits if reading can continue afterwards.
-    static func recover(from code: Int32, _ descriptor: Int32) throws(KeychainError) {
-        let name = descriptor == STDIN_FILENO ? "standard input" : "descriptor \(descriptor)"
-        switch code {
-        case EINTR: return
-        case EAGAIN: Output.wait(for: descriptor, POLLIN)
-        case EBADF:
-            throw KeychainError(.invalidParameter, "Could not read \(name): it is not open for reading.")
-        default: throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(code))).")
-        }
+        return try Descriptors.readAll(
+            descriptor, limit: limit,
+            tooLarge: KeychainError(.tooLarge, "The value is longer than \(limit >> 20) MiB; nothing was stored."),
+            failure: { Descriptors.failure($0, descriptor) })
     }
 }
 

@@ -107,11 +107,11 @@ struct DockerCredentialTests {
         #expect(run.status == 1 && run.text.hasPrefix("Usage: docker-credential-keychain"), "\(run.everything)")
     }
 
-    @Test func version_hasThreeParts() throws {
-        #expect(
-            try docker("version").text.split(separator: " ").prefix(2) == [
-                "docker-credential-keychain", "(swift-keychain)",
-            ])
+    @Test(arguments: ["version", "--version", "-v"])
+    func version_hasThreeParts(_ word: String) throws {
+        let run = try tool.shell("ln -s \"$CTL\" docker-credential-keychain; ./docker-credential-keychain \(word)")
+        let parts = run.text.split(separator: " ")
+        #expect(parts.count == 3 && parts.prefix(2) == ["docker-credential-keychain", "(swift-keychain)"])
     }
 
     @Test func lockedVault_isAnErrorOnStandardOutput() throws {

@@ -53,6 +53,21 @@ struct GitCredentialTests {
         #expect(found == (isFound ? "username=alice\npassword=secret\n" : ""))
     }
 
+    private static let addresses: [(String, String?)] = [
+        ("https://h", "alice"), ("https://h/team/a.git?x", "alice"), ("https://alice@h/", "alice"),
+        ("https://h:443", ""), ("https://bob:x@h", ""), ("HTTPS://h/", "alice"), ("https://%68", "alice"),
+        ("ssh://h/", ""), ("h/team", nil), ("https:///team", nil), ("https://h%0Aquit=1", nil), ("https://%zz", nil),
+    ]
+
+    /// - Parameter account: Whose password is found; `nil`: an error.
+    @Test(arguments: addresses)
+    func get_ofAnAddress_isThatOfItsParts(_ address: String, account: String?) throws {
+        try storeAlice()
+        let run = try tool.run("git-credential", "get", input: Data("url=\(address)\n\n".utf8))
+        #expect(run.text == (account == "alice" ? "username=alice\npassword=secret\n" : ""))
+        #expect(run.status == (account == nil ? 64 : 0), "\(run.errors)")
+    }
+
     private static let paths: [([String], Bool)] = [
         (["path=a.git"], true), (["path=/a.git"], true), (["path=b.git"], false), ([], true),
     ]

@@ -121,6 +121,22 @@ struct HelperTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: file(".local/bin").path).isEmpty)
     }
 
+    private static let registries: [(String, String)] = [
+        (#"{"credHelpers":{"r":"keychain","q":"other"},"a":1}"#, #"{"credHelpers":{"q":"other"},"a":1}"#),
+        (#"{"credHelpers": {"r": "keychain", "s": "keychain"}}"#, #"{"credHelpers": {}}"#),
+        (#"{"credHelpers":{"q":"x"},"credsStore":"keychain"}"#, #"{"credHelpers":{"q":"x"}}"#),
+        (#"{"credHelpers":{"q":"other"}}"#, #"{"credHelpers":{"q":"other"}}"#),
+        (#"{"credHelpers":["keychain"]}"#, #"{"credHelpers":["keychain"]}"#),
+    ]
+
+    /// Docker would fail for a registry whose helper is gone.
+    @Test(arguments: registries)
+    func docker_remove_removesTheRegistriesToo(_ before: String, after: String) throws {
+        try setConfiguration(before)
+        #expect(try remove("docker").status == 0)
+        #expect(try text(".docker/config.json") == after)
+    }
+
     private static let brokenFiles: [(String, Int32)] = [
         ("{\"a\":1", 8), ("[]", 8), ("{\"a\":1,}", 8), ("{\"a\":1} x", 8), ("{\"credsStore\":1}", 8), ("\u{FEFF}{}", 8),
         ("{\"credsStore\":\"keychain\",\"credsStore\":\"x\"}", 8),

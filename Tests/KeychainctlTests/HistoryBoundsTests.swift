@@ -34,6 +34,38 @@ struct HistoryBoundsTests {
         #expect(try numbers() == [4])
     }
 
+    /// The versions have 400 kB, later 1.5 MB: the latest is kept in any case.
+    @Test func versions_beyondTheSizeThatIsSet_areDropped() throws {
+        let put = "put() { head -c $2 /dev/zero | tr '\\0' $1 | \"$CTL\" set -s s -a a; }"
+        try tool.must("\(put); \"$CTL\" history --size 1; for i in 1 2 3 4; do put $i 400000; done")
+        #expect(try numbers() == [3, 2])
+        try tool.must("\(put); put 5 1500000; put 6 5")
+        #expect(try numbers() == [5])
+        #expect(try tool.run("get", "-s", "s", "--history", "5").output.count == 1_500_000)
+    }
+
+    @Test func versions_whenTheSizeIsMadeSmaller_areDroppedAtOnce() throws {
+        try tool.must(
+            "for i in 1 2 3 4; do head -c 400000 /dev/zero | tr '\\0' $i | \"$CTL\" set -s s -a a; done; "
+                + "\"$CTL\" history --size 1")
+        #expect(try numbers() == [3, 2])
+    }
+
+    @Test func settings_thatAreDamaged_areAnErrorAndTheItemStays() throws {
+        try tool.must("\"$CTL\" init && \"$CTL\" history --off")
+        try tool.damageItems()
+        try tool.must("\"$CTL\" accept --yes")
+        try tool.store()
+        for line in ["set -s example.com -a alice", "delete -s example.com -a alice", "history --settings"] {
+            let run = try tool.shell("\"$CTL\" \(line)", input: otherSecret)
+            #expect(run.status == 8 && run.errors.contains("settings of the history"), "\(line): \(run.errors)")
+        }
+        #expect(try tool.get() == secret)
+        try tool.must("\"$CTL\" history --on")
+        try tool.store(otherSecret)
+        #expect(try tool.changes() == ["set: value"])
+    }
+
     @Test func history_switchedOff_keepsNothing() throws {
         try tool.must("\"$CTL\" history --off")
         try set(3)
@@ -54,8 +86,11 @@ struct HistoryBoundsTests {
     }
 
     @Test(arguments: [
-        ("", "Of each item, 10 version(s) are kept for 30 day(s).\n"),
-        ("--keep 3 --days 7", "Of each item, 3 version(s) are kept for 7 day(s).\n"),
+        ("", "Of each item, 10 version(s) of at most 64 MiB together are kept for 30 day(s).\n"),
+        (
+            "--keep 3 --days 7 --size 5",
+            "Of each item, 3 version(s) of at most 5 MiB together are kept for 7 day(s).\n"
+        ),
         ("--off", "Nothing is kept (--off).\n"),
     ])
     func settings_areShown(options: String, text: String) throws {
@@ -64,8 +99,8 @@ struct HistoryBoundsTests {
     }
 
     @Test(arguments: [
-        ("--keep 3 --days 7", #"{"days":7,"on":true,"versions":3}"#),
-        ("--off", #"{"days":30,"on":false,"versions":10}"#),
+        ("--keep 3 --days 7", #"{"days":7,"on":true,"size":64,"versions":3}"#),
+        ("--off", #"{"days":30,"on":false,"size":64,"versions":10}"#),
     ])
     func settings_asJSON_areAnObject(options: String, text: String) throws {
         #expect(try tool.must("\"$CTL\" history \(options) && \"$CTL\" history --settings --json").text == text + "\n")

@@ -126,6 +126,7 @@ struct IdentityTests {
         ("identity import --file-passphrase-fd 0 < pass", 64), ("certificate import k.pem", 14),
         ("certificate import id.p12 --file-passphrase-fd 3 3< pass", 14), ("certificate import pub", 14),
         ("certificate import damaged.pem", 1), ("certificate import both.pem --label l", 64),
+        ("certificate import c.pem --label ''", 64), ("identity import id.p12 --label ''", 64),
         ("certificate import c.pem --accessibility never", 64), ("certificate show --name x", 3),
         ("certificate show --fingerprint 0123456", 64), ("certificate show --fingerprint xxxxxxxx", 64),
         ("certificate show", 64), ("certificate delete --fingerprint 01234567", 3), ("certificate export --name x", 3),
@@ -223,6 +224,17 @@ struct IdentityTests {
             #expect(run.status == 0 && run.errors.contains("stays") == (index == 0), "\(run.errors)")
         }
         #expect(try tool.run("key", "list").text.isEmpty && listed("certificate").count == 1)
+    }
+
+    @Test func list_besideAnItemThatIsNoCertificate_saysSo() throws {
+        let item = ExportedItems.item(
+            of: "certificate", "\"issr\":{\"data\":\"AQID\"},\"slnr\":{\"data\":\"AQ==\"},\"ctyp\":{\"number\":3},")
+        try #require(try tool.take(ExportedItems.document([item])).status == 0)
+        try shell("\"$CTL\" certificate import c.pem 2> /dev/null")
+        let run = try tool.run("certificate", "list", "--json")
+        #expect(
+            run.status == 0 && run.errors.contains("1 item(s) of the class certificate are no X.509"), "\(run.errors)")
+        #expect(try listed("certificate").map { $0["name"] as? String } == ["Client One"])
     }
 
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))

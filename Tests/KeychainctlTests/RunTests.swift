@@ -72,6 +72,12 @@ struct RunTests {
         #expect(run.status == 1 && run.output.isEmpty, "\(run.everything)")
     }
 
+    @Test(arguments: [("1.0", "1"), ("1e2", "100"), ("-7", "-7")])
+    func number_withoutAFraction_hasItsDigits(number: String, text: String) throws {
+        try tool.store(Data("{\"a\": \(number)}".utf8), service: "n", account: "a")
+        #expect(try tool.run("run", "--env", "X=keychain://n/a#a", "--", "printenv", "X").text == text + "\n")
+    }
+
     @Test(arguments: [("nobody", 3), ("db/none", 1), ("db", 1), ("db/hosts/2", 3), ("db/hosts/-1", 3), ("user/x", 3)])
     func field_thatIsNoText_isAnErrorAndStartsNothing(field: String, status: Int32) throws {
         let run = try tool.run("run", "--env", "X=keychain://json/a#\(field)", "--", "echo", "started")

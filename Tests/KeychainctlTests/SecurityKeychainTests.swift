@@ -22,6 +22,14 @@ struct SecurityKeychainTests {
         #expect(try tool.security(line).text == path("login.keychain-db"))
     }
 
+    @Test(arguments: [("-0", "FOLDER/login.keychain-db\0"), ("--json", "[\"FOLDER/login.keychain-db\"]\n")])
+    func paths_inTheFormsForPrograms_areExact(option: String, text: String) throws {
+        for command in ["list-keychains", "default-keychain", "login-keychain"] {
+            let run = try tool.security("\(command) \(option)")
+            #expect(run.text == text.replacingOccurrences(of: "FOLDER", with: tool.home.path + "/Library/Keychains"))
+        }
+    }
+
     @Test(arguments: ["system", "common", "d"])
     func otherDomains_haveNoKeychains(domain: String) throws {
         let run = try tool.security("list-keychains -d \(domain)")
@@ -169,8 +177,9 @@ struct SecurityKeychainTests {
         #expect(run.text.isEmpty)
     }
 
-    @Test func settings_withoutATimeout_haveNone() throws {
-        try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings")
+    @Test(arguments: ["", " -t 0"])
+    func settings_withoutATimeout_haveNone(options: String) throws {
+        try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings" + options)
         #expect(try tool.security("show-keychain-info").errors == "Keychain \"<NULL>\" no-timeout\n")
     }
 
@@ -181,6 +190,20 @@ struct SecurityKeychainTests {
         let run = try vault.tool.security(line)
         #expect(run.status == 36)
         #expect(run.errors.contains(": User interaction is not allowed. "))
+    }
+
+    /// With the flags, and with lines of standard input for the questions.
+    @Test(arguments: [("-o 'first words' -p 'second words'", ""), ("", "first words\nsecond words\nsecond words\n")])
+    func password_thatIsSet_opensAndTheOldOneDoesNot(options: String, input: String) throws {
+        let run = try tool.shell(
+            """
+            echo 'first words' > a; "$CTL" init --no-device-key --passphrase-fd 3 3< a || exit 99
+            printf '\(input)' | "$CTL" security set-keychain-password \(options) || exit 98
+            printf 'unlock-keychain -p "first words"\\nshow-keychain-info\\nunlock-keychain -p "second words"\\n' > lines
+            "$CTL" security -i < lines
+            """)
+        #expect(run.status == 0 && run.errors.contains("unlock-keychain: returned -25293\n"), "\(run.everything)")
+        try tool.run("lock", "--all")
     }
 
     @Test func password_ofAVaultWithSeveral_isNotChanged() throws {

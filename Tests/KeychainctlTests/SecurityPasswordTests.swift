@@ -189,6 +189,30 @@ struct SecurityPasswordTests {
         #expect(try tool.security("find-generic-password -j comment -l label -w").text == "old\n")
     }
 
+    /// Which item `-U` changes if an item has a longer name than is given. The values that there are then, in all keychains.
+    static let updates: [(first: String, update: String, values: String)] = [
+        ("internet-password -a a -s h -r htps -P 443 -p /x -w old", "internet-password -a a -s h -w new -U", "new"),
+        ("internet-password -a a -s h -r htps -w old", "internet-password -a a -s h -r http -w new -U", "new old"),
+        ("internet-password -a a -s h -t form -w old", "internet-password -a a -s h -w new -U", "new old"),
+        ("internet-password -a a -s h -w old", "internet-password -a b -s h -w new -U", "new old"),
+        ("generic-password -a a -s s -w old other.keychain", "generic-password -a a -s s -w new -U", "new"),
+        (
+            "generic-password -a a -s s -w old other.keychain",
+            "generic-password -a a -s s -w new -U login.keychain", "new old"
+        ),
+    ]
+
+    @Test(arguments: updates)
+    func update_ofWhatMatches_changesTheFirstAsOnMacOS(row: (first: String, update: String, values: String)) throws {
+        try tool.prepare(
+            "create-keychain -P other.keychain", "list-keychains -s login.keychain other.keychain", "add-\(row.first)",
+            "add-\(row.update)")
+        let dump = try tool.shell(
+            "\"$CTL\" export all --clear-text json && grep -o '\"value\":\"[^\"]*' all | cut -d '\"' -f 4")
+        let values = dump.text.split(separator: "\n").compactMap { Data(base64Encoded: String($0)) }
+        #expect(values.map { String(decoding: $0, as: UTF8.self) }.sorted().joined(separator: " ") == row.values)
+    }
+
     @Test func item_withoutAnAuthenticationType_isThatOfOtherPrograms() throws {
         try tool.prepare("add-internet-password -a a -s host -r htps -t dflt -w one")
         try tool.run("set", "--server", "host", "-a", "a", "--protocol", "https", input: Data("two".utf8))

@@ -22,6 +22,7 @@ struct SecurityToolTests {
                 + "Error: 0xFFFFFF80 -128 User canceled the operation.\n", 1),
         SecurityRow("error 7", out: "Error: 0x00000007 7 OSStatus 7\n", 1),
         SecurityRow("error x", err: "security: error takes numbers, such as -25300 or 0xFFFF9D2C\n", 1),
+        SecurityRow("-l error 0", out: "Error: 0x00000000 0 No error.\n", 1),
         SecurityRow("-v error 0", out: "Error: 0x00000000 0 No error.\n", err: "error …\n", 1),
     ]
 
@@ -41,6 +42,13 @@ struct SecurityToolTests {
             ln -s target link; "$CTL" security export -t privKeys -o link; echo $?; readlink link
             """)
         #expect(run.status == 77 || run.text.hasSuffix("target\n") && !run.text.hasPrefix("0"), "\(run.everything)")
+    }
+
+    @Test(arguments: ["find-generic-password -s \"$(printf '\\377')\"", "-i"])
+    func words_thatAreNotText_areRefusedAndNotRepeated(line: String) throws {
+        let run = try tool.shell("printf 'error \\377hunter2\\n' | \"$CTL\" security \(line)")
+        #expect(run.status == (line == "-i" ? 1 : 64) && !run.everything.contains("hunter2"), "\(run.everything)")
+        #expect(run.errors.contains("UTF-8"))
     }
 
     @Test func tool_withoutACommand_showsItsUsage() throws {

@@ -116,6 +116,67 @@ struct SwiftPMRegistryTests {
         #expect(run.status == 0, "\(run.everything)")
     }
 
+    /// SwiftPM publishes only over TLS: the stub has a certificate, which the system trusts in this mount table.
+    private static let canPublish =
+        Tool.hasMounts && Tool.hasKeyPrograms && FileManager.default.fileExists(atPath: authorities)
+        && FileManager.default.fileExists(atPath: "/dev/shm")
+    private static let authorities = "/etc/ssl/certs/ca-certificates.crt"
+
+    @Test(.enabled(if: canPublish, "openssl, unshare or \(authorities) is not there"))
+    func package_publishedWithANetrcFileInMemory_carriesTheToken() throws {
+        try tool.write(Data(Self.publishing.utf8), to: "registry.py")
+        try tool.write(Data(Self.published.utf8), to: "Package.swift")
+        let run = try tool.shellWithOwnMounts(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -out c.pem -days 2 \
+                -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 2> /dev/null
+            python3 registry.py > port 2> registry.log & server=$!
+            trap 'kill -9 $server' EXIT
+            until [ -s port ]; do kill -0 $server; done
+            mount --bind c.pem \(Self.authorities)
+            mkdir -p package/.swiftpm/configuration package/Sources/Lib scratch
+            mv Package.swift package; : > package/Sources/Lib/Lib.swift
+            export HOST=127.0.0.1:$(cat port)
+            printf '{"version": 1, "registries": {"[default]": {"url": "https://%s", "supportsAvailability": false}},
+                "authentication": {"%s": {"type": "token"}}}' $HOST $HOST > package/.swiftpm/configuration/registries.json
+            printf t0ken | "$CTL" set --server https://127.0.0.1 -a token
+            "$CTL" run --swiftpm -- sh -ec 'umask 077; file=$(mktemp -p /dev/shm)
+                printf %s "$SWIFTPM_NETRC_DATA" > "$file"; exec 3< "$file"; rm "$file"
+                unset SWIFTPM_NETRC_DATA SWIFTPM_REGISTRY_TOKEN; cd package
+                exec swift package-registry publish demo.Lib 1.0.0 --url "https://$HOST" --scratch-directory ../scratch \
+                    --netrc-file /dev/fd/3 --cache-path ../cache --config-path ../config --security-path ../security' > log 2>&1 || cat log
+            cat registry.log; grep -rl t0ken . || true
+            """)
+        #expect(run.text == "PUT /demo/Lib/1.0.0 Bearer t0ken\n./registry.log\n", "\(run.everything)")
+    }
+
+    private static let published = """
+        // swift-tools-version: 5.9
+        import PackageDescription
+        let package = Package(
+            name: "Lib", products: [.library(name: "Lib", targets: ["Lib"])], targets: [.target(name: "Lib")])
+        """
+
+    private static let publishing = """
+        import http.server, ssl, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                print("PUT", self.path, self.headers.get("Authorization"), file=sys.stderr, flush=True)
+                self.send_response(201)
+                for name, value in {"Content-Version": "1", "Location": self.path, "Content-Length": "0"}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain("c.pem", "k.pem")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        print(server.server_port, flush=True)
+        server.serve_forever()
+        """
+
     @Test func package_resolvedWithoutTheToken_isRefused() throws {
         let run = try shell("swift package resolve")
         #expect(run.status != 0 && run.errors.contains("401"), "\(run.everything)")

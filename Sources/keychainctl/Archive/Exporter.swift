@@ -25,6 +25,10 @@ struct Exporter {
     let place: NewFilePlace
     /// Whether items that cannot be read are left out; otherwise they are an error.
     let isSkipping: Bool
+    /// Called with the number of items that were written so far, now and then.
+    var progress: (Int) -> Void = { _ in }
+
+    private static let progressStep = 100
 
     /// What was written.
     struct Report {
@@ -93,7 +97,8 @@ struct Exporter {
     ) throws(KeychainError) -> Filling {
         var filling = Filling()
         try form.begin(items.count)
-        for listed in items {
+        for (index, listed) in items.enumerated() {
+            if index > 0, index.isMultiple(of: Self.progressStep) { progress(index) }
             switch try source.read(listed) {
             case .item(var item):
                 defer { item.value?.wipe() }

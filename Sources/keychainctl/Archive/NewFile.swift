@@ -80,6 +80,7 @@ final class NewFile {
 
     init(_ place: NewFilePlace) throws(KeychainError) {
         self.place = place
+        Self.removeUnfinished(in: place.folder)
         let nameless = open(place.folder, Self.withoutName | O_RDWR | O_CLOEXEC, 0o600)
         if nameless >= 0 {
             descriptor = nameless
@@ -89,6 +90,7 @@ final class NewFile {
             guard descriptor >= 0 else { throw .archiveFile("create", place.path) }
             unfinished = path
         }
+        flock(descriptor, LOCK_EX | LOCK_NB)
         guard fchmod(descriptor, 0o600) == 0 else { throw .archiveFile("protect", place.path) }
     }
 
@@ -100,9 +102,30 @@ final class NewFile {
     /// `O_TMPFILE`, whose definition Swift does not import.
     private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
 
+    private static let unfinishedEnding = ".unfinished-export"
+    /// Seconds after which a file that no program writes is one that was left behind: longer than between its creation
+    /// and its lock.
+    private static let unfinishedAge = 60
+
     private static func unfinishedPath(_ place: NewFilePlace) -> String {
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
-        return (place.folder == "/" ? "" : place.folder) + "/." + random + ".unfinished-export"
+        return (place.folder == "/" ? "" : place.folder) + "/." + random + unfinishedEnding
+    }
+
+    /// What a program that was killed has left, with a part of the items or all of them.
+    private static func removeUnfinished(in folder: String) {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+        for name in names where name.hasPrefix(".") && name.hasSuffix(unfinishedEnding) {
+            let path = folder + "/" + name
+            let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            defer { close(file) }
+            var status = stat()
+            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+                time(nil) - status.st_mtim.tv_sec > unfinishedAge, flock(file, LOCK_EX | LOCK_NB) == 0
+            else { continue }
+            unlink(path)
+        }
     }
 
     /// Writes a whole file.

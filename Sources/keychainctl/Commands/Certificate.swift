@@ -102,6 +102,18 @@ extension Keychainctl.Certificate {
                 try list.all(keychain) { (store) throws(KeychainError) in try store.certificates() }
             }
             try list.write(CertificateListing(found), found.map(CertificateJSON.init), keychain)
+            try warnOfUnreadable(keychain, shown: found.count)
+        }
+
+        /// Another program may have stored anything in an item of the class.
+        private func warnOfUnreadable(_ keychain: UserKeychain, shown: Int) throws(KeychainError) {
+            let filter = list.accessGroup.map { ItemFilter(accessGroup: $0) } ?? .all
+            let stored = try keychain.catalog.foundItems([.certificate], matching: filter).items
+                .count { !$0.requiresAuthentication }
+            guard stored > shown else { return }
+            Output.complain(
+                "\(stored - shown) item(s) of the class certificate are no X.509 certificates and are not shown. To remove "
+                    + "them, use the program that stored them.")
         }
     }
 

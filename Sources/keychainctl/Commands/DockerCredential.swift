@@ -62,7 +62,8 @@ extension Keychainctl {
                         try onItems { (items) throws(KeychainError) in
                             try items.keychain.reading { () throws(KeychainError) in try items.list() }
                         })
-                case ["version"]: "\(CalledName.docker.rawValue) (swift-keychain) \(packageVersion)\n"
+                case ["version"], ["--version"], ["-v"]:
+                    "\(CalledName.docker.rawValue) (swift-keychain) \(packageVersion)\n"
                 default:
                     throw KeychainError(
                         .invalidParameter, "Usage: \(CalledName.docker.rawValue) <store|get|erase|list|version>")

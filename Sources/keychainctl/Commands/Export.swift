@@ -97,8 +97,18 @@ extension Keychainctl {
             let source = ExportSource(vault: vault, group: onlyGroup)
             try checkReadable(source)
             let form = try form(recipients)
-            let report = try Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable).run()
-            tell(report, place, source)
+            let exporter = Exporter(source: source, form: form, place: place, isSkipping: skipUnreadable)
+            try tell(carryOut(exporter), place, source)
+        }
+
+        private func carryOut(_ exporter: Exporter) throws(KeychainError) -> Exporter.Report {
+            var (exporter, hasShown) = (exporter, false)
+            exporter.progress = { count in
+                Output.showProgress("\(count) items")
+                hasShown = true
+            }
+            defer { if hasShown { Output.showProgress("\n") } }
+            return try exporter.run()
         }
 
         private var format: ClearFormat? { clearText.flatMap(ClearFormat.init) }

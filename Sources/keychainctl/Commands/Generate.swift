@@ -4,6 +4,7 @@
 import ArgumentParser
 import Foundation
 import KeychainAuthenticators
+import KeychainEngine
 import KeychainKit
 
 extension Keychainctl {
@@ -130,7 +131,9 @@ extension Keychainctl {
 
         private func store(_ value: Data, _ keychain: UserKeychain) throws(KeychainError) {
             let (given, when) = (attributes.given, accessibility?.accessibility)
-            guard !replace else { return try keychain.set(item, given, when, value: value) }
+            guard !replace else {
+                return try keychain.set(item, given, Protection(accessibility: when), value: value)
+            }
             do throws(KeychainError) {
                 try keychain.create(item, given, when, value: value)
             } catch {

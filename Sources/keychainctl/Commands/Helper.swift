@@ -172,13 +172,20 @@ extension Keychainctl.Helper {
         private func removeDocker(_ path: String) throws(KeychainError) {
             let configuration = try DockerConfiguration()
             let link = try ProgramLink(.docker, to: path)
-            guard configuration.isInstalled || link.isOwn else { return Self.tellNothing("docker") }
+            let registries = configuration.ownRegistries
+            guard configuration.isInstalled || link.isOwn || !registries.isEmpty else {
+                return Self.tellNothing("docker")
+            }
             if configuration.isInstalled {
                 Output.note("To be removed from '\(configuration.file.path)': \(DockerConfiguration.member)")
             }
+            if !registries.isEmpty {
+                Output.note(
+                    "Its credHelpers for these registries will be removed too: \(registries.joined(separator: ", "))")
+            }
             if link.isOwn { Output.note("Link to be removed: \(link.path)") }
             try confirmation.ask("The configuration of docker will be changed.")
-            if configuration.isInstalled { try configuration.remove() }
+            try configuration.remove()
             try link.remove()
         }
 

@@ -14,7 +14,8 @@ extension Keychainctl {
             usage: """
                 keychainctl history [--service <name> | --server <host>] [<options>]
                 keychainctl history --clear (--service <name> | --all) [<options>]
-                keychainctl history (--keep <number> | --days <number> | --on | --off)
+                keychainctl history [--keep <number>] [--days <number>] [--size <number>]
+                keychainctl history (--on | --off | --settings)
                 """,
             discussion: """
                 When a command of this tool replaces or deletes an item, the vault keeps the item as it \
@@ -23,7 +24,8 @@ extension Keychainctl {
                 `get --history` prints its value, and `undo` brings it back. Without options, all items \
                 are listed, the latest change first. Values are never shown.
 
-                Of each item, 10 versions are kept for 30 days. --keep and --days change that for all \
+                Of each item, 10 versions of at most 64 MiB together are kept for 30 days; the latest is kept \
+                whatever its size is. --keep, --size and --days change that for all \
                 programs that use this vault, --off keeps nothing from now on, and --settings shows what \
                 is set. Versions beyond the bounds are removed with the next change. --clear removes what \
                 is kept of an item at once, also under names that it had before; --clear --all removes \
@@ -34,7 +36,7 @@ extension Keychainctl {
 
                 With --json: an array of objects with the keys version, time, command, changes, class, \
                 service, server, account, accessGroup, protocol, port and path. With --settings: an object \
-                with the keys on, versions and days.
+                with the keys on, versions, days and size (in MiB).
 
                 EXAMPLES
                   keychainctl history
@@ -87,11 +89,13 @@ extension Keychainctl {
         }
 
         private func show(_ settings: HistorySettings, _ keychain: UserKeychain) throws(KeychainError) {
-            let line = SettingsLine(on: settings.isOn, versions: settings.versions, days: settings.days)
+            let size = settings.size ?? HistorySettings.standardSize
+            let line = SettingsLine(on: settings.isOn, versions: settings.versions, days: settings.days, size: size)
             if json { return try Output.write(JSONOutput.line(line)) }
             guard !settings.isOn else {
                 return try Output.write(
-                    "Of each item, \(settings.versions) version(s) are kept for \(settings.days) day(s).\n")
+                    "Of each item, \(settings.versions) version(s) of at most \(size) MiB together are kept for "
+                        + "\(settings.days) day(s).\n")
             }
             let count = try keychain.keptCount()
             let rest = "Nothing more is kept (--off). \(count) version(s) still are.\n"
@@ -133,6 +137,12 @@ struct HistoryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep versions for so many days, 1 to 3650.", valueName: "number"))
     var days: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Let the versions of an item take so many mebibytes, 1 to 65536. The latest is kept in any case.",
+            valueName: "number"))
+    var size: Int?
+
     @Flag(help: "Keep versions, which is the default.")
     var on = false
 
@@ -142,7 +152,7 @@ struct HistoryOptions: ParsableArguments {
     @Flag(help: "Show what is set.")
     var settings = false
 
-    var areGiven: Bool { keep != nil || days != nil || on || off }
+    var areGiven: Bool { keep != nil || days != nil || size != nil || on || off }
 
     func validate() throws {
         guard keep.map({ (1...HistorySettings.mostVersions).contains($0) }) ?? true else {
@@ -151,6 +161,9 @@ struct HistoryOptions: ParsableArguments {
         guard days.map({ (1...HistorySettings.mostDays).contains($0) }) ?? true else {
             throw ValidationError("--days takes a number from 1 to 3650. To keep nothing: --off")
         }
+        guard size.map({ (1...HistorySettings.largestSize).contains($0) }) ?? true else {
+            throw ValidationError("--size takes a number of mebibytes from 1 to 65536. To keep nothing: --off")
+        }
         guard !on || !off else { throw ValidationError("Give either --on or --off.") }
     }
 
@@ -158,6 +171,7 @@ struct HistoryOptions: ParsableArguments {
         let remaining = try keychain.changeHistory { settings in
             if let keep { settings.versions = keep }
             if let days { settings.days = days }
+            if let size { settings.size = size }
             if on || off { settings.isOn = on }
         }
         guard off, remaining > 0 else { return }
@@ -170,6 +184,7 @@ private struct SettingsLine: Encodable {
     let on: Bool
     let versions: Int
     let days: Int
+    let size: Int
 }
 
 /// A version in the table and in `history --json`.

@@ -42,9 +42,12 @@ struct ConfigurationFile {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count <= Self.limit {
-            let count = Foundation.read(descriptor, &chunk, chunk.count)
+            let count = chunk.withUnsafeMutableBytes { Descriptors.read(descriptor, into: $0) }
             if count == 0 { return bytes }
-            guard count > 0 else { throw failure("cannot be read") }
+            guard count > 0 else {
+                errno = Int32(-count)
+                throw failure("cannot be read")
+            }
             bytes += chunk[..<count]
         }
         throw KeychainError(.tooLarge, "'\(path)' is longer than \(Self.limit >> 20) MiB; nothing was changed.")

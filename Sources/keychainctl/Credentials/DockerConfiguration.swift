@@ -9,6 +9,7 @@ struct DockerConfiguration {
     /// Docker puts "docker-credential-" before it.
     private static let store = "keychain"
     private static let key = "credsStore"
+    private static let registriesKey = "credHelpers"
 
     let file: ConfigurationFile
     private let old: [UInt8]?
@@ -71,14 +72,36 @@ struct DockerConfiguration {
         return logins.filter { !($0.value.auth ?? "").isEmpty }.keys.sorted()
     }
 
+    /// The registries for which the file names the keychain, each with its entry.
+    var ownRegistries: [String] { Self.ownEntries(members.bytes).map(\.key) }
+
+    /// The entries `"REGISTRY": "keychain"` of `credHelpers`, with their places in the file.
+    private static func ownEntries(_ bytes: [UInt8]) -> [JSONMembers.Member] {
+        guard let whole = JSONMembers(bytes)?.only(registriesKey),
+            let inner = JSONMembers(Array(bytes[whole.value]))
+        else { return [] }
+        return inner.members.filter { entry in
+            let value = Data(inner.bytes[entry.value])
+            return (try? JSONDecoder().decode(String.self, from: value)) == store
+        }
+    }
+
     func add() throws(KeychainError) {
         let others = members.only(Self.key).map(members.removing).flatMap(JSONMembers.init) ?? members
         try file.replace(old, by: others.adding(Self.member), mode: 0o600)
     }
 
+    /// Removes every entry that names the keychain.
     func remove() throws(KeychainError) {
-        guard let member = members.only(Self.key) else { return }
-        try file.replace(old, by: members.removing(member), mode: 0o600)
+        var bytes = members.bytes
+        if isInstalled, let member = members.only(Self.key) { bytes = members.removing(member) }
+        while let entry = Self.ownEntries(bytes).first, let whole = JSONMembers(bytes)?.only(Self.registriesKey),
+            let rest = JSONMembers(Array(bytes[whole.value]))?.removing(entry)
+        {
+            bytes.replaceSubrange(whole.value, with: rest)
+        }
+        guard bytes != members.bytes else { return }
+        try file.replace(old, by: bytes, mode: 0o600)
     }
 }
 

@@ -55,6 +55,7 @@ struct GitRequest {
 
     private mutating func take(_ key: String, text: String) throws(KeychainError) {
         switch key {
+        case "url": try take(url: text)
         case "protocol": protocolName = text
         case "host": host = text
         case "path": path = text
@@ -70,6 +71,30 @@ struct GitRequest {
             expiry = seconds
         default: break
         }
+    }
+
+    /// An address stands for its parts. As in git, a path on a web server is left out: its passwords are for the host.
+    private mutating func take(url: String) throws(KeychainError) {
+        let mistake = KeychainError(
+            .invalidParameter, "The address in the input has no protocol and host; nothing was done.")
+        guard let colon = url.range(of: "://"), colon.lowerBound > url.startIndex else { throw mistake }
+        let rest = url[colon.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        let server = rest[..<end]
+        let at = server.lastIndex(of: "@")
+        let user = at.map { server[..<$0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) } ?? []
+        protocolName = String(url[..<colon.lowerBound])
+        host = try Self.decoded(at.map { server[server.index(after: $0)...] } ?? server)
+        path = ["http", "https"].contains(protocolName?.lowercased()) ? nil : try Self.decoded(rest[end...])
+        username = try user.first.map { (text) throws(KeychainError) in try Self.decoded(text) }
+        password = try user.dropFirst().first.map { (text) throws(KeychainError) in Data(try Self.decoded(text).utf8) }
+    }
+
+    private static func decoded(_ part: Substring) throws(KeychainError) -> String {
+        guard let bytes = PercentEncoding.decoded(part.utf8), let text = String(validating: bytes, as: UTF8.self),
+            !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\n") })
+        else { throw KeychainError(.invalidParameter, "The address in the input is malformed; nothing was done.") }
+        return text
     }
 
     /// - Throws: `invalidParameter` without a protocol and a host: such a request would match items of many servers.

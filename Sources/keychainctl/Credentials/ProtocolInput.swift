@@ -19,13 +19,10 @@ enum ProtocolInput {
         while count < buffer.count {
             let got = buffer.withUnsafeMutableBytes { bytes in
                 let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
-                return Foundation.read(STDIN_FILENO, rest.baseAddress, rest.count)
+                return Descriptors.read(STDIN_FILENO, into: rest)
             }
+            guard got >= 0 else { throw Descriptors.failure(Int32(-got), STDIN_FILENO) }
             if got == 0 { break }
-            if got < 0 {
-                try Descriptors.recover(from: errno, STDIN_FILENO)
-                continue
-            }
             count += got
             if endsAtEmptyLine, hasEmptyLine(buffer[max(0, count - got - 1)..<count], isStart: count == got) { break }
         }

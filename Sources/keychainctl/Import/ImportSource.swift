@@ -11,8 +11,6 @@ struct ImportSource {
     private(set) var bytes: Data
     private let identity: Identity
 
-    private static let chunkSize = 1 << 18
-
     /// What changes when somebody writes the file or replaces it.
     private struct Identity: Equatable {
         let device, inode, size, seconds, nanoseconds: Int64
@@ -97,33 +95,10 @@ struct ImportSource {
     }
 
     private static func read(_ descriptor: Int32, _ name: String) throws(KeychainError) -> Data {
-        var chunks: [Data] = []
-        defer { for index in chunks.indices { chunks[index].wipe() } }
-        var count = 0
-        while true {
-            var chunk = Data(count: chunkSize)
-            let got = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            if got == 0 { break }
-            if got < 0 {
-                try recover(errno, descriptor, name)
-                continue
-            }
-            chunk.removeLast(chunkSize - got)
-            chunks.append(chunk)
-            count += got
-            guard count <= ImportLimits.file else {
-                throw KeychainError(.tooLarge, "'\(name)' is larger than 64 MiB. Nothing was imported.")
-            }
-        }
-        // One buffer of the right size: a growing one would leave copies behind.
-        var bytes = Data(capacity: count)
-        for chunk in chunks { bytes.append(chunk) }
-        return bytes
-    }
-
-    private static func recover(_ code: Int32, _ descriptor: Int32, _ name: String) throws(KeychainError) {
-        guard code == EINTR || code == EAGAIN else { throw failure("read", name, code) }
-        if code == EAGAIN { Output.wait(for: descriptor, POLLIN) }
+        try Descriptors.readAll(
+            descriptor, limit: ImportLimits.file,
+            tooLarge: KeychainError(.tooLarge, "'\(name)' is larger than 64 MiB. Nothing was imported."),
+            failure: { failure("read", name, $0) })
     }
 
     private static func failure(_ deed: String, _ name: String, _ code: Int32) -> KeychainError {

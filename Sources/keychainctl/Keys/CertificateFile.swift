@@ -55,6 +55,10 @@ struct NewCertificateOptions: ParsableArguments {
     )
     var accessibility: AccessibilityName?
 
+    func validate() throws {
+        guard label?.isEmpty != true else { throw ValidationError("--label takes a name, not an empty text.") }
+    }
+
     func store(
         _ content: KeyFileContent, tag: String? = nil, _ place: CertificatePlaceOptions, in keychain: UserKeychain
     ) throws(KeychainError) -> ImportedItems {

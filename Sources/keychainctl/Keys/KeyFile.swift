@@ -103,23 +103,10 @@ enum KeyFile {
 
     /// Directly into secret memory.
     private static func read(_ descriptor: Int32, _ name: String, _ limit: Int) throws(KeychainError) -> SecretBytes {
-        var (count, failure): (Int, Int32) = (0, 0)
-        let buffer = SecretBytes(count: limit + 1) { buffer in
-            while count < buffer.count, failure == 0 {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                let got = Foundation.read(descriptor, rest.baseAddress, rest.count)
-                if got == 0 { break }
-                if got > 0 {
-                    count += got
-                } else if errno == EAGAIN {
-                    Output.wait(for: descriptor, POLLIN)
-                } else if errno != EINTR {
-                    failure = errno
-                }
-            }
-        }
-        guard failure == 0 else {
-            throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(failure))).")
+        var count = 0
+        let buffer = SecretBytes(count: limit + 1) { count = Descriptors.fill($0, from: descriptor) }
+        guard count >= 0 else {
+            throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(Int32(-count)))).")
         }
         guard count <= limit else {
             throw KeychainError(.tooLarge, "\(name) is longer than \(limit) bytes, so it is no file of keys.")

@@ -112,15 +112,13 @@ enum SignedMessage {
     ) throws(KeychainError) -> Data {
         var (hash, chunk) = (Hash(), [UInt8](repeating: 0, count: chunkSize))
         while true {
-            let count = chunk.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return Data(hash.finalize()) }
-            if count > 0 {
-                chunk.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            } else if errno == EAGAIN {
-                Output.wait(for: descriptor, POLLIN)
-            } else if errno != EINTR {
-                throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(errno))).")
+            let count = chunk.withUnsafeMutableBytes { Descriptors.read(descriptor, into: $0) }
+            guard count >= 0 else {
+                throw KeychainError(
+                    .inputOutput, "Could not read \(name): \(String(cString: strerror(Int32(-count)))).")
             }
+            if count == 0 { return Data(hash.finalize()) }
+            chunk.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         }
     }
 }

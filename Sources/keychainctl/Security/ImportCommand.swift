@@ -62,12 +62,7 @@ enum ImportCommand {
                 .invalidParameter, "'\(file.escaped)' is not a file of 1 byte to \(limit >> 20) MiB.")
         }
         var count = 0
-        let bytes = SecretBytes(count: Int(status.st_size)) { buffer in
-            while count < buffer.count {
-                let got = Foundation.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-                if got > 0 { count += got } else if got == 0 || errno != EINTR { break }
-            }
-        }
+        let bytes = SecretBytes(count: Int(status.st_size)) { count = Descriptors.fill($0, from: descriptor) }
         guard count == bytes.count else { throw KeychainError(.inputOutput, "'\(file.escaped)' could not be read.") }
         return bytes
     }

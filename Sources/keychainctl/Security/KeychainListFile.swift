@@ -17,6 +17,7 @@ enum KeychainListFile {
         _ body: (inout KeychainList) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         let folder = try folder()
+        try SudoCaller.check([folder])
         try create(folder)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw failure("open", folder) }

@@ -48,7 +48,7 @@ final class LineInput {
     private func readMore() throws(KeychainError) {
         var chunk = Data(count: Self.chunkSize)
         defer { chunk.wipe() }
-        let count = chunk.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+        let count = chunk.withUnsafeMutableBytes { Descriptors.read(STDIN_FILENO, into: $0) }
         switch count {
         case 0: isAtEnd = true
         case 1...:
@@ -57,7 +57,7 @@ final class LineInput {
             joined.append(chunk.prefix(count))
             buffer.wipe()
             buffer = joined
-        default: try Descriptors.recover(from: errno, STDIN_FILENO)
+        default: throw Descriptors.failure(Int32(-count), STDIN_FILENO)
         }
     }
 }

@@ -81,12 +81,15 @@ enum LockCommands {
         let function = function("SecKeychainSetSettings", options)
         var seconds: UInt32?
         if let text = options["t"] {
-            guard let number = UInt32(text), number > 0 else { throw .usage("security: -t takes a number of seconds") }
-            seconds = number
+            guard let number = UInt32(text) else { throw .usage("security: -t takes a number of seconds") }
+            seconds = number > 0 ? number : nil
         }
         _ = try call.keychain(options.words.first, function)
         try naming(function) { [seconds] () throws(KeychainError) in
             try KeychainListFile.change { (list) throws(KeychainError) in list.timeout = seconds }
+        }
+        if options["t"] != nil, seconds == nil {
+            call.session.say("security: A time of 0 seconds means no timeout here.")
         }
         if options.has("l") {
             call.session.say(

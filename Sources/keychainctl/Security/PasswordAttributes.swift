@@ -74,6 +74,11 @@ struct PasswordAttributes {
         return (item.authenticationType?.rawValue ?? "dflt").utf8.elementsEqual(authenticationType.utf8)
     }
 
+    /// macOS's commands that add have a type in any case.
+    func isToUpdate(_ item: KeychainItem) -> Bool {
+        (item.authenticationType?.rawValue ?? "dflt").utf8.elementsEqual((authenticationType ?? "dflt").utf8)
+    }
+
     // MARK: - New items
 
     /// The whole name, so that it matches one item.
@@ -94,6 +99,19 @@ struct PasswordAttributes {
         name[.protocol] = filter.protocol.map { .string($0.rawValue) } ?? .number(0)
         name[.authenticationType] = .string(authenticationType == "dflt" ? "" : authenticationType ?? "")
         return name
+    }
+
+    /// The parts of the name that are given, as conditions of a search, without the type of authentication.
+    func givenName(in group: String) -> Attributes {
+        let whole = name(in: group)
+        var given: Attributes = [.accessGroup: .string(group), .synchronizable: .number(0)]
+        let parts: [(Attribute, Bool)] = [
+            (.account, filter.account != nil), (.service, filter.service != nil), (.server, filter.server != nil),
+            (.path, filter.path != nil), (.port, filter.port != nil), (.protocol, filter.protocol != nil),
+            (.securityDomain, filter.securityDomain != nil),
+        ]
+        for (attribute, isGiven) in parts where isGiven { given[attribute] = whole[attribute] }
+        return given
     }
 
     /// The attributes that are given and not part of the name.

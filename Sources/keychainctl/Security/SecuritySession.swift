@@ -44,6 +44,7 @@ final class SecuritySession {
         if let opened { return opened }
         let environment = ProcessEnvironment.current
         let vault = Vault.at(try .fromEnvironment(environment), try .fromEnvironment(environment))
+        try SudoCaller.check(vault.location)
         let store = KeepingStore(vault, .security, isQuiet: isQuiet)
         var catalog = KeychainCatalog(store: store, accessGroups: .unrestricted)
         // The user requested the item, so a prompt for a proof is allowed.
