@@ -365,6 +365,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: products,
     traits: [
+        // It depends on nothing that is not built anyway, and the installed tool knows TPMs.
+        .default(enabledTraits: ["TPM"]),
         .trait(
             name: "Certificates",
             description: "KeychainTrust: SecTrust and SecPolicy, and certificates as values of swift-certificates."),

@@ -110,6 +110,29 @@ extension ProtectTests {
         #expect(run.text == "status 14\n0\nstatus 14\n", "\(run.everything)")
     }
 
+    /// Another TPM has the same name, and not the key.
+    @Test(.enabled(if: hasTPM, isMissing))
+    func key_inATPM_signsOnlyThere() throws {
+        try vault.store()
+        let run = try tool.shell(
+            script(
+                """
+                says key generate p256 --tag t --token
+                printf message > message; "$CTL" key public --tag t > public.pem
+                "$CTL" key sign --tag t < message > signature
+                openssl dgst -sha256 -verify public.pem -signature signature message
+                says key export --tag t --clear-text | grep -c PRIVATE
+                stop; rm -rf tpm; start
+                says key sign --tag t < message
+                """))
+        let lines = run.text.split(separator: "\n").map(String.init)
+        try #require(lines.count >= 4, "\(run.everything)")
+        #expect(lines[0].contains("on the token 'tpm'"))
+        #expect(lines[1] == "Verified OK")
+        #expect(lines[2] == "0")
+        #expect(lines.last == "status 20", "\(run.everything)")
+    }
+
     @Test(arguments: [
         "protect add passphrase --pin", "protect add tpm2 --new-key-file key", "unlock --pin-fd 3",
         "unlock --tpm2 --recovery-key", "protect add tpm2 --new-pin-fd x",

@@ -5,7 +5,7 @@
     @available(
         *, unavailable,
         message: """
-            Turn on the trait of the package: .package(…, traits: ["TPM"])
+            Turn on the trait of the package, or leave the list of traits out: .package(…, traits: ["TPM"])
             """
     )
     public enum TPMToken {}

@@ -57,7 +57,6 @@ extension UserKeychain {
         var keys = KeyStore(
             accessGroup: accessGroup, synchronizable: synchronizable, store: store, accessGroups: .unrestricted)
         keys.context = context
-        HardwareTokens.use()
         return keys
     }
 }

@@ -4,14 +4,21 @@
 import KeychainEngine
 import KeychainKit
 
+#if TPM
+    import KeychainTPM
+#endif
+
 /// The one place where the tool takes its tokens into use: `KeyTokens`.
 enum HardwareTokens {
-    /// Called before keys are used. It must neither ask nor wait: hardware is looked for when a key is made or used.
-    static func use() {}
+    /// Neither asks nor waits: the TPM is looked for when a key is made or used.
+    static func use(_ environment: [String: String]) throws(KeychainError) {
+        #if TPM
+            try KeyTokens.use(TPMToken(connection: MachineTPM.connection(environment)))
+        #endif
+    }
 
     /// - Throws: `unsupported` if this build of the tool has no token.
     static func check() throws(KeychainError) {
-        use()
         guard KeyTokens.shared.standard == nil else { return }
         throw KeychainError(
             .unsupported,
