@@ -194,7 +194,7 @@
 
         @Test func nobodyThere_isSaid() async throws {
             let place = EtcdPlace(endpoints: try EtcdPlace.endpoints("http://127.0.0.1:\(try Etcd.freePort())"))
-            let carrier = try EtcdKind(HostileServer.timing).carrier(of: Self.ring, at: place.place)
+            let carrier = try EtcdKind(Etcd.timing).carrier(of: Self.ring, at: place.place)
             let failure = await Self.failure(carrier)
             #expect(failure?.reason == .unavailable)
             #expect(failure?.message.contains("accepts no connections") == true)
