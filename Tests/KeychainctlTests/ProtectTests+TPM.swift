@@ -113,10 +113,10 @@ extension ProtectTests {
     /// Another TPM has the same name, and not the key.
     @Test(.enabled(if: hasTPM, isMissing))
     func key_inATPM_signsOnlyThere() throws {
-        try vault.store()
         let run = try tool.shell(
             script(
                 """
+                export KEYCHAIN_VAULT="$PWD/other" KEYCHAIN_DEVICE_KEY="$PWD/other.key"
                 says key generate p256 --tag t --token
                 printf message > message; "$CTL" key public --tag t > public.pem
                 "$CTL" key sign --tag t < message > signature
