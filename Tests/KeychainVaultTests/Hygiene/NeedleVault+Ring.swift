@@ -49,10 +49,9 @@ extension NeedleVault {
 
     /// The keys of this machine in its ring, and those of the ring.
     func ringKeys() throws -> [Needle] {
-        let vault = test.another()
-        try vault.unlock(Self.keyFile, keepingKeysIn: .process)
-        let keys = try vault.inRing { (ring) throws(KeychainError) in try RingKeyItem.read(ring) }
-        _ = try vault.lock(forgettingFirstUnlock: true)
+        let keys = try unlocked { vault in
+            try vault.inRing { (ring) throws(KeychainError) in try RingKeyItem.read(ring) }
+        }
         return [
             Needle(name: "signing seed", bytes: keys.device.signing.bytes),
             Needle(name: "wrapping seed", bytes: keys.device.wrapping.bytes),

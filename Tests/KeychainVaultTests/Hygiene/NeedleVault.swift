@@ -104,11 +104,24 @@ struct NeedleVault {
     }
 
     private func quarantine() throws {
-        let vault = test.another()
-        try vault.unlock(Self.keyFile, keepingKeysIn: .process)
-        try vault.write { transaction in try transaction.content.items.quarantine(1, at: Date()) }
-        try vault.lock(forgettingFirstUnlock: true)
-        try vault.close()
+        try unlocked { vault in
+            try vault.write { transaction in try transaction.content.items.quarantine(1, at: Date()) }
+        }
+    }
+
+    /// The copies of a template have one identity, so that an unlock for this process opens all of them, and a lock closes all.
+    private static let turn = NSLock()
+
+    /// Runs `body` with the vault unlocked. Meanwhile no other copy of the template is unlocked or locked in this process.
+    func unlocked<Result>(_ body: (Vault) throws -> Result) throws -> Result {
+        try Self.turn.withLock {
+            let vault = test.another()
+            defer { try? vault.close() }
+            try vault.unlock(Self.keyFile, keepingKeysIn: .process)
+            let result = try body(vault)
+            try vault.lock(forgettingFirstUnlock: true)
+            return result
+        }
     }
 
     /// One whose pages are not those of a database.
