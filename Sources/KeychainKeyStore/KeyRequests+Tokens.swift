@@ -145,7 +145,7 @@ extension KeychainError {
     /// The private bytes of a key on a token.
     static let isOnToken = KeychainError(
         .unsupported,
-        "The key is in hardware, which never gives it out. Let it sign there (signer), or agree on a secret (sharedSecret)."
+        "The key is in hardware, which gives no key out. It can sign there (signer), and agree on a secret (sharedSecret)."
     )
 
     fileprivate static let withoutHardware = KeychainError(
