@@ -8,6 +8,7 @@ import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
 import KeychainTestSupport
+import KeychainTesting
 import Testing
 
 @Suite("Keys in hardware")
@@ -184,5 +185,18 @@ struct HardwareKeyTests {
             try keys.read(P256.Signing.PrivateKey.self, tag: "tag")?.rawRepresentation == software.rawRepresentation)
         try keys.create(.p256, tag: "other", protection: .hardware)
         #expect(try keys.remove(tag: "other") && token.keyCount == 0)
+    }
+
+    /// The key in software is added after the one in hardware was removed.
+    @Test(arguments: StoreKind.allCases) func removal_thatIsRolledBack_leavesTheKeyOnItsToken(kind: StoreKind) throws {
+        let store = ScriptedStore(over: try kind.empty(passphrase: "p"))
+        var keys = KeyStore(store: store)
+        keys.tokens = KeyTokens()
+        try keys.tokens.use(token)
+        try keys.create(.p256, tag: "tag", protection: .hardware)
+        store.fail(.inputOutput, on: [.insert])
+        #expect(reason { try keys.save(P256.Signing.PrivateKey(), tag: "tag") } == .inputOutput)
+        #expect(store.calls.contains { $0.kind == .delete } && token.keyCount == 1)
+        #expect(try keys.signer(tag: "tag")?.sign(Self.message, using: .es256).isEmpty == false)
     }
 }

@@ -138,9 +138,13 @@ public struct Engine: Sendable {
         _ authorization: Authorization, _ body: (Requests) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         guard let store = store.transactional else { throw .withoutTransactions }
-        return try store.transaction(authorization) { (items) throws(KeychainError) in
-            try body(Requests(engine: self, items: items))
+        let removedKeys = RemovedTokenKeys()
+        let result = try store.transaction(authorization) { (items) throws(KeychainError) in
+            removedKeys.reset()
+            return try body(Requests(engine: self, items: items, removedKeys: removedKeys))
         }
+        removedKeys.forget()
+        return result
     }
 
     func authorization(_ query: Query) -> Authorization {

@@ -81,8 +81,7 @@ extension Requests {
             }
             for key in pairs.keys {
                 guard try !requests.hasCertificate(key, in: groups, authorization) else { continue }
-                requests.forgetTokenKeys(search.only(key), query)
-                _ = try requests.items.delete(search.only(key), authorization)
+                _ = try requests.removing(search.only(key), query)
             }
         }
     }

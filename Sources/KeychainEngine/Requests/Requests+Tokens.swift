@@ -44,19 +44,28 @@ extension Requests {
         return OpenTokenKey(token, object)
     }
 
-    /// Tells tokens of keys whose items are about to be removed. Failures are ignored, as by Apple: the token may be gone. So are
-    /// keys that ask the user, since a deletion asks nobody, and locked ones.
-    func forgetTokenKeys(_ selection: Selection, _ query: Query) {
-        guard !engine.tokens.isEmpty, (selection.itemClass ?? selection.id?.itemClass) == .key else { return }
+    /// Removes what is selected. Tokens forget the keys of removed items: now, or when the transaction has happened.
+    func removing(_ selection: Selection, _ query: Query) throws(KeychainError) -> Int {
+        let keys = tokenKeys(selection)
+        let count = try items.delete(selection, engine.authorization(query))
+        if let removedKeys { removedKeys.add(keys) } else { keys.forEach { $0.forget() } }
+        return count
+    }
+
+    /// The keys that can be read as a deletion reads, which asks nobody: not those that ask the user, and not locked ones.
+    private func tokenKeys(_ selection: Selection) -> [RemovedTokenKeys.Key] {
+        guard !engine.tokens.isEmpty, (selection.itemClass ?? selection.id?.itemClass) == .key else { return [] }
         var named = selection
         named.namesConstrained = true
         let listed = try? items.select(named, limit: nil, includingValues: false, .none).items
-        for stored in listed ?? [] where stored.item.isOnToken && stored.item.accessControl.needs.isEmpty {
-            guard let token = stored.item.tokenIdentifier.flatMap(engine.tokens.token) else { continue }
+        return (listed ?? []).compactMap { stored in
+            guard stored.item.isOnToken, stored.item.accessControl.needs.isEmpty,
+                let token = stored.item.tokenIdentifier.flatMap(engine.tokens.token)
+            else { return nil }
             var one = Selection(itemClass: nil, id: stored.reference, groups: selection.groups)
             one.opensTokenKeys = true
             let found = try? items.select(one, limit: 1, includingValues: true, .none).items
-            if let object = found?.first?.item.value { try? token.forget(object) }
+            return found?.first?.item.value.map { RemovedTokenKeys.Key(token: token, object: $0) }
         }
     }
 

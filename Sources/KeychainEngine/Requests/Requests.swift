@@ -12,6 +12,8 @@
 public struct Requests {
     let engine: Engine
     let items: any ItemOperations
+    /// What tokens forget when the transaction has happened; `nil` if each request is a transaction of its own.
+    var removedKeys: RemovedTokenKeys?
 
     /// Adds an item.
     ///
@@ -67,8 +69,7 @@ public struct Requests {
         try query.checkIsWanted()
         guard !query.concernsIdentities else { return try deleteIdentities(query, accessGroups: accessGroups) }
         let selection = try query.deleteSelection(accessGroups: accessGroups, dialect: engine.dialect)
-        forgetTokenKeys(selection, query)
-        return try items.delete(selection, engine.authorization(query))
+        return try removing(selection, query)
     }
 
     /// Adds the item, or applies everything that `query` sets to the item with the same primary key: value, attributes,

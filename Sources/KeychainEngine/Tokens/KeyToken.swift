@@ -35,7 +35,7 @@ public protocol KeyToken: Sendable {
     /// - Throws: As `sign`, and `invalidParameter` for a point that is not on the curve.
     func agree(with publicKey: Data, object: Data) throws(KeychainError) -> SecretBytes
 
-    /// Removes what the token itself keeps of a key, before its item is deleted. A TPM keeps nothing.
+    /// Removes what the token itself keeps of a key, after its item was deleted. A TPM keeps nothing.
     func forget(_ object: Data) throws(KeychainError)
 }
 

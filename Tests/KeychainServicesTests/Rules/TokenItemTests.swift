@@ -5,6 +5,7 @@ import Foundation
 import KeychainEngine
 import KeychainServices
 import KeychainTestSupport
+import KeychainTesting
 import Testing
 
 @Suite("Rules: keys on a token")
@@ -212,6 +213,16 @@ struct TokenItemTests {
         #expect(try signing(key) == errSecItemNotFound && signing(other) == errSecSuccess)
         bench.token.fail(KeychainError(.unavailable, "Unplugged."))
         #expect(bench.services.delete(keys()) == errSecSuccess && bench.services.count(keys()) == 0)
+    }
+
+    @Test(arguments: StoreKind.allCases) func deletion_thatFails_leavesTheKeyOnItsToken(kind: StoreKind) throws {
+        let store = ScriptedStore(over: try kind.empty(passphrase: "p"))
+        let bench = try TokenBench(over: store)
+        let key = try bench.make()
+        store.fail(.full, on: [.delete])
+        #expect(bench.services.delete(keys()) == errSecDiskFull)
+        #expect(bench.token.keyCount == 1 && bench.services.count(keys()) == 1)
+        #expect(try signing(key) == errSecSuccess)
     }
 
     // MARK: Identities

@@ -14,10 +14,14 @@ struct TokenBench {
     let services: Services
 
     init(_ kind: StoreKind, _ token: TokenDouble = TokenDouble()) throws {
+        try self.init(over: kind.empty(passphrase: "p"), token)
+    }
+
+    init(over store: any ItemStore, _ token: TokenDouble = TokenDouble()) throws {
         self.token = token
         let (tokens, person) = (KeyTokens(), person)
         try tokens.use(token)
-        let engine = Engine(store: try kind.empty(passphrase: "p"), authenticator: { person }, tokens: tokens)
+        let engine = Engine(store: store, authenticator: { person }, tokens: tokens)
         services = Services(engine: engine, accessGroups: AccessGroups(["test", "test2"]))
     }
 
