@@ -41,7 +41,8 @@
             process.waitUntilExit()
         }
 
-        /// nginx gets the listening socket, so that a client that comes early waits.
+        /// nginx gets the listening socket, so that a client that comes early waits. It waits for slow clients, too: on a loaded
+        /// machine a handshake may take longer than its minute.
         private static let start = """
             import os, socket
             home, listener = os.environ["HOME"], socket.socket(socket.AF_UNIX)
@@ -57,7 +58,7 @@
                     {user} daemon off; worker_processes 1; pid {home}/nginx.pid; error_log stderr;
                     events {{}}
                     http {{
-                        access_log off; {temporary}
+                        access_log off; client_header_timeout 1h; {temporary}
                         server {{
                             listen unix:{home}/nginx.sock ssl;
                             ssl_protocols TLSv1.2 TLSv1.3;
