@@ -21,10 +21,14 @@ extension KeyRequests {
 
     /// All certificates that the user need not be asked for.
     func certificates() throws(KeychainError) -> [StoredCertificate] {
+        try requests.find(allCertificates(), accessGroups: accessGroups).compactMap { StoredCertificate($0) }
+    }
+
+    func allCertificates() -> Query {
         var query = certificateQuery()
         query.attributes[.accessGroup] = store.accessGroup.map { .string($0) }
         (query.returns, query.limit, query.authenticationUI) = (.value, .all, .skip)
-        return try requests.find(query, accessGroups: accessGroups).compactMap { StoredCertificate($0) }
+        return query
     }
 
     func certificates(matching search: CertificateSearch) throws(KeychainError) -> [StoredCertificate] {

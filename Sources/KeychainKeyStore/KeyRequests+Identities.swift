@@ -15,15 +15,21 @@ extension KeyRequests {
     /// - Throws: `invalidParameter` for an empty tag, which would be that of all keys without one.
     func identities(matching search: CertificateSearch, _ tag: String?) throws(KeychainError) -> [KeychainIdentity] {
         if let tag { try Self.check(tag) }
-        let keys = Dictionary(grouping: try names(tag)) { $0.item.keyLabel }
+        let keys = try names(tag)
         guard !keys.isEmpty else { return [] }
         let stored = try certificates()
         let contents = stored.map(\.certificate.content)
-        let found = stored.flatMap { certificate in
+        return paired(keys, with: stored).filter { search.matches($0.certificate, among: contents) }
+    }
+
+    /// Those with the newest certificates first.
+    func paired(_ keys: [StoredItem], with stored: [StoredCertificate]) -> [KeychainIdentity] {
+        let keys = Dictionary(grouping: keys) { $0.item.keyLabel }
+        let contents = stored.map(\.certificate.content)
+        return stored.flatMap { certificate in
             (keys[certificate.certificate.publicKeyHash] ?? []).map { KeychainIdentity(certificate, $0, contents) }
         }
-        return found.filter { search.matches($0.certificate, among: contents) }
-            .sorted { $0.certificate.certificate.notBefore > $1.certificate.certificate.notBefore }
+        .sorted { $0.certificate.certificate.notBefore > $1.certificate.certificate.notBefore }
     }
 
     /// - Returns: `nil` if the key was removed, or replaced by another, since the identity was listed.

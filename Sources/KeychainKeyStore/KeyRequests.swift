@@ -62,9 +62,13 @@ struct KeyRequests {
     func names(_ tag: String?) throws(KeychainError) -> [StoredItem] { try names(query(tag)) }
 
     func names(_ query: Query) throws(KeychainError) -> [StoredItem] {
+        try requests.find(nameQuery(query), accessGroups: accessGroups)
+    }
+
+    func nameQuery(_ query: Query) -> Query {
         var query = query
         (query.returns, query.limit, query.namesProtected) = (.attributes, .all, true)
-        return try requests.find(query, accessGroups: accessGroups)
+        return query
     }
 
     /// The keys of a tag, in one access group.
@@ -164,7 +168,7 @@ struct KeyRequests {
         return keys
     }
 
-    private func listed(_ found: StoredItem) throws(KeychainError) -> StoredKey {
+    func listed(_ found: StoredItem) throws(KeychainError) -> StoredKey {
         guard found.item.accessControl.needs.isEmpty, found.item.value == nil, KeyType(found.item)?.kind != nil,
             !found.item.isOnToken
         else {

@@ -237,6 +237,20 @@ struct IdentityTests {
         #expect(try listed("certificate").map { $0["name"] as? String } == ["Client One"])
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: ["certificate", "identity", "key"])
+    func list_besideADamagedItem_showsTheRestAndSaysHowManyAreMissing(what: String) throws {
+        try tool.store()
+        try tool.damageItems()
+        try tool.run("accept", "--yes")
+        let damaged = try tool.run(what, "list")
+        #expect(damaged.status == 8 && damaged.output.isEmpty, "\(damaged.everything)")
+        try shell("\(Self.importing) 2> /dev/null")
+        let run = try tool.run(what, "list", "--json")
+        #expect(run.status == 0 && run.text.contains("\"tag\":\"t\"") == (what != "certificate"), "\(run.everything)")
+        #expect(try !listed(what).isEmpty)
+        #expect(run.errors.contains(" 1 damaged item(s) cannot be shown"), "\(run.errors)")
+    }
+
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
     func import_onATerminal_asksOnceForThePassphrase() throws {
         let dialogue = try tool.dialogue(

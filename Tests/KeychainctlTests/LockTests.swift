@@ -69,6 +69,37 @@ struct LockTests {
         #expect(try vault.lockState == "beforeFirstUnlock")
     }
 
+    /// Certificates are public: a closed password does not close them.
+    @Test(.enabled(if: Tool.hasKeyPrograms, "openssl or ssh-keygen is not installed"))
+    func certificateList_besideALockedItem_showsWhatIsOpenAndCountsTheRest() throws {
+        let new = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -out c.pem"
+        let made = try tool.shell("openssl req -x509 \(new) -subj '/CN=Open One' -days 30 2>&1")
+        try #require(made.status == 0, "\(made.text)")
+        try #require(try vault.withKey("certificate import c.pem").status == 0)
+        try vault.store()
+        try vault.unlock()
+        #expect(try tool.run("certificate", "list").errors.isEmpty)
+        try tool.run("lock")
+        for options in ["", "--json", "--access-group default"] {
+            let run = try tool.shell("\"$CTL\" certificate list \(options) < /dev/null")
+            #expect(run.status == 0 && run.text.contains("Open One"), "\(options): \(run.everything)")
+            #expect(run.errors.contains(" 1 locked item(s) cannot be shown"), "\(options): \(run.errors)")
+        }
+        // These have to look at the locked item itself.
+        for words in ["list", "key list", "identity list"] {
+            #expect(try tool.shell("\"$CTL\" \(words) < /dev/null").status == 5, "\(words)")
+        }
+        #expect(try vault.withKey("certificate list").errors.isEmpty)
+    }
+
+    @Test func certificateList_ofLockedItemsOnly_saysHowToUnlock() throws {
+        try vault.store()
+        try vault.unlock()
+        try tool.run("lock")
+        let run = try tool.shell("\"$CTL\" certificate list < /dev/null")
+        #expect(run.status == 5 && run.errors.contains("keychainctl unlock"), "\(run.errors)")
+    }
+
     @Test func delete_fromALockedVault_works() throws {
         try vault.store()
         #expect(try tool.run("delete", "-s", "example.com", "-a", "alice", "--all").status == 0)

@@ -14,6 +14,7 @@ extension Query {
         selection.host = try host(schema.itemClass)
         selection.skipsConstrained = authenticationUI == .skip
         selection.namesConstrained = namesProtected && !readsValues
+        selection.leavesOutLocked = leavesOutLocked
         selection.moveGroup(orSearch: groups)
         return selection
     }

@@ -119,6 +119,8 @@ public struct Query: Sendable {
     /// Whether a search without values returns only the names of items that require authentication and for which
     /// nothing is proven. The user is not asked (``Selection/namesConstrained``).
     public var namesProtected = false
+    /// See ``Selection/leavesOutLocked``; only for searches.
+    package var leavesOutLocked = false
     /// Proofs of the user, and the authenticator that asks for more; `nil`: the engine's authenticator, without earlier
     /// proofs.
     public var context: AuthenticationContext?

@@ -20,6 +20,9 @@ public struct Selection: Sendable {
     /// (``StoredItem/listingEntry``). The user is not asked. A store that cannot do that asks the user if that is
     /// allowed, and otherwise leaves such items out. Without effect if values are requested.
     public var namesConstrained = false
+    /// Whether a search without a limit leaves out locked items and counts them (``SelectedItems/locked``). If no other item
+    /// is found it is `locked`, as without this. A store that cannot count them throws `locked`.
+    package var leavesOutLocked = false
     /// Whether values of keys on tokens are included, which are the objects of their tokens. If not, such keys are
     /// returned without a value, and no proofs are required for them.
     public var opensTokenKeys = false
@@ -93,6 +96,8 @@ public struct SelectedItems: Sendable {
     public var damaged: Int
     /// The number of items that may match and can be opened only on another device.
     public var ofAnotherDevice: Int
+    /// The number of items that may match and are locked; 0 unless ``Selection/leavesOutLocked``.
+    package var locked = 0
 
     public init(items: [StoredItem], damaged: Int = 0, ofAnotherDevice: Int = 0) {
         self.items = items

@@ -29,15 +29,23 @@ final class MemoryTransaction: ItemOperations {
     ) throws(KeychainError) -> SelectedItems {
         guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
         let matches = content.items.values.filter(selection.matches)
-        try checkUnlocked(matches)
-        let found = Array(matches.inOrder().prefix(limit ?? .max))
+        let open = try open(matches, leavingOutLocked: selection.leavesOutLocked && limit == nil)
+        let found = Array(open.inOrder().prefix(limit ?? .max))
+        var selected = SelectedItems(items: try shown(found, selection, includingValues: includingValues))
+        selected.locked = matches.count - open.count
+        return selected
+    }
+
+    private func shown(
+        _ found: [StoredItem], _ selection: Selection, includingValues: Bool
+    ) throws(KeychainError) -> [StoredItem] {
         if selection.namesConstrained, !includingValues {
-            return SelectedItems(items: try found.map { (stored) throws(KeychainError) in try named(stored) })
+            return try found.map { (stored) throws(KeychainError) in try named(stored) }
         }
         let opensTokenKeys = includingValues && selection.opensTokenKeys
         try checkOpen(found, opensTokenKeys: opensTokenKeys)
-        guard includingValues else { return SelectedItems(items: found.map(\.withoutValue)) }
-        return SelectedItems(items: opensTokenKeys ? found : found.map(\.withoutTokenObject))
+        guard includingValues else { return found.map(\.withoutValue) }
+        return opensTokenKeys ? found : found.map(\.withoutTokenObject)
     }
 
     /// The item, or only its name if it requires more than was proven.
@@ -84,11 +92,13 @@ final class MemoryTransaction: ItemOperations {
     // MARK: - Rules
 
     /// In a vault, the position of a locked item in the order is unknown. So one locked item is enough to refuse a
-    /// search, with or without a limit.
-    private func checkUnlocked(_ matches: [StoredItem]) throws(KeychainError) {
-        for stored in matches where !stored.item.accessControl.accessibility.isOpen(in: content.lockState) {
-            throw .locked
-        }
+    /// search, with or without a limit, unless locked items are left out and there are others.
+    private func open(
+        _ matches: [StoredItem], leavingOutLocked: Bool
+    ) throws(KeychainError) -> [StoredItem] {
+        let open = matches.filter { $0.item.accessControl.accessibility.isOpen(in: content.lockState) }
+        guard open.count == matches.count || leavingOutLocked && !open.isEmpty else { throw .locked }
+        return open
     }
 
     /// Checks that items can be read or changed: their class is open, and the proofs are complete and correct.

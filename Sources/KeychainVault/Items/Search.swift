@@ -47,8 +47,8 @@ struct Search {
     /// Finds at most `limit` items, the first in ``ItemOrder``; `nil`: all. Deletions use no order.
     ///
     /// - Throws: `locked` if a row is closed that is or may be selected, also beyond the limit: its attributes, and
-    ///   therefore its place in the order, are unknown. Deletions throw only if it is unknown whether the row is
-    ///   selected.
+    ///   therefore its place in the order, are unknown. A search that leaves out locked items throws only if it has found
+    ///   no other. Deletions throw only if it is unknown whether the row is selected.
     mutating func run(_ table: ItemTable, limit: Int? = nil) throws {
         let candidates = try candidates(table)
         switch limit {
@@ -57,7 +57,7 @@ struct Search {
         case let limit?: try takeFirst(limit, candidates, table)
         case nil: try takeAll(candidates, table)
         }
-        try judgeClosed(table)
+        try judgeClosed(table, leavingOut: selection.leavesOutLocked && limit == nil && !found.items.isEmpty)
     }
 
     /// Whether rows are read twice, so that the whole search must see one state of the database.
@@ -223,7 +223,8 @@ struct Search {
 
     // MARK: - Closed rows
 
-    private mutating func judgeClosed(_ table: ItemTable) throws {
+    /// - Parameter leavingOut: Whether a search counts closed rows that are or may be selected, instead of failing.
+    private mutating func judgeClosed(_ table: ItemTable, leavingOut: Bool) throws {
         let judge = LockedRow(selection: selection, digests: sealer.digests)
         for rowID in boundToAnotherDevice {
             guard let row = try table.row(rowID) else { continue }
@@ -238,6 +239,7 @@ struct Search {
             guard let row = try table.row(rowID) else { continue }
             switch (try judge.verdict(row, table), purpose) {
             case (.notMeant, _): break
+            case (_, .reading) where leavingOut: found.locked += 1
             // Locked items may be deleted; items that unlocking may not open are kept.
             case (.meant, .deleting) where sealer.keys.mayBeOfAnotherDevice(row.keyClass, row.generation):
                 ofAnotherDevice.append(rowID)

@@ -83,6 +83,10 @@ extension Keychainctl.Certificate {
                 Certificates that require authentication are left out; only other programs store such. The \
                 fingerprint is SHA-256 in hexadecimal digits.
 
+                While the vault is locked, the certificates that are open are listed, as new ones always are, and \
+                standard error says how many items are locked: some of them may be certificates. If nothing is \
+                open, the vault has to be unlocked.
+
                 With --json: an array of objects with the keys name, label, issuer, serialNumber, notBefore, \
                 notAfter, dnsNames, emailAddresses, isAuthority, fingerprint, publicKeyHash, accessGroup, created, \
                 modified, synchronizable and accessibility. Dates are ISO 8601 in UTC; missing attributes are null.
@@ -99,20 +103,13 @@ extension Keychainctl.Certificate {
         func run() throws {
             let keychain = try UserKeychain()
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try list.all(keychain) { (store) throws(KeychainError) in try store.certificates() }
+                try keychain.reading { () throws(KeychainError) in try list.store(in: keychain).listedCertificates() }
             }
-            try list.write(CertificateListing(found), found.map(CertificateJSON.init), keychain)
-            try warnOfUnreadable(keychain, shown: found.count)
-        }
-
-        /// Another program may have stored anything in an item of the class.
-        private func warnOfUnreadable(_ keychain: UserKeychain, shown: Int) throws(KeychainError) {
-            let filter = list.accessGroup.map { ItemFilter(accessGroup: $0) } ?? .all
-            let stored = try keychain.catalog.foundItems([.certificate], matching: filter).items
-                .count { !$0.requiresAuthentication }
-            guard stored > shown else { return }
+            try list.write(CertificateListing(found.entries), found.entries.map(CertificateJSON.init))
+            found.warnOfMissing()
+            guard found.others > 0 else { return }
             Output.complain(
-                "\(stored - shown) item(s) of the class certificate are no X.509 certificates and are not shown. To remove "
+                "\(found.others) item(s) of the class certificate are no X.509 certificates and are not shown. To remove "
                     + "them, use the program that stored them.")
         }
     }

@@ -114,9 +114,10 @@ extension Keychainctl.Identity {
         func run() throws {
             let keychain = try UserKeychain()
             let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try list.all(keychain) { (store) throws(KeychainError) in try store.identities() }
+                try keychain.reading { () throws(KeychainError) in try list.store(in: keychain).listedIdentities() }
             }
-            try list.write(CertificateListing(found), found.map(IdentityJSON.init), keychain)
+            try list.write(CertificateListing(found.entries), found.entries.map(IdentityJSON.init))
+            found.warnOfMissing()
         }
     }
 

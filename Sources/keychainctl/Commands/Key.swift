@@ -71,17 +71,16 @@ extension Keychainctl.Key {
 
         func run() throws {
             let keychain = try UserKeychain()
-            let keys = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
+            let found = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    try keychain.keys(accessGroup: accessGroup, synchronizable: false).keys()
-                        + keychain.keys(accessGroup: accessGroup, synchronizable: true).keys()
+                    try keychain.keys(accessGroup: accessGroup, synchronizable: false).listedKeys()
                 }
             }
             try Output.write(
                 json
-                    ? JSONOutput.line(keys.map(KeyJSON.init))
-                    : KeyListing(keys: keys).text(within: wide ? nil : Output.columns))
-            try keychain.warnOfClosedItems()
+                    ? JSONOutput.line(found.entries.map(KeyJSON.init))
+                    : KeyListing(keys: found.entries).text(within: wide ? nil : Output.columns))
+            found.warnOfMissing()
         }
     }
 

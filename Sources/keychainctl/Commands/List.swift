@@ -102,11 +102,7 @@ extension Keychainctl {
                 let status = try keychain.vault.status()
                 (damaged, ofAnotherDevice) = (status.damagedCount, status.ofAnotherDeviceCount)
             }
-            for (count, words) in [(damaged, "damaged item(s)"), (ofAnotherDevice, "item(s) bound to another device")]
-            where count > 0 {
-                Output.complain(
-                    "\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
-            }
+            Output.complainOfClosed(damaged: damaged, ofAnotherDevice: ofAnotherDevice)
         }
     }
 }

@@ -114,19 +114,13 @@ struct CertificateListOptions: ParsableArguments {
     @Flag(help: "Print whole names on a terminal too.")
     var wide = false
 
-    /// What is not marked for synchronization, and what is.
-    func all<Found>(
-        _ keychain: UserKeychain, _ find: (KeyStore) throws(KeychainError) -> [Found]
-    ) throws(KeychainError) -> [Found] {
-        try keychain.reading { () throws(KeychainError) in
-            try find(keychain.keys(accessGroup: accessGroup, synchronizable: false))
-                + find(keychain.keys(accessGroup: accessGroup, synchronizable: true))
-        }
+    func store(in keychain: UserKeychain) -> KeyStore {
+        // Lists have both kinds.
+        keychain.keys(accessGroup: accessGroup, synchronizable: false)
     }
 
-    func write(_ table: CertificateListing, _ objects: some Encodable, _ keychain: UserKeychain) throws(KeychainError) {
+    func write(_ table: CertificateListing, _ objects: some Encodable) throws(KeychainError) {
         try Output.write(json ? JSONOutput.line(objects) : table.text(within: wide ? nil : Output.columns))
-        try keychain.warnOfClosedItems()
     }
 }
 

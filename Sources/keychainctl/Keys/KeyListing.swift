@@ -5,7 +5,6 @@ import Foundation
 import KeychainAuthenticators
 import KeychainKeyStore
 import KeychainKit
-import KeychainVault
 
 struct KeyListing {
     private static let header = ["TAG", "TYPE", "FINGERPRINT", "LABEL", "GROUP", "MODIFIED"]
@@ -66,16 +65,20 @@ struct KeyJSON: Encodable {
     }
 }
 
-extension UserKeychain {
-    /// For lists: what cannot be opened may be a key or a certificate.
-    func warnOfClosedItems() throws(KeychainError) {
-        let status = try vault.status()
-        let counts = [
-            (status.damagedCount, "damaged item(s)"),
-            (status.ofAnotherDeviceCount, "item(s) bound to another device"),
-        ]
-        for (count, words) in counts where count > 0 {
-            Output.complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
+extension FoundEntries {
+    /// Says how many items a list lacks: each may be a key or a certificate.
+    func warnOfMissing() {
+        Output.complainOfClosed(damaged: damaged, ofAnotherDevice: ofAnotherDevice)
+        guard locked > 0 else { return }
+        Output.complain("\(locked) locked item(s) cannot be shown. To show them: keychainctl unlock")
+    }
+}
+
+extension Output {
+    static func complainOfClosed(damaged: Int, ofAnotherDevice: Int) {
+        for (count, words) in [(damaged, "damaged item(s)"), (ofAnotherDevice, "item(s) bound to another device")]
+        where count > 0 {
+            complain("\(count) \(words) cannot be shown. They were not changed. See: keychainctl doctor")
         }
     }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tools list: both kinds of items in one read, and how many locked items are missing.
+
+import Crypto
+import KeychainEngine
+import KeychainKeyStore
+import KeychainKit
+import KeychainTestSupport
+import Testing
+
+@Suite("Lists of tools")
+struct ListingTests {
+    private struct Subject {
+        let keys: KeyStore
+        let setLockState: (LockState) throws -> Void
+    }
+
+    private static func subject(isVault: Bool) throws -> Subject {
+        guard isVault else {
+            let store = MemoryStore()
+            return Subject(keys: KeyStore(store: store), setLockState: { store.lockState = $0 })
+        }
+        let vault = try LockableVault()
+        return Subject(keys: KeyStore(store: vault.vault), setLockState: { try vault.setLockState($0) })
+    }
+
+    @Test(arguments: [true, false])
+    func openCertificate_besideALockedOne_isListedAndTheOtherCounted(isVault: Bool) throws {
+        let subject = try Self.subject(isVault: isVault)
+        var closing = subject.keys
+        closing.accessibility = .whenUnlocked
+        try subject.keys.save(TestCertificate.root)
+        try closing.save(TestCertificate.renewed)
+        try subject.setLockState(.locked)
+        let found = try subject.keys.listedCertificates()
+        #expect(try found.entries.map(\.certificate) == [TestCertificate.root])
+        #expect(found.locked == 1 && found.others == 0)
+        #expect(reason { try subject.keys.certificates() } == .locked)
+        try subject.setLockState(.unlocked)
+        let all = try subject.keys.listedCertificates()
+        #expect(all.entries.count == 2 && all.locked == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func lockedCertificate_alone_isLocked(isVault: Bool) throws {
+        let subject = try Self.subject(isVault: isVault)
+        var closing = subject.keys
+        closing.accessibility = .whenUnlocked
+        try closing.save(TestCertificate.root)
+        try subject.setLockState(.locked)
+        #expect(reason { try subject.keys.listedCertificates() } == .locked)
+        try subject.setLockState(.unlocked)
+        #expect(try subject.keys.listedCertificates().entries.count == 1)
+    }
+
+    /// No digest of a vault says that a closed row is a key.
+    @Test func openCertificate_besideALockedKey_isListedAndTheKeyCounted() throws {
+        let subject = try Self.subject(isVault: true)
+        try subject.keys.save(TestCertificate.root)
+        try subject.keys.save(P256.Signing.PrivateKey(), tag: "tag")
+        try subject.setLockState(.locked)
+        let found = try subject.keys.listedCertificates()
+        #expect(found.entries.count == 1 && found.locked == 1)
+        #expect(reason { try subject.keys.listedKeys() } == .locked)
+        #expect(reason { try subject.keys.listedIdentities() } == .locked)
+        try subject.setLockState(.unlocked)
+        #expect(try subject.keys.listedKeys().entries.map(\.tag) == ["tag"])
+    }
+
+    @Test(arguments: [false, true])
+    func lists_haveWhatIsSynchronizableAndWhatIsNot(isSynchronizable: Bool) throws {
+        let subject = try Self.subject(isVault: true)
+        var synchronizable = subject.keys
+        synchronizable.synchronizable = true
+        try subject.keys.save(
+            TestKey.p256, certificate: TestCertificate.renewed, chain: [TestCertificate.root], tag: "a", label: nil)
+        try synchronizable.save(TestKey.p256, tag: "b")
+        // Makes no difference.
+        var keys = subject.keys
+        keys.synchronizable = isSynchronizable
+        #expect(try Set(keys.listedKeys().entries.map(\.tag)) == ["a", "b"])
+        #expect(try keys.listedCertificates().entries.count == 2)
+        #expect(try keys.listedIdentities().entries.map(\.key.tag) == ["a"])
+        try synchronizable.save(TestCertificate.renewed)
+        #expect(try keys.listedCertificates().entries.count == 3)
+        #expect(try keys.listedIdentities().entries.map(\.key.tag) == ["a", "b"])
+        try subject.setLockState(.unlocked)
+    }
+}
