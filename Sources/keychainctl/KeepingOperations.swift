@@ -10,14 +10,19 @@ final class KeepingOperations: ItemOperations {
     private let command: ChangingCommand
     private let authorization: Authorization
     private let now: Date
+    private let progress: ProgressLine
     private var known: HistorySettings?
     /// The new place of the item that is deleted next.
     var target: UUID?
     /// What the user has to know once the transaction is committed.
     private(set) var notes: [String] = []
 
-    init(_ items: any ItemOperations, _ command: ChangingCommand, _ authorization: Authorization, at now: Date) {
+    init(
+        _ items: any ItemOperations, _ command: ChangingCommand, _ authorization: Authorization, at now: Date,
+        _ progress: ProgressLine = ProgressLine(isQuiet: true)
+    ) {
         (self.items, self.command, self.authorization, self.now) = (items, command, authorization, now)
+        self.progress = progress
     }
 
     var versions: KeptVersions { KeptVersions(items: items, authorization: authorization) }
@@ -79,7 +84,9 @@ final class KeepingOperations: ItemOperations {
         do throws(KeychainError) {
             let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
             guard !listed.isEmpty, try settings().isOn else { return 0 }
-            for listed in listed {
+            for (index, listed) in listed.enumerated() {
+                // All that takes long: the items are then removed in one step.
+                progress.count(index)
                 let reference = PersistentReference(itemClass: listed.item.itemClass, id: listed.id)
                 let one = Selection(itemClass: nil, id: reference, groups: [listed.item.accessGroup])
                 var found = try items.select(one, limit: nil, includingValues: true, authorization)
@@ -186,7 +193,10 @@ final class KeepingOperations: ItemOperations {
         listing.namesConstrained = true
         let found = try items.select(listing, limit: nil, includingValues: false, authorization)
         let count = try items.delete(selection, authorization)
-        for stored in found.items { try versions.removeAll(of: KeptName(stored.item), stored.id) }
+        for (index, stored) in found.items.enumerated() {
+            progress.count(index)
+            try versions.removeAll(of: KeptName(stored.item), stored.id)
+        }
         return count
     }
 

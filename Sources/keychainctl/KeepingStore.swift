@@ -36,16 +36,22 @@ final class KeepingStore: StoreOverVault {
         var authorization = authorization
         // It changes several items.
         authorization.isShort = false
-        var notes: [String] = []
-        let result = try vault.transaction(authorization) { (items) throws(KeychainError) in
-            // It may run again after the user was asked.
-            let keeping = KeepingOperations(items, command, authorization, at: now())
-            let result = try body(keeping)
-            notes = keeping.notes
-            return result
-        }
+        let (result, notes) = try run(authorization, body)
         if !isQuiet { for note in notes { Output.note(note) } }
         return result
+    }
+
+    private func run<Result>(
+        _ authorization: Authorization, _ body: (KeepingOperations) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> (Result, notes: [String]) {
+        let progress = ProgressLine(isQuiet: isQuiet)
+        defer { progress.end() }
+        return try vault.transaction(authorization) { (items) throws(KeychainError) in
+            // It may run again after the user was asked.
+            let keeping = KeepingOperations(items, command, authorization, at: now(), progress)
+            let result = try body(keeping)
+            return (result, keeping.notes)
+        }
     }
 
     func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {

@@ -56,6 +56,23 @@ struct DeleteTests {
         #expect(try tool.listed().map { $0["service"] as? String } == ["other"])
     }
 
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: [[], ["--forget"]])
+    func delete_ofManyItems_showsHowManyAreDoneOnATerminalOnly(options: [String]) throws {
+        let words = ["delete", "-s", "s", "--all"] + options
+        for isOnTerminal in [true, false] {
+            let items = (0..<150).map { ExportedItems.login("a\($0)") }
+            try #require(try tool.take(ExportedItems.document(items)).status == 0)
+            if isOnTerminal {
+                let dialogue = try tool.dialogue(program: [Tool.executable] + words)
+                #expect(dialogue.status == 0 && dialogue.screen == "\r100 items\r\n", "\(dialogue.screen)")
+            } else {
+                let run = try tool.shell("\"$CTL\" \(words.joined(separator: " "))")
+                #expect(run.status == 0 && run.everything.isEmpty, "\(run.everything)")
+            }
+            #expect(try tool.listed().isEmpty)
+        }
+    }
+
     @Test func delete_ofAllWithoutService_isRefused() throws {
         #expect(try tool.run("delete", "--all").status == 64)
     }

@@ -16,9 +16,10 @@ extension Keychainctl {
                 """,
             discussion: """
                 Exactly one item must match: if several do, none is removed and the exit code is 4, \
-                unless --all is given. Nothing is printed. With --all, damaged items of the same name \
-                and items bound to another device are moved to the quarantine, so that the name can be \
-                used again: see keychainctl quarantine --help. --confirmed is that of keychainctl set.
+                unless --all is given. Nothing is printed, except how many of many items are done, on a \
+                terminal. With --all, damaged items of the same name and items bound to another device are \
+                moved to the quarantine, so that the name can be used again: see keychainctl quarantine \
+                --help. --confirmed is that of keychainctl set.
 
                 The vault keeps a deleted item, with its value, so that `undo` can bring it back: for 30 \
                 days, or what keychainctl history --settings shows. With --forget, nothing is kept, and \

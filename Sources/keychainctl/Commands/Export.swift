@@ -102,12 +102,10 @@ extension Keychainctl {
         }
 
         private func carryOut(_ exporter: Exporter) throws(KeychainError) -> Exporter.Report {
-            var (exporter, hasShown) = (exporter, false)
-            exporter.progress = { count in
-                Output.showProgress("\(count) items")
-                hasShown = true
-            }
-            defer { if hasShown { Output.showProgress("\n") } }
+            let progress = ProgressLine()
+            defer { progress.end() }
+            var exporter = exporter
+            exporter.progress = { progress.show($0) }
             return try exporter.run()
         }
 

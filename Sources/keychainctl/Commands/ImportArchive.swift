@@ -94,12 +94,9 @@ extension Keychainctl {
         private func carryOut(
             _ importer: Importer, _ archive: ArchiveFile
         ) throws(KeychainError) -> Importer.Report {
-            var hasShown = false
-            defer { if hasShown { Output.showProgress("\n") } }
-            return try importer.run(archive) { count in
-                Output.showProgress("\(count) items")
-                hasShown = true
-            }
+            let progress = ProgressLine()
+            defer { progress.end() }
+            return try importer.run(archive) { progress.show($0) }
         }
 
         // MARK: - The key of the file

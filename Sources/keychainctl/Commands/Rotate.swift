@@ -28,12 +28,10 @@ extension Keychainctl {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let authority = try options.authority(vault)
-            var hasShown = false
-            defer { if hasShown { Output.showProgress("\n") } }
-            let kept = try vault.rotate(authority: authority) { count in
-                Output.showProgress("\(count) items")
-                hasShown = true
-            }
+            let progress = ProgressLine()
+            defer { progress.end() }
+            let kept = try vault.rotate(authority: authority) { progress.show($0) }
+            progress.end()
             if kept > 0 { Output.note("Items bound to another device, which keep the keys of that device: \(kept).") }
         }
     }
