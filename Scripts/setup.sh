@@ -85,6 +85,9 @@ missing_others() {
     have tmux || echo tmux
     # Another program that reads and writes exports.
     have age && have age-keygen || echo age
+    # Programs that read and write pictures of QR codes
+    have zbarimg || echo zbar-tools
+    have qrencode || echo qrencode
     # Programs whose entries are imported
     have keepassxc-cli || echo keepassxc
     have gpg || echo gnupg

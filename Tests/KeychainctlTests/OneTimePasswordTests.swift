@@ -2,6 +2,7 @@
 // `otp`: the test vectors of RFC 4226 and RFC 6238, and counters that advance.
 
 import Foundation
+import KeychainTestSupport
 import Testing
 
 @Suite("one-time codes")
@@ -52,6 +53,40 @@ struct OneTimePasswordTests {
                 == Data("otpauth://hotp/A%20B?issuer=x&counter=10&secret=\(Self.seed20)#end".utf8))
     }
 
+    @Test(arguments: ["%\n", "%\r\n", " %", "\n\t % \n\n"])
+    func value_withWhiteSpaceAround_isUsedAsWithout(around: String) throws {
+        let totp = "otpauth://totp/x?secret=\(Self.seed20)"
+        #expect(try otp(around.replacingOccurrences(of: "%", with: totp), "--at 59").text == "287082\n")
+        let hotp = "otpauth://hotp/x?secret=\(Self.seed20)&counter="
+        #expect(try otp(around.replacingOccurrences(of: "%", with: hotp + "0")).text == "755224\n")
+        #expect(try tool.run("otp", "-s", "otp").text == "287082\n")
+        #expect(try tool.get(service: "otp", account: "a") == Data((hotp + "2").utf8))
+    }
+
+    private static let hasQRPrograms = ["zbarimg", "qrencode"].allSatisfy { Programs.installed($0) != nil }
+
+    /// As the help shows it. The URL is in no argument: qrencode reads it from standard input.
+    @Test(
+        .enabled(if: hasQRPrograms, "zbarimg or qrencode is not installed"),
+        arguments: [
+            ("totp", "issuer=GitHub", "--at 59", ["287082", "287082"]),
+            ("hotp", "counter=0", "", ["755224", "287082"]),
+        ])
+    func pictureOfAQRCode_readByZbarimg_givesItsCodes(
+        kind: String, parameter: String, options: String, codes: [String]
+    ) throws {
+        let url = "otpauth://\(kind)/GitHub:alice?secret=\(Self.seed20)&\(parameter)"
+        let run = try tool.shell(
+            """
+            set -e
+            qrencode -o code.png
+            zbarimg -q --raw code.png | "$CTL" set -s otp -a github
+            "$CTL" otp -s otp -a github \(options)
+            "$CTL" otp -s otp -a github \(options)
+            """, input: Data(url.utf8))
+        #expect(run.status == 0 && run.text.split(separator: "\n").map(String.init) == codes, "\(run.everything)")
+    }
+
     @Test func counter_whoseCodeCannotBePrinted_hasAdvanced() throws {
         let run = try otp("otpauth://hotp/x?secret=\(Self.seed20)&counter=0", ">&-")
         #expect(run.status == 17)
@@ -78,7 +113,9 @@ struct OneTimePasswordTests {
         "otpauth://totp/x?secret=AAAA&period=-1", "otpauth://totp/x?secret=AAAA&algorithm=MD5",
         "otpauth://hotp/x?secret=AAAA", "otpauth://hotp/x?secret=AAAA&counter=18446744073709551616",
         "otpauth://hotp/x?secret=AAAA&counter=18446744073709551615", "otpauth://totp/x?secret=AAAA&secret=BBBB",
-        "otpauth://totp/x?secret=%4", "otpauth://other/x?secret=AAAA",
+        "otpauth://totp/x?secret=%4", "otpauth://other/x?secret=AAAA", " \n",
+        "otpauth://totp/x?secret=AAAA&issuer=y\notpauth://totp/z?issuer=z",
+        "otpauth://totp/x?secret=AAAA&issuer=y\r\notpauth://totp/z?issuer=z",
     ])
     func value_thatIsNoURL_isAnErrorAndStays(value: String) throws {
         let run = try otp(value)

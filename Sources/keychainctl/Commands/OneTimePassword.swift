@@ -20,13 +20,14 @@ extension Keychainctl {
                 otpauth://totp/NAME?secret=BASE32 with a code for the time (RFC 6238), or \
                 otpauth://hotp/NAME?secret=BASE32&counter=0 with a code for a counter (RFC 4226). The \
                 parameters algorithm (SHA1, SHA256, SHA512), digits (6 to 8) and period (in seconds) are \
-                understood.
+                understood. White space around the URL is ignored, such as the newline that zbarimg prints \
+                after the text of a QR code.
 
                 A counter advances in the vault before the code is printed, so that no code is printed \
                 twice, also by several processes at once.
 
                 EXAMPLES
-                  keychainctl set -s otp -a github < url-without-newline
+                  zbarimg -q --raw code.png | keychainctl set -s otp -a github
                   keychainctl otp -s otp -a github
                 """)
 

@@ -15,7 +15,7 @@ struct OTPAuthURL {
     let code: OneTimeCode
     let kind: Kind
 
-    /// The bytes around the counter, which stay as they are when the counter advances.
+    /// The URL alone. The bytes around the counter stay as they are when the counter advances.
     private let bytes: [UInt8]
     private let counterRange: Range<Int>?
 
@@ -24,10 +24,14 @@ struct OTPAuthURL {
     /// - Throws: `typeMismatch` for anything but a complete URL.
     init(_ value: Data) throws(KeychainError) {
         guard value.count <= Self.lengthLimit else { throw .noOneTimePassword("It is too long.") }
-        bytes = Array(value.last == UInt8(ascii: "\n") ? value.dropLast() : value)
+        bytes = Self.trimmed(value)
         let isCounter = Self.begins(bytes, "otpauth://hotp/")
         guard isCounter || Self.begins(bytes, "otpauth://totp/") else {
             throw .noOneTimePassword("It does not begin with otpauth://totp/ or otpauth://hotp/.")
+        }
+        // The lines of two QR codes are two URLs, and the second would count as a part of the first.
+        guard !bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
+            throw .noOneTimePassword("It has several lines. Store one URL in each item.")
         }
         let parameters = try OTPAuthParameters(bytes)
         code = OneTimeCode(
@@ -41,6 +45,15 @@ struct OTPAuthURL {
         guard case .counter(let counter) = kind, counter < .max, let counterRange else { return nil }
         return Data(
             bytes[..<counterRange.lowerBound] + Array(String(counter + 1).utf8) + bytes[counterRange.upperBound...])
+    }
+
+    /// Without white space at both ends: programs that read QR codes print a newline, and people copy spaces.
+    private static func trimmed(_ value: Data) -> [UInt8] {
+        let isVisible = { (byte: UInt8) in byte != UInt8(ascii: " ") && !(0x09...0x0D).contains(byte) }
+        guard let first = value.firstIndex(where: isVisible), let last = value.lastIndex(where: isVisible) else {
+            return []
+        }
+        return Array(value[first...last])
     }
 
     private static func begins(_ bytes: [UInt8], _ scheme: String) -> Bool {
