@@ -10,8 +10,7 @@ import SecretMemory
 /// their folder `~/.config`.
 enum SudoCaller {
     static func check(_ location: VaultLocation) throws(KeychainError) {
-        let deviceKeyFolder = (location.deviceKeyFile as NSString).deletingLastPathComponent
-        try check([location.folder, deviceKeyFolder, location.stateFolder])
+        try check([location.folder, parent(of: location.deviceKeyFile), location.stateFolder])
     }
 
     /// - Throws: `unsafeLocation`.
@@ -31,10 +30,16 @@ enum SudoCaller {
         for var folder in folders {
             var status = stat()
             while stat(folder, &status) != 0, folder.utf8.count > 1 {
-                folder = (folder as NSString).deletingLastPathComponent
+                folder = parent(of: folder)
             }
             if status.st_uid == user { return folder }
         }
         return nil
+    }
+
+    /// Foundation's own function would link ICU.
+    private static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
     }
 }

@@ -77,7 +77,7 @@ struct GitRequest {
     private mutating func take(url: String) throws(KeychainError) {
         let mistake = KeychainError(
             .invalidParameter, "The address in the input has no protocol and host; nothing was done.")
-        guard let colon = url.range(of: "://"), colon.lowerBound > url.startIndex else { throw mistake }
+        guard let colon = url.firstRange(of: "://"), colon.lowerBound > url.startIndex else { throw mistake }
         let rest = url[colon.upperBound...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         let server = rest[..<end]
