@@ -251,8 +251,8 @@ let targets: [Target] = [
         name: "KeychainTrustTests",
         dependencies: [
             "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainKeys",
-            "Security", "KeychainTesting", "KeychainTestSupport", .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "CryptoExtras", package: "swift-crypto"),
+            "SecretMemory", "Security", "KeychainTesting", "KeychainTestSupport",
+            .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1"),
         ]),

@@ -6,29 +6,6 @@
     import KeychainKeys
     import KeychainServices
 
-    /// What is evaluated.
-    struct TrustRequest: Sendable {
-        let certificates: [SecCertificate]
-        var policies: [TrustPolicy]
-        var anchors: [SecCertificate] = []
-        var usesSystem = true
-        /// `nil`: now.
-        var date: Date?
-        var source: RootSource?
-
-        var leaf: SecCertificate { certificates[0] }
-
-        /// - Parameter certificates: At least one.
-        init(_ certificates: [SecCertificate], _ policies: [TrustPolicy]) {
-            (self.certificates, self.policies) = (certificates, policies)
-        }
-
-        func evaluated() -> TrustOutcome {
-            let search = ChainSearch(self)
-            return search.run()
-        }
-    }
-
     /// Who trusts an anchor.
     enum Anchor: Sendable {
         case caller

@@ -8,7 +8,7 @@
 
     extension Services {
         /// Created at the first call, so environment variables that the program sets before then have an effect.
-        static let shared = {
+        package static let shared = {
             let keychain = DefaultKeychain.ofEnvironment()
             return Services(over: keychain.store, accessGroups: keychain.accessGroups)
         }()
