@@ -18,14 +18,13 @@
         ///
         /// - Throws: `invalidParameter`, `noSuchAttribute` and `noSuchClass` for invalid entries. If there are several
         ///   errors, it is undefined which one is reported. The engine checks the attributes against the class later.
-        init(
-            _ dictionary: NSDictionary, for operation: ItemOperation, dialect: Engine.Dialect
-        ) throws(KeychainError) {
-            var parser = QueryParser(operation: operation, dialect: dialect)
+        init(_ dictionary: NSDictionary, for operation: ItemOperation, in services: Services) throws(KeychainError) {
+            var parser = QueryParser(operation: operation, dialect: services.engine.dialect)
             try dictionary.forEachEntry { (key: Any, value: Any) throws(KeychainError) in
                 try parser.take(key, value)
             }
             self = try parser.finished()
+            if !matchCriteria.isEmpty { judge(by: parser.policy, in: services) }
         }
     }
 
@@ -39,6 +38,8 @@
         var authenticationUI: Query.AuthenticationUI?
         var refusesInteraction = false
         var hasCredential = false
+        /// `kSecMatchPolicy`.
+        var policy: (any CertificatePolicy)?
 
         init(operation: ItemOperation, dialect: Engine.Dialect) {
             self.operation = operation
@@ -109,7 +110,9 @@
                 result.isForIdentities = result.itemClass == nil
             }
             if let object { try take(object, &result) }
-            if result.concernsIdentities { result.readCertificate = CertificateContent.read }
+            if result.concernsIdentities || !result.matchCriteria.isEmpty {
+                result.readCertificate = CertificateContent.read
+            }
             guard query.context == nil || !hasCredential else {
                 throw KeychainError(
                     .invalidParameter, "Give an authentication context or a credential reference, not both.")

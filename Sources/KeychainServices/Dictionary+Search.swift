@@ -26,6 +26,7 @@
 
         mutating func takeMatch(_ name: String, _ value: Any) throws(KeychainError) {
             guard dropsMatchKeys else {
+                if name == "m_Policy" { policy = try CertificatePolicies.policy(value, for: name) }
                 query.matchCriteria.append(try Query.MatchCriterion(name, entry: value))
                 return
             }
@@ -56,9 +57,7 @@
             case "m_HostOrSubdomainOfHost":
                 guard let host = entry as? String else { throw .invalidValue(name, "a string") }
                 self = .host(host)
-            case "m_Policy":
-                _ = try isObject(entry, for: name)
-                self = .certificate(.policy)
+            case "m_Policy": self = .certificate(.policy)
             case "m_Issuers":
                 guard let names = entry as? [Data] else { throw .invalidValue(name, "an array of names as DER") }
                 self = .certificate(.issuers(names.map { Certificate.normalizedName($0) ?? $0 }))

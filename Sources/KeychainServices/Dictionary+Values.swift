@@ -132,15 +132,12 @@
         type(of: entry) == Bool.self || type(of: entry) == NSNumber.self ? false : entry as? String == "syna"
     }
 
-    /// Whether an entry can be an object such as a key, a certificate or a policy; always `true` if it does not throw.
-    ///
-    /// - Throws: `invalidParameter` for a value.
-    func isObject(_ entry: Any, for key: String) throws(KeychainError) -> Bool {
+    /// - Throws: `invalidParameter` for a value, which is no object such as a key, a certificate or a policy.
+    func checkIsObject(_ entry: Any, for key: String) throws(KeychainError) {
         switch entry {
         case is String, is Data, is NSNumber, is Date, is NSNull, is [Any], is NSArray, is NSDictionary, is NSSet:
             throw .invalidValue(key, "an object")
-        default:
-            return true
+        default: break
         }
     }
 

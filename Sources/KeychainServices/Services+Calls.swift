@@ -19,21 +19,21 @@
     extension Services {
         package func add(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
             answer(result, isWritten: true) { () throws(KeychainError) in
-                let query = try Query(attributes, for: .add, dialect: engine.dialect)
+                let query = try Query(attributes, for: .add, in: self)
                 return try Answer(added(query), to: query, from: self)
             }
         }
 
         package func copyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<AnyObject?>?) -> OSStatus {
             answer(result) { () throws(KeychainError) in
-                let query = try Query(query, for: .copyMatching, dialect: engine.dialect)
+                let query = try Query(query, for: .copyMatching, in: self)
                 return try Answer(found(query), to: query, from: self)
             }
         }
 
         package func update(_ query: NSDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
             answer(nil) { () throws(KeychainError) in
-                let query = try Query(query, for: .update, dialect: engine.dialect)
+                let query = try Query(query, for: .update, in: self)
                 try engine.update(query, with: Changes(attributesToUpdate), accessGroups: accessGroups)
                 return nil
             }
@@ -41,7 +41,7 @@
 
         package func delete(_ query: NSDictionary) -> OSStatus {
             answer(nil) { () throws(KeychainError) in
-                try engine.delete(Query(query, for: .delete, dialect: engine.dialect), accessGroups: accessGroups)
+                try engine.delete(Query(query, for: .delete, in: self), accessGroups: accessGroups)
                 return nil
             }
         }

@@ -149,7 +149,7 @@
         /// Adds all items or none, if the store has transactions.
         fileprivate func addTogether(_ additions: [NSDictionary]) throws(KeychainError) -> [Added] {
             var queries: [Query] = []
-            for addition in additions { queries.append(try Query(addition, for: .add, dialect: engine.dialect)) }
+            for addition in additions { queries.append(try Query(addition, for: .add, in: self)) }
             guard let last = queries.last, queries.count > 1, engine.store.transactional != nil else {
                 return try add(queries, engine.requests)
             }

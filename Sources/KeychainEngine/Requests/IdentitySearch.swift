@@ -115,8 +115,7 @@ struct IdentitySearch {
     }
 
     private mutating func note(_ found: SelectedItems) -> [StoredItem] {
-        closed.damaged += found.damaged
-        closed.ofAnotherDevice += found.ofAnotherDevice
+        closed.add(found)
         return found.items
     }
 
@@ -144,63 +143,25 @@ struct IdentitySearch {
 
     /// The identities of one key that fulfil the criteria, the newest certificate first.
     private mutating func fulfilling(_ identities: [StoredIdentity]) throws(KeychainError) -> [StoredIdentity] {
-        let criteria = query.matchCriteria.compactMap { if case .certificate(let wanted) = $0 { wanted } else { nil } }
+        var criteria = CertificateCriteria(requests, query, groups: certificates.groups, authorization)
         guard !criteria.isEmpty || identities.count > 1 else { return identities }
         var found: [(identity: StoredIdentity, date: Date, index: Int)] = []
         for (index, identity) in identities.enumerated() {
-            let content = try content(of: identity)
-            var fulfils = true
-            for wanted in criteria where fulfils { fulfils = try self.fulfils(wanted, identity, content) }
-            if fulfils { found.append((identity, content?.notBefore ?? .distantPast, index)) }
+            guard try criteria.allow(identity.certificate) else { continue }
+            let value = try value(of: identity.certificate)
+            let content = value.flatMap { query.readCertificate?($0) }
+            guard try criteria.areFulfilled(value, content) else { continue }
+            found.append((identity, content?.notBefore ?? .distantPast, index))
         }
+        closed.add(criteria.closed)
         found.sort { $0.date != $1.date ? $0.date > $1.date : $0.index < $1.index }
         return found.map(\.identity)
     }
 
-    /// `nil` if the certificate cannot be read.
-    private mutating func content(of identity: StoredIdentity) throws(KeychainError) -> CertificateContent? {
-        guard let read = query.readCertificate else { return nil }
-        return try opened(identity.certificate, includingValue: true)?.item.value.flatMap(read)
-    }
-
-    private mutating func fulfils(
-        _ wanted: Query.CertificateCriterion, _ identity: StoredIdentity, _ content: CertificateContent?
-    ) throws(KeychainError) -> Bool {
-        switch wanted {
-        case .policy, .trustedOnly: throw .unevaluated
-        case .issuers(let names): return try isIssued(identity.certificate, by: names)
-        case .validOnDate, .emailAddress: guard query.readCertificate != nil else { throw .unevaluated }
-        }
-        guard let content else { return false }
-        switch wanted {
-        case .validOnDate(let date):
-            return (content.notBefore...max(content.notBefore, content.notAfter)).contains(
-                date ?? requests.engine.date())
-        case .emailAddress(let address):
-            return content.emailAddresses.contains { $0.lowercased() == address.lowercased() }
-        default: return true
-        }
-    }
-
-    /// Apple's limit.
-    private static let longestChain = 10
-
-    /// Whether one of the names is the issuer of a certificate in the chain. The chain is that of the names; no signature
-    /// is verified.
-    private mutating func isIssued(_ certificate: StoredItem, by names: [Data]) throws(KeychainError) -> Bool {
-        var issuers: Set<[UInt8]> = [[]]
-        var next = [certificate]
-        for _ in 1...Self.longestChain {
-            let found = next.compactMap { $0.item.attributes[.issuer] }
-                .filter { issuers.insert($0.lookupBytes(as: .data)).inserted }
-            if found.contains(where: { name in names.contains { .data($0) == name } }) { return true }
-            next = []
-            for name in found {
-                next += try self.names(
-                    Selection(itemClass: .certificate, conditions: [.subject: name], groups: certificates.groups))
-            }
-        }
-        return false
+    /// The bytes of a certificate; `nil` if the query does not say how to read them.
+    private mutating func value(of certificate: StoredItem) throws(KeychainError) -> Data? {
+        guard query.readCertificate != nil else { return nil }
+        return try opened(certificate, includingValue: true)?.item.value
     }
 }
 
@@ -212,9 +173,4 @@ extension Selection {
         narrower.conditions[attribute] = value
         return narrower
     }
-}
-
-extension KeychainError {
-    fileprivate static let unevaluated = KeychainError(
-        .unsupported, "This match key requires the evaluation of certificates, which is not supported.")
 }

@@ -69,15 +69,16 @@ extension Query {
         return rest
     }
 
-    /// The host criterion. Criteria that require the evaluation of certificates are refused.
+    /// The host criterion. Criteria for certificates are left to ``CertificateCriteria``, and have no effect on most others.
     private func host(_ itemClass: ItemClass) throws(KeychainError) -> String? {
         var host: String?
         for criterion in matchCriteria {
             switch criterion {
             case .ignored: break
             case .host(let name) where itemClass == .internetPassword: host = name
+            case .certificate where itemClass == .certificate: try checkDecidesCriteria()
             case .certificate(.policy), .certificate(.issuers), .host: throw Self.unsupportedCriterion
-            case .certificate: if itemClass == .certificate { throw Self.unsupportedCriterion }
+            case .certificate: break
             }
         }
         return host

@@ -39,7 +39,7 @@ public struct Query: Sendable {
     /// Search criteria beyond equality of attributes.
     public enum MatchCriterion: Equatable, Sendable {
         case host(String)
-        /// Requires certificate evaluation: policy, issuers, validity, trust, e-mail address.
+        /// What a certificate is, or that of an identity.
         case certificate(CertificateCriterion)
         /// Accepted by Apple, but without effect in the data-protection keychain.
         case ignored
@@ -63,14 +63,16 @@ public struct Query: Sendable {
         }
     }
 
-    /// A criterion that only identities are searched by so far. ``policy`` and ``trustedOnly`` are refused for them too.
+    /// A criterion for certificates and identities.
     public enum CertificateCriterion: Equatable, Sendable {
+        /// That of ``Query/judgeCertificate``.
         case policy
         /// One of these normalized names is the issuer of the certificate, or of one in its chain. Like `policy`, it is
         /// refused for passwords and keys; the others have no effect on these.
         case issuers([Data])
         /// `nil`: valid now.
         case validOnDate(Date?)
+        /// A chain leads to a trusted root.
         case trustedOnly
         /// In any case of its letters.
         case emailAddress(String)
@@ -135,9 +137,12 @@ public struct Query: Sendable {
     public var isForIdentities = false
     /// The identity that a request for identities is about, if it was given as an object.
     public var identity: IdentityParts?
-    /// Reads certificates in a search for identities: for criteria, and to put the newest first. `nil` from the closure
-    /// if the bytes are not a certificate. Without it these criteria are refused, and certificates keep their order.
+    /// Reads certificates in a search: for criteria, and to put the newest identity first. `nil` from the closure if the
+    /// bytes are not a certificate. Without it these criteria are refused, and certificates keep their order.
     public var readCertificate: (@Sendable (Data) -> CertificateContent?)?
+    /// Whether the bytes are a certificate that fulfils the criterion ``CertificateCriterion/policy`` or
+    /// ``CertificateCriterion/trustedOnly``. Without it these are refused.
+    package var judgeCertificate: (@Sendable (CertificateCriterion, Data) throws(KeychainError) -> Bool)?
 
     public init(_ itemClass: ItemClass?, _ attributes: Attributes = [:]) {
         self.itemClass = itemClass

@@ -8,7 +8,7 @@ extension Requests {
     /// user is asked only for items that are returned, or whose certificate a criterion has to read.
     ///
     /// - Throws: `corrupt` if there is none and an item that may belong to one cannot be opened; `unsupported` for
-    ///   criteria that require the evaluation of certificates, if there is an identity; the errors of
+    ///   criteria that this program cannot decide, if there is an identity; the errors of
     ///   ``Engine/copyMatching(_:accessGroups:)``.
     public func identities(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> [StoredIdentity] {
         try query.checkIsWanted()

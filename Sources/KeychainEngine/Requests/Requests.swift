@@ -42,6 +42,9 @@ public struct Requests {
     package func select(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> SelectedItems {
         try query.checkIsWanted()
         let selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
+        if selection.itemClass == .certificate, query.hasCertificateCriteria {
+            return try certificates(query, selection)
+        }
         return try items.select(
             selection, limit: query.searchLimit(), includingValues: query.readsValues,
             engine.authorization(query))

@@ -6,7 +6,10 @@
 #if os(Linux)
     public import Foundation
 
-    /// Finds certificates and identities that are valid under a policy (`SecPolicy`).
+    /// Finds certificates and identities that fulfil a policy (`SecPolicy`, with the trait `Certificates`).
+    ///
+    /// That of `SecPolicyCreateBasicX509` also demands a chain to a trusted root. Those for TLS look at the certificate
+    /// alone: its host, purposes, dates and key. The date is that of `kSecMatchValidOnDate`.
     nonisolated(unsafe) public let kSecMatchPolicy: CFString = "m_Policy"
 
     /// Limits the search to the listed items (array); accepted and without effect in the data-protection keychain.
@@ -30,7 +33,8 @@
     /// Ignore upper and lower case (Boolean); accepted and without effect in the data-protection keychain.
     nonisolated(unsafe) public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
 
-    /// Finds certificates and identities that lead to a trusted root (Boolean).
+    /// Finds certificates and identities from which a chain leads to a trusted root (Boolean, with the trait
+    /// `Certificates`).
     nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 
     /// Finds certificates and identities that are valid on a date, null meaning now (date).

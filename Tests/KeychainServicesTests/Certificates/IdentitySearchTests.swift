@@ -62,16 +62,25 @@ struct IdentitySearchTests {
         Row("no longer valid", ["m_ValidOnDate": Date(timeIntervalSince1970: 1e10)], errSecItemNotFound),
         Row("address", ["m_EmailAddressIfPresent": "A@leaf.example"], errSecSuccess),
         Row("other address", ["m_EmailAddressIfPresent": "b@leaf.example"], errSecItemNotFound),
-        Row("policy", ["m_Policy": NSObject()], errSecUnimplemented),
-        Row("trusted", ["m_TrustedOnly": true], errSecUnimplemented),
+        Row("policy text", ["m_Policy": "x"], errSecParam),
         Row("trusted or not", ["m_TrustedOnly": false], errSecSuccess),
         Row("limit of none", ["m_Limit": 0], errSecItemNotFound),
     ]
 
+    /// With the trait, `PolicySearchTests` has the others.
+    #if Certificates
+        static let policies: [Row<OSStatus>] = [Row("no policy", ["m_Policy": NSObject()], errSecParam)]
+    #else
+        static let policies: [Row<OSStatus>] = [
+            Row("policy", ["m_Policy": NSObject()], errSecUnimplemented),
+            Row("trusted", ["m_TrustedOnly": true], errSecUnimplemented),
+        ]
+    #endif
+
     @Test("K79, K80, K88", arguments: StoreKind.allCases)
     func identity_isFoundByTheConditionsThatItsItemsFulfil(kind: StoreKind) throws {
         let services = try services(kind)
-        for row in Self.conditions {
+        for row in Self.conditions + Self.policies {
             #expect(services.find(idnt(row.entries)).status == row.expected, "\(row.name)")
         }
         let first = try TestIdentity.first.object()

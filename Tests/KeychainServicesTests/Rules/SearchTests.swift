@@ -155,7 +155,6 @@ struct SearchTests {
     // MARK: Match keys
 
     static let matchKeys: [Row<OSStatus>] = [
-        Row("policy", ["m_Policy": NSObject()], errSecUnimplemented),
         Row("policy text", ["m_Policy": "x"], errSecParam),
         Row("issuers", ["m_Issuers": [Data()]], errSecUnimplemented),
         Row("issuers text", ["m_Issuers": "x"], errSecParam),
@@ -182,17 +181,15 @@ struct SearchTests {
         #expect(try services(kind).find(genp(row.entries)).status == row.expected)
     }
 
-    @Test(
-        arguments: StoreKind.allCases,
-        [
-            Row("policy", ["m_Policy": NSObject()], ()), Row("issuers", ["m_Issuers": [Data()]], ()),
-            Row("valid", ["m_ValidOnDate": NSNull()], ()), Row("trusted", ["m_TrustedOnly": true], ()),
-            Row("e-mail", ["m_EmailAddressIfPresent": "x"], ()), Row("host", ["m_HostOrSubdomainOfHost": "x"], ()),
-        ])
-    func matchKey_thatEvaluatesCertificates_isUnimplemented(kind: StoreKind, row: Row<Void>) throws {
-        let services = try kind.services()
-        services.add(cert(["v_Data": Data("der".utf8)]))
-        #expect(services.find(cert(row.entries)).status == errSecUnimplemented)
+    /// With the trait, an object has to be a policy.
+    @Test(arguments: StoreKind.allCases)
+    func policy_inASearchForPasswords_isRefused(kind: StoreKind) throws {
+        #if Certificates
+            let expected = errSecParam
+        #else
+            let expected = errSecUnimplemented
+        #endif
+        #expect(try services(kind).find(genp(["m_Policy": NSObject()])).status == expected)
     }
 
     @Test(arguments: StoreKind.allCases)
