@@ -20,7 +20,8 @@
     /// let identity = first[kSecImportItemIdentity as String] as! SecIdentity
     /// ```
     ///
-    /// Nothing of the file is verified but its checksum, and `kSecImportItemTrust` is left out.
+    /// Nothing of the file is verified but its checksum. With the trait `Certificates`, `kSecImportItemTrust` has the verdict
+    /// on each chain.
     ///
     /// - Parameters:
     ///   - pkcs12_data: The file, of at most 16 MiB.
@@ -28,32 +29,34 @@
     ///     keys and certificates are also stored, with the other entries as their attributes; those that exist are left
     ///     as they are.
     ///   - items: Receives an array with a dictionary for each private key that has its certificate: the identity, the
-    ///     chain of its certificates, a label and the hash of its key; and one with a chain alone for the other
-    ///     certificates. It is not touched if the file cannot be read.
+    ///     chain of its certificates, its `SecTrust`, a label and the hash of its key; and one with a chain alone for the
+    ///     other certificates. It is not touched if the file cannot be read.
     /// - Returns: `errSecSuccess`; `errSecAuthFailed` for a wrong passphrase, `errSecDecode` for a file that cannot be read,
     ///   `errSecParam` for a passphrase that is no text. If something could not be stored, the status of the last such
     ///   addition; the array is set, and what was stored stays.
     public func SecPKCS12Import(
         _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
     ) -> OSStatus {
-        importPKCS12(pkcs12_data as Data, options, items) { SecItemAdd($0, nil) }
+        importPKCS12(pkcs12_data as Data, options, items, { Services.shared.certificates(ofSubject: $0) }) {
+            SecItemAdd($0, nil)
+        }
     }
 
     extension Services {
         package func importPKCS12(
             _ file: Data, _ options: NSDictionary, _ items: UnsafeMutablePointer<NSArray?>
         ) -> OSStatus {
-            KeychainServices.importPKCS12(file, options, items) { add($0, nil) }
+            KeychainServices.importPKCS12(file, options, items, { certificates(ofSubject: $0) }) { add($0, nil) }
         }
     }
 
     private func importPKCS12(
         _ file: Data, _ options: NSDictionary, _ items: UnsafeMutablePointer<NSArray?>,
-        _ add: (NSDictionary) -> OSStatus
+        _ issuers: @escaping IssuerSearch, _ add: (NSDictionary) -> OSStatus
     ) -> OSStatus {
         do throws(KeychainError) {
             let content = try PKCS12Content(file, options)
-            items.pointee = content.dictionaries as NSArray
+            items.pointee = content.dictionaries(issuers) as NSArray
             let isStored = options[kSecUseDataProtectionKeychain].flatMap { exactBool($0) } ?? false
             guard isStored else { return errSecSuccess }
             return try content.store(options, add)
@@ -97,7 +100,8 @@
             }
         }
 
-        var dictionaries: [[String: Any]] {
+        /// - Parameter issuers: Completes the chains that are evaluated.
+        func dictionaries(_ issuers: @escaping IssuerSearch) -> [[String: Any]] {
             let ofIdentities = identities.map { identity, chain in
                 let certificate = identity.certificate.certificate
                 var dictionary: [String: Any] = [
@@ -105,6 +109,11 @@
                     kSecImportItemKeyID as String: certificate.publicKeyHash,
                 ]
                 dictionary[kSecImportItemLabel as String] = certificate.subjectSummary
+                if let trust = CertificatePolicies.basic?.trust(chain + others, issuers) {
+                    dictionary[kSecImportItemTrust as String] = trust.object
+                    // An evaluation ends at a certificate whose signature it cannot verify.
+                    if trust.chain.count >= chain.count { dictionary[kSecImportItemCertChain as String] = trust.chain }
+                }
                 return dictionary
             }
             return others.isEmpty ? ofIdentities : ofIdentities + [[kSecImportItemCertChain as String: others]]
