@@ -10,18 +10,17 @@ package struct CertificateForm: Sendable {
     package let attributes: Attributes
     let bytes: Data
 
-    private static let derEncoding: Int64 = 3
-
     package init(_ certificate: Certificate) {
+        let columns = CertificateColumns(certificate)
         var attributes: Attributes = [
-            .certificateType: .number(Int64(certificate.version)), .certificateEncoding: .number(Self.derEncoding),
-            .serialNumber: .data(certificate.serialNumber), .publicKeyHash: .data(certificate.publicKeyHash),
+            .certificateType: .number(Int64(columns.type)), .certificateEncoding: .number(Int64(columns.encoding)),
+            .serialNumber: .data(columns.serialNumber), .publicKeyHash: .data(columns.publicKeyHash),
         ]
         // Without it, the name is empty in the item's primary key.
-        attributes[.issuer] = .data(certificate.normalizedIssuer ?? Data())
-        attributes[.subject] = certificate.normalizedSubject.map { .data($0) }
-        attributes[.subjectKeyID] = certificate.subjectKeyIdentifier.map { .data($0) }
-        attributes[.label] = certificate.subjectSummary.map { .string($0) }
+        attributes[.issuer] = .data(columns.issuer ?? Data())
+        attributes[.subject] = columns.subject.map { .data($0) }
+        attributes[.subjectKeyID] = columns.subjectKeyIdentifier.map { .data($0) }
+        attributes[.label] = columns.label.map { .string($0) }
         (self.attributes, bytes) = (attributes, certificate.der)
     }
 

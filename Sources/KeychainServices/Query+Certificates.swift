@@ -10,30 +10,28 @@
         /// Adds what a certificate object stands for: in an addition the attributes and the bytes of the certificate, in
         /// other calls the conditions for it. What the caller gives wins.
         mutating func fill(from object: SecCertificate, for operation: ItemOperation) {
-            for (attribute, value) in object.certificate.columns where attributes[attribute] == nil {
+            let columns = CertificateColumns(object.certificate)
+            for (attribute, value) in columns.attributes where attributes[attribute] == nil {
                 attributes[attribute] = value
             }
             guard operation == .add else { return }
             value = value ?? object.certificate.der
-            if attributes[.label] == nil, let summary = object.certificate.subjectSummary {
-                attributes[.label] = .string(summary)
-            }
+            if attributes[.label] == nil, let label = columns.label { attributes[.label] = .string(label) }
         }
     }
 
-    extension Certificate {
-        fileprivate var columns: Attributes {
-            var columns: Attributes = [
-                .certificateType: .number(Int64(version)), .certificateEncoding: .number(Self.derEncoding),
+    extension CertificateColumns {
+        /// Those that identify the certificate.
+        fileprivate var attributes: Attributes {
+            var attributes: Attributes = [
+                .certificateType: .number(Int64(type)), .certificateEncoding: .number(Int64(encoding)),
                 .serialNumber: .data(serialNumber), .publicKeyHash: .data(publicKeyHash),
             ]
-            columns[.subject] = normalizedSubject.map { .data($0) }
-            columns[.issuer] = normalizedIssuer.map { .data($0) }
-            columns[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
-            return columns
+            attributes[.subject] = subject.map { .data($0) }
+            attributes[.issuer] = issuer.map { .data($0) }
+            attributes[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
+            return attributes
         }
-
-        private static var derEncoding: Int64 { 3 }
     }
 
     extension SecCertificate {

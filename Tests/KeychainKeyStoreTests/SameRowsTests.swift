@@ -58,6 +58,19 @@ struct SameRowsTests {
         #expect(row["v_Data"] as? Data == TestKey.p256Bytes)
     }
 
+    @Test func certificate_saved_hasTheAttributesThatTheFunctionsGiveIt() throws {
+        let certificate = try TestCertificate.renewed
+        let object = try #require(SecCertificateCreateWithData(nil, certificate.der as CFData))
+        #expect(functions.add([kSecValueRef: object] as CFDictionary, nil) == errSecSuccess)
+        let added = try found([kSecClass: kSecClassCertificate])
+        #expect(try keys.remove(certificate))
+        try keys.save(certificate)
+        let saved = try found([kSecClass: kSecClassCertificate])
+        for name in ["ctyp", "cenc", "issr", "subj", "slnr", "skid", "pkhh", "labl", "pdmn", "v_Data"] {
+            #expect(added[name] != nil && added[name] as? AnyHashable == saved[name] as? AnyHashable, "\(name)")
+        }
+    }
+
     /// Seeds are not what Apple's functions take for the bytes of such keys, so the rows say so.
     @Test func seed_saved_namesItsRepresentation() throws {
         try keys.save(MLDSA65.PrivateKey(), tag: "tag")

@@ -53,6 +53,17 @@ struct CertificateTests {
         #expect(Certificate.normalizedName(Data("text".utf8)) == nil)
     }
 
+    @Test func columns_ofACertificate_areItsFields() throws {
+        let columns = CertificateColumns(try Certificate(der: known))
+        #expect(columns.type == 3 && columns.encoding == 3 && columns.serialNumber.hex == "00a1b2")
+        #expect(columns.subject?.hex.hasPrefix("310b3009") == true && columns.issuer == columns.subject)
+        #expect(columns.publicKeyHash.hex == "a30b4ea027c1da5448b14442e74d85d9c5b38b6e")
+        #expect(columns.subjectKeyIdentifier == columns.publicKeyHash && columns.label == "Leaf One")
+        // A name that is damaged, and no extension.
+        let other = CertificateColumns(try #require(attempt { $0.subject = .sequence(.set()) }))
+        #expect(other.subject == nil && other.label == nil && other.subjectKeyIdentifier == nil)
+    }
+
     // MARK: - What is accepted
 
     @Test func init_withBytesBehind_keepsTheCertificateOnly() throws {
