@@ -201,6 +201,23 @@ struct CertificateTests {
         #expect(try keys.identities().isEmpty && keys.contains(tag: "tag"))
     }
 
+    /// The other certificate of the key cannot be opened. It may be the one that the key is needed for.
+    @Test func identity_removedBesideADamagedCertificate_staysWithItsKey() throws {
+        let vault = try TemporaryVault()
+        let keys = KeyStore(store: vault)
+        try keys.save(TestKey.p256, certificate: TestCertificate.renewed, tag: "tag")
+        try keys.save(TestCertificate.expired)
+        try vault.damageLastItem()
+        let identities = try keys.identities()
+        #expect(try identities.map(\.certificate.certificate) == [TestCertificate.renewed])
+        #expect(reason { try keys.remove(#require(identities.first)) } == .corrupt)
+        #expect(try keys.identities() == identities)
+        #expect(try keys.read(Signing.self, tag: "tag")?.data == TestKey.p256Bytes)
+        // Without its certificate, the key stays as well.
+        #expect(try keys.remove(TestCertificate.renewed) && keys.identities().isEmpty)
+        #expect(try keys.contains(tag: "tag"))
+    }
+
     @Test func identities_ofAnEmptyTag_areInvalidAndNotThoseWithoutATag() throws {
         let keys = try keys()
         try keys.importItems(SecretValue(TestCertificate.file), passphrase: Self.passphrase)

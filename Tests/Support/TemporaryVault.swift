@@ -35,6 +35,12 @@ package final class TemporaryVault: TransactionalStore, RepeatingStore {
         try vault.addProtector(ProtectorSecret(kind, SecretBytes(text: passphrase)))
     }
 
+    /// Damages the item that was added last, so that it does not open.
+    package func damageLastItem() throws {
+        let database = try Connection(folder.path + "/vault/vault.db")
+        try database.execute("UPDATE item SET metadata = zeroblob(200) WHERE id = (SELECT max(id) FROM item)")
+    }
+
     /// What writers lock.
     package var lockFile: String { folder.path + "/vault/vault.lock" }
 
