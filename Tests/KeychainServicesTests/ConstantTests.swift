@@ -108,6 +108,21 @@ struct ConstantTests {
         #expect(CFEqual(plain, PlainObject()) == false)
     }
 
+    @Test func cfUUID_madeAndRead_isItsText() throws {
+        let uuid = try #require(CFUUIDCreate(kCFAllocatorDefault))
+        let text = try #require(CFUUIDCreateString(kCFAllocatorDefault, uuid)) as String
+        #expect(text == (uuid as UUID).uuidString && text.count == 36)
+        #expect(CFEqual(CFUUIDCreateFromString(nil, NSString(string: text.lowercased())), uuid))
+        #expect(CFEqual(CFUUIDCreate(nil), uuid) == false)
+        #expect(CFUUIDCreateFromString(nil, "text" as CFString) == nil && CFUUIDCreateFromString(nil, nil) == nil)
+        #expect(CFUUIDCreateString(nil, nil) == nil)
+    }
+
+    @Test func cfArray_hasACount() {
+        #expect(CFArrayGetCount([1, 2] as CFArray) == 2 && CFArrayGetCount([] as CFArray) == 0)
+        #expect(CFArrayGetCount(nil) == 0)
+    }
+
     @Test func cfEqual_withNil_neverTraps() {
         #expect(CFEqual(nil, nil))
         #expect(CFEqual(nil, kSecAttrAccount) == false)

@@ -31,6 +31,9 @@
     /// The family of codes that an error belongs to.
     public typealias CFErrorDomain = NSString
 
+    /// An identifier that is unique.
+    public typealias CFUUID = NSUUID
+
     /// The result code of a keychain function.
     public typealias OSStatus = Int32
     /// A set of option bits.
@@ -84,5 +87,31 @@
         if let object = cf1 as? NSObject { return object.isEqual(cf2) }
         if let left = cf1 as? AnyHashable, let right = cf2 as? AnyHashable { return left == right }
         return false
+    }
+
+    /// The number of objects in an array; 0 for `nil`. For the objects cast the array: `items as? [SecIdentity]`.
+    public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex {
+        theArray?.count ?? 0
+    }
+
+    /// A new random identifier.
+    ///
+    /// - Parameter alloc: has no effect.
+    public func CFUUIDCreate(_ alloc: CFAllocator!) -> CFUUID! {
+        NSUUID()
+    }
+
+    /// The text of an identifier, in capital letters; `nil` for `nil`.
+    ///
+    /// - Parameter alloc: has no effect.
+    public func CFUUIDCreateString(_ alloc: CFAllocator!, _ uuid: CFUUID!) -> CFString! {
+        uuid.map { NSString(string: $0.uuidString) }
+    }
+
+    /// The identifier of a text; `nil` if the text is none.
+    ///
+    /// - Parameter alloc: has no effect.
+    public func CFUUIDCreateFromString(_ alloc: CFAllocator!, _ uuidStr: CFString!) -> CFUUID! {
+        uuidStr.flatMap { NSUUID(uuidString: $0 as String) }
     }
 #endif
