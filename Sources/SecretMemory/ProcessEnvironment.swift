@@ -38,11 +38,13 @@ public enum ProcessEnvironment {
     }
 
     /// Calls `body` with the same variables, for a program to start.
+    ///
+    /// - Parameter added: Further variables, or other values of them.
     package static func withPointers<Result>(
-        _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
+        adding added: [String: String] = [:], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
     ) -> Result {
-        guard isPrivileged else { return body(keychain_environment()) }
-        var words = current.map { strdup("\($0)=\($1)") } + [nil]
+        guard isPrivileged || !added.isEmpty else { return body(keychain_environment()) }
+        var words = current.merging(added) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in words { free(word) } }
         return words.withUnsafeMutableBufferPointer { body($0.baseAddress) }
     }

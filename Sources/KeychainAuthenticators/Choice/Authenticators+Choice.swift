@@ -67,6 +67,32 @@ extension Authenticators {
         return ControllingTerminal.exists ? TerminalAuthenticator() : nil
     }
 
+    /// How the user is asked for a yes or a no: `shared`, otherwise as the environment says.
+    ///
+    /// - Returns: `nil` if there is no way to ask.
+    /// - Throws: The errors of `configured(by:)`.
+    package static func forConfirmations() throws(KeychainError) -> (any ConfirmingAuthenticator)? {
+        if let shared { return shared as? any ConfirmingAuthenticator }
+        return try confirming(by: ProcessEnvironment.current)
+    }
+
+    /// The authenticator in the environment, otherwise the program of ssh (`SSH_ASKPASS`), otherwise the terminal if there
+    /// is one.
+    ///
+    /// - Returns: `nil` if there is no way to ask, or for `none`.
+    /// - Throws: The errors of `configured(by:)`.
+    package static func confirming(
+        by environment: [String: String]
+    ) throws(KeychainError) -> (any ConfirmingAuthenticator)? {
+        if try Word(environment) != nil {
+            return try configured(by: environment).flatMap { $0 as? any ConfirmingAuthenticator }
+        }
+        if let path = environment.value("SSH_ASKPASS"), environment.value("SSH_ASKPASS_REQUIRE") != "never" {
+            return AskpassAuthenticator(program: path)
+        }
+        return ControllingTerminal.exists ? TerminalAuthenticator() : nil
+    }
+
     // MARK: - Programs
 
     private static func pinentry(_ environment: [String: String]) throws(KeychainError) -> String {

@@ -44,15 +44,22 @@ public struct AskpassAuthenticator: Authenticator {
     }
 
     private func answer(to prompt: Prompt, _ waiting: Waiting) throws(KeychainError) -> SecretBytes? {
-        let pipe = try Channel.pipe()
         let words = [prompt.complaint, prompt.reason, prompt.label].compactMap(\.self).joined(separator: "\n") + " "
-        let child = try ChildProcess(program, [words], output: pipe.theirs, input: nil)
+        let (line, code) = try run(words, [:], waiting)
+        guard code == nil || code == 0 else { throw .cancelledQuestion }
+        return line
+    }
+
+    /// - Returns: What the program wrote, and its exit code as `ChildProcess` gives it.
+    private func run(
+        _ question: String, _ variables: [String: String], _ waiting: Waiting
+    ) throws(KeychainError) -> (line: SecretBytes?, code: Int32?) {
+        let pipe = try Channel.pipe()
+        let child = try ChildProcess(program, [question], output: pipe.theirs, input: nil, variables: variables)
         defer { child.end() }
         pipe.closeTheirs()
         let line = try firstLine(pipe, waiting)
-        let code = try child.exitCode(waiting)
-        guard code == nil || code == 0 else { throw .cancelledQuestion }
-        return line
+        return (line, try child.exitCode(waiting))
     }
 
     /// The pipe stays open until the program has ended, because a program that writes to a closed pipe is killed.
@@ -69,5 +76,18 @@ public struct AskpassAuthenticator: Authenticator {
             }
             if count <= 0 { return output.secret(in: 0..<output.count) }
         }
+    }
+}
+
+extension AskpassAuthenticator: ConfirmingAuthenticator {
+    /// As `ssh-agent` asks: the exit code is the answer. A program that does not know the variable asks for a secret;
+    /// its answer must be empty or "yes".
+    package func confirms(_ question: ConfirmationQuestion) throws(KeychainError) -> Bool {
+        let waiting = try Waiting(question.cancellation, timeout: timeout)
+        try waiting.check()
+        try program.check()
+        let (line, code) = try run(question.text, ["SSH_ASKPASS_PROMPT": "confirm"], waiting)
+        guard code == 0 else { return false }
+        return line.map { ConfirmationQuestion.isYes($0, ["yes"]) } ?? true
     }
 }

@@ -29,7 +29,10 @@ final class ChildProcess {
     /// - Parameters:
     ///   - output: Becomes its standard output.
     ///   - input: Becomes its standard input; `nil` for an empty one.
-    init(_ program: Program, _ arguments: [String], output: Int32, input: Int32?) throws(KeychainError) {
+    ///   - variables: Added to the environment.
+    init(
+        _ program: Program, _ arguments: [String], output: Int32, input: Int32?, variables: [String: String] = [:]
+    ) throws(KeychainError) {
         var actions = Self.actions(output: output, input: input)
         defer { posix_spawn_file_actions_destroy(&actions) }
         var attributes = Self.attributes()
@@ -37,7 +40,7 @@ final class ChildProcess {
         var words = ([program.path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var identifier = pid_t()
-        let code = ProcessEnvironment.withPointers {
+        let code = ProcessEnvironment.withPointers(adding: variables) {
             posix_spawn(&identifier, program.path, &actions, &attributes, &words, $0)
         }
         guard code == 0 else { throw program.unavailable(String(cString: strerror(code))) }

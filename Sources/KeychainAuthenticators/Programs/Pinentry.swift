@@ -11,6 +11,7 @@ struct Pinentry {
     private static let cancelled = 99
     private static let fullyCancelled = 198
     private static let timedOut = 62
+    private static let notConfirmed = 114
 
     let connection: AssuanConnection
     let program: Program
@@ -22,18 +23,36 @@ struct Pinentry {
     func answer(
         to question: AuthenticationQuestion, methods: Set<AuthenticationMethod>, timeout: Duration
     ) throws(KeychainError) -> AuthenticationAnswer {
-        try greet()
-        for option in options { try set(option) }
-        try set("SETTITLE " + Self.title)
-        try set("SETOK OK")
-        try set("SETCANCEL " + Assuan.buttonName(question.cancelTitle ?? "Cancel"))
-        try set("SETTIMEOUT \(max(1, timeout.components.seconds))")
+        try begin(ok: "OK", cancel: Assuan.buttonName(question.cancelTitle ?? "Cancel"), timeout: timeout)
         let answer = try question.settle(methods: methods) { (prompt) throws(KeychainError) in
             try describe(prompt, isNew: question.isNew)
             return try entry()
         }
         try connection.send("BYE", waiting)
         return answer
+    }
+
+    func confirms(_ question: ConfirmationQuestion, timeout: Duration) throws(KeychainError) -> Bool {
+        try begin(ok: "Allow", cancel: "Deny", timeout: timeout)
+        try set("SETDESC " + Assuan.parameter(question.text))
+        let isAllowed: Bool
+        switch try connection.exchange("CONFIRM", waiting) {
+        case .ok: isAllowed = true
+        case .error(let code) where [Self.notConfirmed, Self.cancelled].contains(code & 0xFFFF): isAllowed = false
+        case .error(let code): throw failure(code)
+        case .end: throw .cancelledQuestion
+        }
+        try connection.send("BYE", waiting)
+        return isAllowed
+    }
+
+    private func begin(ok: String, cancel: String, timeout: Duration) throws(KeychainError) {
+        try greet()
+        for option in options { try set(option) }
+        try set("SETTITLE " + Self.title)
+        try set("SETOK " + ok)
+        try set("SETCANCEL " + cancel)
+        try set("SETTIMEOUT \(max(1, timeout.components.seconds))")
     }
 
     private func greet() throws(KeychainError) {

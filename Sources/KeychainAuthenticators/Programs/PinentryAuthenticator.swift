@@ -39,12 +39,20 @@ public struct PinentryAuthenticator: Authenticator {
     ///   `unavailable` if it cannot be run or does not follow the protocol, `invalidParameter` for a path that is not
     ///   absolute, `unsafeLocation` if another user may change or replace it.
     public func ask(_ question: AuthenticationQuestion) throws(KeychainError) -> AuthenticationAnswer {
-        let waiting = try Waiting(question.cancellation, timeout: timeout)
+        try inTurn(question.cancellation) { (pinentry) throws(KeychainError) in
+            try pinentry.answer(to: question, methods: methods, timeout: timeout)
+        }
+    }
+
+    private func inTurn<Answer>(
+        _ cancellation: AuthenticationCancellation, _ body: (Pinentry) throws(KeychainError) -> Answer
+    ) throws(KeychainError) -> Answer {
+        let waiting = try Waiting(cancellation, timeout: timeout)
         return try Turn.taken(waiting) { () throws(KeychainError) in
-            guard let terminal = usableTerminal() else { return try converse(question, waiting, terminal: nil) }
+            guard let terminal = usableTerminal() else { return try converse(waiting, terminal: nil, body) }
             return try HeldSignals.during(isPassingOn: true) { (signals) throws(KeychainError) in
                 try terminal.restoring { () throws(KeychainError) in
-                    try converse(question, waiting.breaking(for: signals), terminal: ControllingTerminal.path)
+                    try converse(waiting.breaking(for: signals), terminal: ControllingTerminal.path, body)
                 }
             }
         }
@@ -60,9 +68,9 @@ public struct PinentryAuthenticator: Authenticator {
         }
     }
 
-    private func converse(
-        _ question: AuthenticationQuestion, _ waiting: Waiting, terminal: String?
-    ) throws(KeychainError) -> AuthenticationAnswer {
+    private func converse<Answer>(
+        _ waiting: Waiting, terminal: String?, _ body: (Pinentry) throws(KeychainError) -> Answer
+    ) throws(KeychainError) -> Answer {
         try program.check()
         let channel = try Channel.socket()
         let child = try ChildProcess(program, [], output: channel.theirs, input: channel.theirs)
@@ -70,14 +78,22 @@ public struct PinentryAuthenticator: Authenticator {
         let pinentry = Pinentry(
             connection: AssuanConnection(channel, program), program: program, waiting: waiting, patience: patience,
             terminal: terminal)
-        let answer: AuthenticationAnswer
+        let answer: Answer
         do throws(KeychainError) {
-            answer = try pinentry.answer(to: question, methods: methods, timeout: timeout)
+            answer = try body(pinentry)
         } catch {
             child.end()
             throw error
         }
         child.end(grace: .seconds(1))
         return answer
+    }
+}
+
+extension PinentryAuthenticator: ConfirmingAuthenticator {
+    package func confirms(_ question: ConfirmationQuestion) throws(KeychainError) -> Bool {
+        try inTurn(question.cancellation) { (pinentry) throws(KeychainError) in
+            try pinentry.confirms(question, timeout: timeout)
+        }
     }
 }

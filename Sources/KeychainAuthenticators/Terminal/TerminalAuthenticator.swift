@@ -39,6 +39,18 @@ public struct TerminalAuthenticator: Authenticator {
     }
 }
 
+extension TerminalAuthenticator: ConfirmingAuthenticator {
+    package func confirms(_ question: ConfirmationQuestion) throws(KeychainError) -> Bool {
+        try Terminal.ask(
+            cancellation: question.cancellation, timeout: timeout, isPassingOn: true
+        ) { (terminal) throws(KeychainError) in
+            terminal.say(question.text + "\n")
+            let line = try terminal.line("To allow it, type yes: ")
+            return line.map { ConfirmationQuestion.isYes($0, ["y", "yes"]) } ?? false
+        }
+    }
+}
+
 extension Set<AuthenticationMethod> {
     /// The secrets that can be typed.
     static let secrets: Self = [.passphrase, .applicationPassword]
