@@ -296,8 +296,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KeychainctlTests",
         dependencies: [
-            "keychainctl", "exerciser", "asking-app", "KeychainKeyStore", "KeychainEngine", "KeychainVault",
-            "KeychainTestSupport",
+            "keychainctl", "exerciser", "asking-app", "KeychainKeyStore", "KeychainKit", "KeychainEngine",
+            "KeychainVault", "KeychainKeys", "SecretMemory", "KeychainTestSupport",
         ]),
     .testTarget(
         name: "KeychainAuthenticatorsTests",

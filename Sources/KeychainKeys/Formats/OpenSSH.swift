@@ -36,18 +36,22 @@ extension PrivateKey {
         var reader = SSHReader(section)
         // The same number twice, to detect a wrong passphrase.
         guard try reader.number() == reader.number() else { throw .wrongPassphrase }
-        let type = try reader.text()
-        switch type {
-        case "ssh-ed25519": self = try reader.ed25519()
-        case "ssh-rsa": self = try reader.rsa()
-        case "ecdsa-sha2-nistp256": self = try reader.ecdsa(.p256, "nistp256")
-        case "ecdsa-sha2-nistp384": self = try reader.ecdsa(.p384, "nistp384")
-        case "ecdsa-sha2-nistp521": self = try reader.ecdsa(.p521, "nistp521")
-        default: throw .unsupportedAlgorithm(type)
-        }
+        self = try reader.privateKey()
         // The comment.
         _ = try reader.string()
         try reader.finishPadding()
+    }
+
+    /// Reads a key as clients add it to an SSH agent (draft-ietf-sshm-ssh-agent). Its comment and other fields follow.
+    ///
+    /// - Parameter start: The index of its first byte.
+    /// - Returns: The key, and the index behind its last byte.
+    public static func readSSHEncoding(
+        in bytes: SecretBytes, from start: Int
+    ) throws(KeyFailure) -> (key: PrivateKey, end: Int) {
+        var reader = SSHReader(SecretSlice(bytes).dropFirst(start))
+        let key = try reader.privateKey()
+        return (key, reader.position)
     }
 }
 
@@ -57,6 +61,9 @@ private struct SSHReader {
     private var rest: SecretSlice
 
     init(_ bytes: SecretSlice) { rest = bytes }
+
+    /// The index of the next byte in the secret that is read.
+    var position: Int { rest.startIndex }
 
     mutating func take(prefix: String) -> Bool {
         guard rest.starts(with: prefix.utf8) else { return false }
@@ -106,8 +113,21 @@ private struct SSHReader {
 }
 
 extension SSHReader {
+    /// The name of its type, and its numbers.
+    mutating func privateKey() throws(KeyFailure) -> PrivateKey {
+        let type = try text()
+        switch type {
+        case "ssh-ed25519": return try ed25519()
+        case "ssh-rsa": return try rsa()
+        case "ecdsa-sha2-nistp256": return try ecdsa(.p256, "nistp256")
+        case "ecdsa-sha2-nistp384": return try ecdsa(.p384, "nistp384")
+        case "ecdsa-sha2-nistp521": return try ecdsa(.p521, "nistp521")
+        default: throw .unsupportedAlgorithm(type)
+        }
+    }
+
     /// The public key, and then the private key followed by the public key.
-    mutating func ed25519() throws(KeyFailure) -> PrivateKey {
+    private mutating func ed25519() throws(KeyFailure) -> PrivateKey {
         let point = try string()
         let both = try string()
         guard both.count == 64, both.dropFirst(32).elementsEqual(point) else { throw .malformed(Self.format) }
@@ -116,7 +136,7 @@ extension SSHReader {
         return key
     }
 
-    mutating func ecdsa(_ kind: KeyKind, _ curve: String) throws(KeyFailure) -> PrivateKey {
+    private mutating func ecdsa(_ kind: KeyKind, _ curve: String) throws(KeyFailure) -> PrivateKey {
         guard try text() == curve else { throw .malformed(Self.format) }
         let point = try string()
         let key = try PrivateKey(kind, scalar: integer())
@@ -125,7 +145,7 @@ extension SSHReader {
     }
 
     /// n, e, d, 1/q mod p, p, q. The library computes the two numbers of PKCS#1 that are missing.
-    mutating func rsa() throws(KeyFailure) -> PrivateKey {
+    private mutating func rsa() throws(KeyFailure) -> PrivateKey {
         var numbers: [SecretSlice] = []
         for _ in 0..<6 { numbers.append(try integer()) }
         let (modulus, exponent) = ([UInt8](numbers[0]), [UInt8](numbers[1]))

@@ -17,11 +17,16 @@ extension Keychainctl {
             discussion: """
                 The command listens on a socket until a signal ends it. It prints the variable that tells \
                 ssh, git and ssh-add of the socket. Clients list keys and sign; `ssh-add -x` and -X lock \
-                the agent and unlock it. Keys are added and removed with `keychainctl key` only.
+                the agent and unlock it.
 
-                All ed25519, ECDSA and RSA keys are offered, also those on a token, or those of --tag. The user is never asked: \
-                keys that require authentication are left out, and while the vault is locked the agent \
-                has no keys. RSA signs with SHA-256 or SHA-512, never with SHA-1.
+                All ed25519, ECDSA and RSA keys of the vault are offered, also those on a token, or those of --tag. For \
+                them the user is never asked: keys that require authentication are left out, and while the vault is \
+                locked the agent has none of them. RSA signs with SHA-256 or SHA-512, never with SHA-1.
+
+                `ssh-add` adds keys of files, which are not stored: they are in the memory of the agent until `ssh-add -d` \
+                or -D removes them, the time of -t is over, or the agent ends. Keys of -c ask before each use, with \
+                the program that KEYCHAIN_ASKPASS or SSH_ASKPASS names, or on the terminal of the agent. Keys of the vault are \
+                added and removed with `keychainctl key` only.
 
                 Every program of yours can use the socket, as it can use the vault. Do not forward it \
                 to a machine that you do not trust.
@@ -49,9 +54,20 @@ extension Keychainctl {
             let keychain = try UserKeychain()
             let listener = try SSHAgentSocket(socket ?? SSHAgentSocket.usualPath())
             let signals = EndingSignals(ofKeyboard: .end)
-            let answers = SSHAgentAnswers(OfferedKeys(keychain: keychain, tags: tag), complain: complaint())
+            let added = SSHAgentAddedKeys()
+            // Called twice a second, also while a question is open.
+            let isOver = {
+                added.removeExpired()
+                return signals.received != nil
+            }
+            let answers = SSHAgentAnswers(
+                OfferedKeys(keychain: keychain, tags: tag), added: added,
+                confirm: { (lines) throws(KeychainError) in try SSHAgentConsent.ask(lines, until: isOver) },
+                complain: complaint())
             try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
-            try listener.serve(until: { signals.received != nil }) { answers.answer(to: $0) }
+            defer { added.removeAll() }
+            try listener.serve(until: isOver) { answers.answer(to: $0) }
+            added.removeAll()
             listener.removeFile()
             signals.raiseReceived()
         }

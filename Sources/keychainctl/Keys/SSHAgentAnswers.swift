@@ -16,46 +16,85 @@ protocol SSHAgentKeys {
     func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey?
 }
 
-/// It lists keys and signs with them. Clients can lock it, and cannot add or remove keys.
+/// It lists keys and signs with them. Clients can add and remove keys of their own, and lock the agent.
 final class SSHAgentAnswers<Keys: SSHAgentKeys> {
-    private enum Request {
-        static var identities: UInt8 { 11 }
-        static var sign: UInt8 { 13 }
-        static var lock: UInt8 { 22 }
-        static var unlock: UInt8 { 23 }
-    }
+    /// Asks the user a question of several lines.
+    typealias Confirming = ([String]) throws(KeychainError) -> Bool
 
     private static var failure: Data { Data([5]) }
     private static var success: Data { Data([6]) }
 
     private let keys: Keys
+    private let added: SSHAgentAddedKeys
+    private let confirm: Confirming
     private let complain: (String) -> Void
     /// A digest of the passphrase that a client has locked the agent with.
     private var lock: SHA256Digest?
     private let salt = SymmetricKey(size: .bits256)
     private var wrongPassphrases: UInt32 = 0
 
-    /// - Parameter complain: Takes why a request failed: the protocol has no words for it.
-    init(_ keys: Keys, complain: @escaping (String) -> Void) { (self.keys, self.complain) = (keys, complain) }
+    /// - Parameters:
+    ///   - keys: The keys of the vault.
+    ///   - added: The keys of clients.
+    ///   - confirm: Asks about the use of keys that were added so.
+    ///   - complain: Takes why a request failed: the protocol has no words for it.
+    init(
+        _ keys: Keys, added: SSHAgentAddedKeys, confirm: @escaping Confirming, complain: @escaping (String) -> Void
+    ) {
+        (self.keys, self.added, self.confirm, self.complain) = (keys, added, confirm, complain)
+    }
 
-    func answer(to message: Data) -> Data {
+    func answer(to message: SecretBytes) -> Data {
         defer { scrubResidue() }
         var reader = SSHMessageReader(message)
+        guard let request = reader.byte().flatMap({ SSHAgentRequest(rawValue: $0) }) else { return Self.failure }
         do throws(KeychainError) {
-            switch reader.byte() {
-            case Request.identities: return lock == nil ? try identities() : Self.list([])
-            case Request.sign: return lock == nil ? try signature(&reader) : Self.failure
-            case Request.lock: return setLock(&reader)
-            case Request.unlock: return removeLock(&reader)
-            default: return Self.failure
-            }
+            return try lock == nil ? answer(to: request, &reader) : answerLocked(request, &reader)
         } catch {
             complain(error.message)
             return Self.failure
         }
     }
 
-    private func identities() throws(KeychainError) -> Data { Self.list(try keys.identities()) }
+    private func answer(
+        to request: SSHAgentRequest, _ reader: inout SSHMessageReader
+    ) throws(KeychainError) -> Data {
+        switch request {
+        case .identities: try identities()
+        case .sign: try signature(&reader)
+        case .add, .addConstrained: try add(&reader, isConstrained: request == .addConstrained)
+        case .remove: remove(&reader)
+        case .removeAll: removeAll(reader)
+        case .lock: setLock(&reader)
+        case .unlock: Self.failure
+        }
+    }
+
+    private func answerLocked(_ request: SSHAgentRequest, _ reader: inout SSHMessageReader) -> Data {
+        switch request {
+        case .identities: Self.list([])
+        case .unlock: removeLock(&reader)
+        default: Self.failure
+        }
+    }
+
+    // MARK: - Listing and signing
+
+    /// Keys that were added come first: the client that added one wants it.
+    private func identities() throws(KeychainError) -> Data {
+        let added = added.all.map { (encoding: $0.encoding, comment: $0.comment) }
+        let ofVault: [(encoding: Data, comment: String)]
+        do throws(KeychainError) {
+            ofVault = try keys.identities()
+        } catch {
+            // A vault that is locked does not take away keys that are not in it.
+            guard !added.isEmpty else { throw error }
+            complain(error.message)
+            return Self.list(added)
+        }
+        let known = Set(added.map(\.encoding))
+        return Self.list(added + ofVault.filter { !known.contains($0.encoding) })
+    }
 
     private static func list(_ identities: [(encoding: Data, comment: String)]) -> Data {
         var answer = SSHMessageWriter(12)
@@ -70,7 +109,7 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
     private func signature(_ reader: inout SSHMessageReader) throws(KeychainError) -> Data {
         guard let encoding = reader.string(), let data = reader.string(), let flags = reader.number(), reader.isAtEnd
         else { return Self.failure }
-        guard let key = try keys.key(encoding) else { return Self.failure }
+        guard let key = try key(encoding) else { return Self.failure }
         // Without a flag it is SHA-1 for RSA, which is refused.
         let hash: KeyHash = flags & 4 != 0 ? .sha512 : flags & 2 != 0 ? .sha256 : .sha1
         var answer = SSHMessageWriter(14)
@@ -78,16 +117,75 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         return answer.message
     }
 
+    /// A key that was added is used with its constraints, also if the vault has the same key.
+    private func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? {
+        guard let question = question(encoding) else {
+            if let key = added.key(encoding)?.key { return .software(key) }
+            return try keys.key(encoding)
+        }
+        guard try confirm(question) else { throw Self.refused }
+        // Its lifetime may have ended while the question was open.
+        return added.key(encoding).map { .software($0.key) }
+    }
+
+    /// - Returns: `nil` if the key may be used without one. The key itself is not kept while the user thinks.
+    private func question(_ encoding: Data) -> [String]? {
+        guard let found = added.key(encoding), found.needsConfirmation else { return nil }
+        return [
+            "Allow use of key '\(found.comment)'?", "Key fingerprint: \(found.key.publicKey.fingerprint ?? "none")",
+        ]
+    }
+
+    private static var refused: KeychainError {
+        KeychainError(.authenticationFailed, "The user did not allow the use of a key.")
+    }
+
+    // MARK: - Adding and removing
+
+    private func add(_ reader: inout SSHMessageReader, isConstrained: Bool) throws(KeychainError) -> Data {
+        let key: PrivateKey
+        do throws(KeyFailure) {
+            key = try reader.privateKey()
+        } catch {
+            throw error.inKeychainWords("A key was not added: it")
+        }
+        guard let comment = reader.string(), isConstrained || reader.isAtEnd else { return Self.failure }
+        guard let constraints = SSHAgentConstraints.read(&reader) else { throw Self.unknownConstraint }
+        try added.add(key, String(decoding: comment, as: UTF8.self), constraints)
+        return Self.success
+    }
+
+    private static var unknownConstraint: KeychainError {
+        KeychainError(
+            .unsupported,
+            "A key was not added: this agent does not know one of its constraints. It knows those of ssh-add -t and -c."
+        )
+    }
+
+    private func remove(_ reader: inout SSHMessageReader) -> Data {
+        guard let encoding = reader.string(), reader.isAtEnd else { return Self.failure }
+        if added.remove(encoding) { return Self.success }
+        complain("A key was not removed: no client has added it. Keys of the vault: keychainctl key delete")
+        return Self.failure
+    }
+
+    /// The keys of the vault stay.
+    private func removeAll(_ reader: SSHMessageReader) -> Data {
+        guard reader.isAtEnd else { return Self.failure }
+        added.removeAll()
+        return Self.success
+    }
+
     // MARK: - Locking by a client
 
     private func setLock(_ reader: inout SSHMessageReader) -> Data {
-        guard lock == nil, let passphrase = reader.string(), reader.isAtEnd else { return Self.failure }
+        guard let passphrase = reader.secret(), reader.isAtEnd else { return Self.failure }
         lock = digest(passphrase)
         return Self.success
     }
 
     private func removeLock(_ reader: inout SSHMessageReader) -> Data {
-        guard let lock, let passphrase = reader.string(), reader.isAtEnd else { return Self.failure }
+        guard let lock, let passphrase = reader.secret(), reader.isAtEnd else { return Self.failure }
         guard digest(passphrase) == lock else {
             // Slows down guessing.
             wrongPassphrases = min(wrongPassphrases + 1, 10)
@@ -98,49 +196,10 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         return Self.success
     }
 
-    private func digest(_ passphrase: Data) -> SHA256Digest {
+    private func digest(_ passphrase: SecretBytes) -> SHA256Digest {
         var hash = SHA256()
         salt.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        hash.update(data: passphrase)
+        passphrase.withUnsafeBytes { hash.update(bufferPointer: $0) }
         return hash.finalize()
-    }
-}
-
-/// Reads the parts of a message.
-struct SSHMessageReader {
-    private var rest: Data
-
-    init(_ message: Data) { rest = message }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func byte() -> UInt8? { rest.popFirst() }
-
-    mutating func number() -> UInt32? {
-        guard rest.count >= 4 else { return nil }
-        defer { rest = rest.dropFirst(4) }
-        return rest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    mutating func string() -> Data? {
-        guard let count = number(), count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(Int(count)) }
-        return Data(rest.prefix(Int(count)))
-    }
-}
-
-/// Writes the parts of a message.
-struct SSHMessageWriter {
-    private(set) var message: Data
-
-    init(_ type: UInt8) { message = Data([type]) }
-
-    mutating func number(_ number: UInt32) {
-        withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
-    }
-
-    mutating func string(_ bytes: Data) {
-        number(UInt32(bytes.count))
-        message.append(bytes)
     }
 }

@@ -7,10 +7,7 @@ import SecretMemory
 
 /// One thread serves all connections, each message in turn.
 final class SSHAgentSocket {
-    /// The longest message of OpenSSH's agent.
-    private static let longestMessage = 256 << 10
     private static let mostConnections = 64
-    private static let chunkSize = 1 << 16
     /// Seconds that a client may take to read an answer.
     private static let patience = 5
     /// How often the loop looks for a signal that came just before it waited, and whether the socket is still there, in
@@ -19,7 +16,7 @@ final class SSHAgentSocket {
 
     let path: String
     private let listener: Int32
-    private var connections: [Int32: Data] = [:]
+    private var connections: [Int32: SSHAgentIncoming] = [:]
     /// The socket at the path; `nil` before it is there. The object is also released if its initializer throws.
     private var file: FileIdentity?
 
@@ -63,7 +60,7 @@ final class SSHAgentSocket {
     /// Answers until `isOver`.
     ///
     /// - Throws: `unavailable` if the socket was removed or replaced.
-    func serve(until isOver: () -> Bool, _ answer: (Data) -> Data) throws(KeychainError) {
+    func serve(until isOver: () -> Bool, _ answer: (SecretBytes) -> Data) throws(KeychainError) {
         while !isOver() {
             guard isInPlace else {
                 throw KeychainError(
@@ -98,7 +95,7 @@ final class SSHAgentSocket {
             close(connection)
             return
         }
-        connections[connection] = Data()
+        connections[connection] = SSHAgentIncoming()
     }
 
     private func isOfThisUser(_ connection: Int32) -> Bool {
@@ -110,34 +107,17 @@ final class SSHAgentSocket {
         }
     }
 
-    private func serve(_ connection: Int32, _ answer: (Data) -> Data) {
-        guard receive(connection) else { return end(connection) }
-        while let length = connections[connection].flatMap(Self.messageLength) {
-            guard (1...Self.longestMessage).contains(length) else { return end(connection) }
-            guard let buffer = connections[connection], buffer.count >= 4 + length else { return }
-            connections[connection] = Data(buffer.dropFirst(4 + length))
-            guard send(answer(Data(buffer.dropFirst(4).prefix(length))), connection) else { return end(connection) }
+    private func serve(_ connection: Int32, _ answer: (SecretBytes) -> Data) {
+        switch connections[connection]?.read(from: connection) {
+        case .incomplete?: break
+        case .complete(let message)?: if !send(answer(message), connection) { end(connection) }
+        case .over?, nil: end(connection)
         }
     }
 
     private func end(_ connection: Int32) {
         close(connection)
         connections[connection] = nil
-    }
-
-    /// - Returns: Whether the connection goes on.
-    private func receive(_ connection: Int32) -> Bool {
-        var chunk = [UInt8](repeating: 0, count: Self.chunkSize)
-        let count = recv(connection, &chunk, chunk.count, Int32(MSG_DONTWAIT))
-        guard count != 0 else { return false }
-        guard count > 0 else { return [EINTR, EAGAIN].contains(errno) }
-        connections[connection]?.append(contentsOf: chunk[..<count])
-        return true
-    }
-
-    private static func messageLength(_ buffer: Data) -> Int? {
-        guard buffer.count >= 4 else { return nil }
-        return buffer.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
     private func send(_ answer: Data, _ connection: Int32) -> Bool {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of an SSH agent (draft-ietf-sshm-ssh-agent): their numbers, and their parts.
+
+import Foundation
+import KeychainKeys
+import SecretMemory
+
+/// What a client asks for.
+enum SSHAgentRequest: UInt8 {
+    case identities = 11
+    case sign = 13
+    case add = 17
+    case remove = 18
+    case removeAll = 19
+    case lock = 22
+    case unlock = 23
+    case addConstrained = 25
+}
+
+/// Reads the parts of a message, which may contain a private key or a passphrase.
+struct SSHMessageReader {
+    private let message: SecretBytes
+    private var position = 0
+
+    init(_ message: SecretBytes) { self.message = message }
+
+    var isAtEnd: Bool { position == message.count }
+
+    mutating func byte() -> UInt8? { take(1) { $0[0] } }
+
+    mutating func number() -> UInt32? { take(4) { $0.reduce(0) { $0 << 8 | UInt32($1) } } }
+
+    /// A string that is public.
+    mutating func string() -> Data? { number().flatMap { take($0) { Data($0) } } }
+
+    mutating func secret() -> SecretBytes? { number().flatMap { take($0) { SecretBytes(copying: $0) } } }
+
+    mutating func privateKey() throws(KeyFailure) -> PrivateKey {
+        let (key, end) = try PrivateKey.readSSHEncoding(in: message, from: position)
+        position = end
+        return key
+    }
+
+    /// - Returns: `nil` if the message has fewer bytes left; none of them are taken then.
+    private mutating func take<Part>(_ count: some BinaryInteger, _ part: (UnsafeRawBufferPointer) -> Part) -> Part? {
+        guard count <= message.count - position else { return nil }
+        let range = position..<position + Int(count)
+        position = range.upperBound
+        return message.withUnsafeBytes { part(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+}
+
+/// Writes the parts of a message.
+struct SSHMessageWriter {
+    private(set) var message: Data
+
+    init(_ type: UInt8) { message = Data([type]) }
+
+    mutating func number(_ number: UInt32) {
+        withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
+    }
+
+    mutating func string(_ bytes: Data) {
+        number(UInt32(bytes.count))
+        message.append(bytes)
+    }
+}
+
+/// A message while it arrives in pieces. It is in secret memory from the first byte on: it may contain a private key.
+final class SSHAgentIncoming {
+    /// The longest message of OpenSSH's agent.
+    private static let longest = 256 << 10
+
+    enum State {
+        case incomplete
+        case complete(SecretBytes)
+        /// The client has ended the connection, or sends no messages.
+        case over
+    }
+
+    private var length = SecretBuffer(capacity: 4)
+    private var message: SecretBuffer?
+
+    /// Reads once from a descriptor that has something to read, and never beyond the message.
+    func read(from descriptor: Int32) -> State {
+        let buffer = message ?? length
+        let count = buffer.read(from: descriptor)
+        guard count > 0 else { return count < 0 && [EINTR, EAGAIN].contains(errno) ? .incomplete : .over }
+        guard buffer.count == buffer.capacity else { return .incomplete }
+        if message != nil { return finished(buffer) }
+        let announced = (0..<4).reduce(0) { $0 << 8 | Int(length[$1]) }
+        guard (1...Self.longest).contains(announced) else { return .over }
+        message = SecretBuffer(capacity: announced)
+        return .incomplete
+    }
+
+    private func finished(_ buffer: SecretBuffer) -> State {
+        length.removeFirst(length.count)
+        message = nil
+        return buffer.secret(in: 0..<buffer.count).map { .complete($0) } ?? .over
+    }
+}
