@@ -65,4 +65,16 @@ struct KeyOnTokenTests {
         #expect(try tool.run("key", "delete", "--tag", "t").status == 0)
         #expect(try tool.run("key", "list").text.isEmpty)
     }
+
+    @Test(.enabled(if: Tool.hasKeyPrograms, "openssl or ssh-keygen is not installed"))
+    func key_onATokenOfAnotherProgram_isListedByTheAgentAndSignsNothing() throws {
+        try makeKey()
+        let run = try tool.shellWithAgent(
+            """
+            ssh-add -l; "$CTL" key public --tag t --openssh > pub; echo message > file
+            fails ssh-keygen -q -Y sign -n test -f pub file; test ! -e file.sig; cat log
+            """)
+        #expect(run.status == 0 && run.text.contains("(ECDSA)"), "\(run.everything)")
+        #expect(run.text.contains("no such token"), "\(run.everything)")
+    }
 }

@@ -133,6 +133,29 @@ extension ProtectTests {
         #expect(lines.last == "status 20", "\(run.everything)")
     }
 
+    @Test(.enabled(if: hasTPM && Tool.hasKeyPrograms, "swtpm, its library, openssl or ssh-keygen is not installed"))
+    func key_inATPM_isListedAndSignsThroughTheAgent() throws {
+        let run = try tool.shell(
+            script(
+                """
+                export KEYCHAIN_VAULT="$PWD/other" KEYCHAIN_DEVICE_KEY="$PWD/other.key"
+                says key generate p256 --tag t --token > made
+                "$CTL" key public --tag t --openssh > pub; echo message > file
+                mkfifo out; "$CTL" ssh-agent --socket "$PWD/s" > out 2> log & agent=$!
+                trap 'kill $agent; wait $agent; stop' EXIT
+                read -r line < out; eval "$line"; ssh-add -l
+                ssh-keygen -q -Y sign -n test -f pub file
+                ssh-keygen -q -Y check-novalidate -n test -s file.sig < file; echo $?
+                stop; rm -rf tpm file.sig; start
+                ssh-keygen -q -Y sign -n test -f pub file 2> /dev/null || echo refused
+                test -e file.sig || echo unsigned; wc -l < log
+                """))
+        let lines = run.text.split(separator: "\n")
+        try #require(lines.count == 5, "\(run.everything)")
+        #expect(lines[0].contains(" t ") && lines[0].hasSuffix("(ECDSA)"))
+        #expect(lines[1...] == ["0", "refused", "unsigned", "1"], "\(run.everything)")
+    }
+
     @Test(arguments: [
         "protect add passphrase --pin", "protect add tpm2 --new-key-file key", "unlock --pin-fd 3",
         "unlock --tpm2 --recovery-key", "protect add tpm2 --new-pin-fd x",
