@@ -7,7 +7,7 @@ import PackageDescription
 let package = Package(
     name: "swift-keychain-fuzz",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-keychain", path: "..")],
+    dependencies: [.package(name: "swift-keychain", path: "..", traits: [.defaults, "Certificates"])],
     targets: [
         .executableTarget(
             name: "keychain-fuzz",
@@ -18,6 +18,8 @@ let package = Package(
                 .product(name: "KeychainKeys", package: "swift-keychain"),
                 .product(name: "KeychainSyncCore", package: "swift-keychain"),
                 .product(name: "KeychainSyncEtcd", package: "swift-keychain"),
+                .product(name: "KeychainTPM", package: "swift-keychain"),
+                .product(name: "KeychainTrust", package: "swift-keychain"),
                 .product(name: "keychainctl", package: "swift-keychain"),
             ],
             path: "Sources/Fuzz",

@@ -27,6 +27,13 @@ struct FuzzInput {
         return Data(rest.prefix(count))
     }
 
+    /// Bytes whose number has two bytes.
+    mutating func block() -> Data {
+        let count = min(Int(number(UInt16.self)), rest.count)
+        defer { rest = Data(rest.dropFirst(count)) }
+        return Data(rest.prefix(count))
+    }
+
     mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
 
     mutating func element<Element>(of list: [Element]) -> Element { list[Int(byte()) % list.count] }

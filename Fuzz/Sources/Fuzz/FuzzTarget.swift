@@ -19,6 +19,8 @@ enum FuzzTarget: String, CaseIterable {
     case privateKey = "private-key"
     case publicKey = "public-key"
     case openSSH = "open-ssh"
+    case keyFile = "key-file"
+    case trust
     // What lies on a carrier of a ring, and what is stored of it
     case ringEntry = "ring-entry"
     case segment, snapshot, joining
@@ -32,6 +34,8 @@ enum FuzzTarget: String, CaseIterable {
     case recoveryKey = "recovery-key"
     // What other programs and files say
     case assuan, entitlements
+    case tpmAnswers = "tpm-answers"
+    case agent = "ssh-agent"
     case propertyList = "property-list"
     // What the tool imports
     case keepass, export
@@ -77,6 +81,8 @@ enum FuzzTarget: String, CaseIterable {
         case .privateKey: Keys.privateKey(bytes)
         case .publicKey: Keys.publicKey(bytes)
         case .openSSH: Keys.openSSH(bytes)
+        case .keyFile: Keys.keyFile(bytes)
+        case .trust: TrustChains.chain(bytes)
         case .ringEntry: SyncObjects.entry(bytes)
         case .segment: SyncObjects.segment(bytes)
         case .snapshot: SyncObjects.snapshot(bytes)
@@ -91,6 +97,8 @@ enum FuzzTarget: String, CaseIterable {
         case .passphrase: GivenText.passphrase(bytes)
         case .recoveryKey: GivenText.recoveryKey(bytes)
         case .assuan: Conversations.assuan(bytes)
+        case .tpmAnswers: TPMAnswers.answers(bytes)
+        case .agent: AgentMessages.messages(bytes)
         case .entitlements: PropertyLists.entitlements(bytes)
         case .propertyList: PropertyLists.file(bytes)
         case .keepass: ImportSources.keepass(bytes)

@@ -79,6 +79,32 @@ enum Keys {
         }
     }
 
+    // MARK: - Files of any format
+
+    /// What is read is written again as text, and read from that.
+    static func keyFile(_ bytes: Data) {
+        guard let content = try? KeyFileContent(bytes.secret, nil, isPKCS12: false, limit: roundsLimit) else { return }
+        require(!content.isEmpty || content.isPKCS12, "only a PKCS#12 file may be empty")
+        var text = Data()
+        for entry in content.privateKeys {
+            check(entry.content)
+            guard let pem = try? entry.content.pem() else { fatalError("a key is written as text") }
+            text += pem.data
+        }
+        for key in content.publicKeys {
+            check(key)
+            text += Data(key.pem.utf8)
+        }
+        for entry in content.certificates { text += Data(entry.content.pem.utf8) }
+        guard !content.isEmpty else { return }
+        guard let again = try? KeyFileContent(text.secret, nil, isPKCS12: false, limit: 0) else {
+            fatalError("the content of a file is read again")
+        }
+        require(again.privateKeys.map(\.content) == content.privateKeys.map(\.content), "a file keeps its keys")
+        require(again.publicKeys == content.publicKeys, "a file keeps its public keys")
+        require(again.certificates.map(\.content) == content.certificates.map(\.content), "and its certificates")
+    }
+
     // MARK: - PKCS#12
 
     private static let passphrase = Data("p".utf8).secret

@@ -33,11 +33,16 @@ public struct KeyFileContent: Sendable {
     /// - Throws: `KeyFailure.passphraseRequired` if the file needs a passphrase and none is given; `wrongPassphrase`; and
     ///   the errors of each format.
     public init(_ bytes: SecretBytes, passphrase: SecretBytes? = nil, isPKCS12: Bool = false) throws(KeyFailure) {
+        try self.init(bytes, passphrase, isPKCS12: isPKCS12, limit: PKCS12.Limits.rounds)
+    }
+
+    /// - Parameter limit: The maximum number of rounds of all derivations of a PKCS#12 file together.
+    init(_ bytes: SecretBytes, _ passphrase: SecretBytes?, isPKCS12: Bool, limit: Int) throws(KeyFailure) {
         let pem = try PEMItem.all(in: bytes, passphrase: passphrase)
         for item in pem { add(item) }
         guard pem.isEmpty else { return }
         if bytes.isPKCS12 {
-            try addPKCS12(bytes, passphrase)
+            try addPKCS12(bytes, passphrase, limit)
         } else if let format = try? KeyFormat(of: SecretSlice(bytes)) {
             try addKey(format, bytes, passphrase)
         } else if let certificate = try? Certificate(der: bytes.withUnsafeBytes { Data($0) }) {
@@ -68,19 +73,23 @@ public struct KeyFileContent: Sendable {
         }
     }
 
-    private mutating func addPKCS12(_ bytes: SecretBytes, _ passphrase: SecretBytes?) throws(KeyFailure) {
+    private mutating func addPKCS12(
+        _ bytes: SecretBytes, _ passphrase: SecretBytes?, _ limit: Int
+    ) throws(KeyFailure) {
         // The keys of a file need not be encrypted.
         var data = bytes.withUnsafeBytes { Data($0) }
         defer { data.withUnsafeMutableBytes { wipeMemory($0) } }
-        let file = try Self.pkcs12(data, passphrase)
+        let file = try Self.pkcs12(data, passphrase, limit)
         privateKeys = file.keys.map { Entry($0.content, $0.friendlyName) }
         certificates = file.certificates.map { Entry($0.content, $0.friendlyName) }
         isPKCS12 = true
     }
 
-    private static func pkcs12(_ file: Data, _ passphrase: SecretBytes?) throws(KeyFailure) -> PKCS12 {
+    private static func pkcs12(
+        _ file: Data, _ passphrase: SecretBytes?, _ limit: Int
+    ) throws(KeyFailure) -> PKCS12 {
         do {
-            return try PKCS12(file, passphrase: passphrase ?? SecretBytes(count: 0) { _ in })
+            return try PKCS12(file, passphrase: passphrase ?? SecretBytes(count: 0) { _ in }, limit: limit)
         } catch {
             throw error == .wrongPassphrase && passphrase == nil ? .passphraseRequired : error
         }
