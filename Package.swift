@@ -211,8 +211,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "keychain-benchmarks",
         dependencies: [
-            "KeychainKeyStore", "KeychainKit", "KeychainSync", "KeychainServices", "KeychainEngine", "KeychainVault",
-            "SecretMemory", "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainKeyStore", "KeychainKit", "KeychainTPM", "KeychainSync", "KeychainServices", "KeychainEngine",
+            "KeychainVault", "SecretMemory", "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks", exclude: ["Peers"]),
 

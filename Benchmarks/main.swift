@@ -232,6 +232,7 @@ if CommandLine.arguments.contains("changes") {
 }
 if CommandLine.arguments.contains("keys") {
     try measureKeys(parent: parent)
+    try measureKeysInTPM(parent: parent)
     exit(0)
 }
 if CommandLine.arguments.contains("items") {
@@ -252,4 +253,5 @@ try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
 try measureUnlocking(size: 1000, parent: parent)
 try measureKeys(parent: parent)
+try measureKeysInTPM(parent: parent)
 try measureSizes(parent: parent)
