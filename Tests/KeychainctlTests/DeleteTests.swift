@@ -64,7 +64,7 @@ struct DeleteTests {
             try #require(try tool.take(ExportedItems.document(items)).status == 0)
             if isOnTerminal {
                 let dialogue = try tool.dialogue(program: [Tool.executable] + words)
-                #expect(dialogue.status == 0 && dialogue.screen == "\r100 items\r\n", "\(dialogue.screen)")
+                #expect(dialogue.status == 0 && dialogue.screen == "\r100 items\r\r\n", "\(dialogue.screen)")
             } else {
                 let run = try tool.shell("\"$CTL\" \(words.joined(separator: " "))")
                 #expect(run.status == 0 && run.everything.isEmpty, "\(run.everything)")

@@ -54,7 +54,7 @@ struct KeyOnTokenTests {
     @Test func key_onATokenOfAnotherProgram_isNeitherExportedNorUsed() throws {
         try makeKey()
         for (words, message) in [
-            ("export --tag t --clear-text", "never gives it out"), ("sign --tag t", "no such token"),
+            ("export --tag t --clear-text", "gives no key out"), ("sign --tag t", "no such token"),
         ] {
             let run = try tool.shell("printf message | \"$CTL\" key \(words)")
             #expect(run.status == 14 && run.output.isEmpty && run.errors.contains(message), "\(run.everything)")

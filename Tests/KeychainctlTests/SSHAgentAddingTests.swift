@@ -20,9 +20,11 @@ struct SSHAgentAddingTests {
 
     @Test(arguments: ["-t ed25519", "-t ecdsa -b 256", "-t ecdsa -b 384", "-t ecdsa -b 521", "-t rsa -b 2048"])
     func keyAdded_isListedAndSignsAndIsInNoVault(options: String) throws {
+        // `ssh-add -T` asks RSA keys for SHA-1, which is refused.
+        let check = options.contains("rsa") ? "fails ssh-add -T pub" : "ssh-add -T pub"
         let run = try tool.shellWithAgent(
             """
-            \(Self.make(options)); ssh-add -q key; rm key; ssh-add -l | grep -c ' mine '; ssh-add -T pub
+            \(Self.make(options)); ssh-add -q key; rm key; ssh-add -l | grep -c ' mine '; \(check)
             \(Self.sign); ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
             "$CTL" key list
             """)

@@ -27,8 +27,8 @@ extension Keychainctl {
                 twice, also by several processes at once.
 
                 EXAMPLES
-                  zbarimg -q --raw code.png | keychainctl set -s otp -a github
                   keychainctl otp -s otp -a github
+                  zbarimg -q --raw code.png | keychainctl set -s otp -a github
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
