@@ -61,6 +61,27 @@
             #expect(try sealing.unseal(object, pin: pin).holdsSameBytes(as: secret))
         }
 
+        /// Anybody on the way may change the numbers of the lockout.
+        @Test func lockoutInterval_ofAnyNumber_isTold() throws {
+            let object = try sealing.seal(.random(count: 32), pin: pin)
+            let intervals: [(UInt32, String)] = [
+                (.max, "1193047 hours"), (.max - 3599, "1193046 hours"), (7201, "3 hours"), (7200, "120 minutes"),
+            ]
+            for (interval, text) in intervals {
+                let way = ChangingTransport(tpm.transport) { code, response in
+                    guard code == .getCapability, response.count == 27 else { return response }
+                    // The last of the three properties is the interval; no wrong PIN is left.
+                    let property = Array(response[19..<23])
+                    let isInterval = property == bigEndian(Property.lockoutInterval.rawValue)
+                    return Array(response[..<23]) + bigEndian(isInterval ? interval : 0)
+                }
+                let failure = failure { try TPMSealing(way).unseal(object, pin: wrongPIN) }
+                #expect(failure?.reason == .authenticationFailed)
+                #expect(failure?.message.contains(text) == true, "\(failure?.message ?? "")")
+                try tpm.resetLockout()
+            }
+        }
+
         @Test func pin_thatIsMissing_isNotTried() throws {
             try tpm.setLockout(most: 2, interval: 600)
             let object = try sealing.seal(.random(count: 32), pin: pin)

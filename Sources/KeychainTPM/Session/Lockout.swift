@@ -56,10 +56,15 @@
 
         private static func text(_ seconds: UInt32) -> String {
             switch seconds {
-            case 120...7200: "\((seconds + 59) / 60) minutes"
-            case 7201...: "\((seconds + 3599) / 3600) hours"
+            case 120...7200: "\(roundedUp(seconds, 60)) minutes"
+            case 7201...: "\(roundedUp(seconds, 3600)) hours"
             default: "\(seconds) seconds"
             }
+        }
+
+        /// A sum would overflow: anybody on the way may send any number.
+        private static func roundedUp(_ seconds: UInt32, _ unit: UInt32) -> UInt32 {
+            seconds / unit + (seconds % unit == 0 ? 0 : 1)
         }
     }
 #endif
