@@ -67,7 +67,7 @@ import KeychainServices
             return self
         }
 
-        func exchange(_ command: [UInt8]) throws(KeychainError) -> [UInt8] {
+        func exchange(_ command: [UInt8], within _: Duration) throws(KeychainError) -> [UInt8] {
             guard let socket else { throw TPMSocket.failure }
             let start = DispatchTime.now().uptimeNanoseconds
             defer { sums[sums.count - 1] += Double(DispatchTime.now().uptimeNanoseconds - start) / 1000 }

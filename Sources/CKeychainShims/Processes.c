@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -19,11 +20,21 @@ static _Atomic uint32_t fork_count;
 
 static _Atomic uint32_t child_count;
 
-static void count_fork(void) { fork_count += 1; }
+// Whether this thread has blocked all signals, for itself alone.
+static _Thread_local int blocks_signals;
+
+// Runs in the child, whose only thread is a copy of the one that forked.
+static void begin_child(void) {
+    fork_count += 1;
+    if (!blocks_signals) return;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+}
 
 static void count_child(void) { child_count += 1; }
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(count_child, NULL, count_fork); }
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(count_child, NULL, begin_child); }
 
 uint32_t keychain_fork_count(void) { return fork_count; }
 
@@ -51,6 +62,13 @@ int keychain_thread_start(void *(*body)(void *), void *argument) {
     int code = pthread_create(&thread, NULL, body, argument);
     if (code == 0) pthread_detach(thread);
     return code;
+}
+
+void keychain_block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    blocks_signals = 1;
 }
 
 int keychain_is_privileged(void) {

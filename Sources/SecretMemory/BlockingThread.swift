@@ -25,4 +25,9 @@ package enum BlockingThread {
         if code != 0 { work.release() }
         return code
     }
+
+    /// Blocks all signals on the calling thread until it ends, so that handlers run on other threads and interrupt nothing here.
+    ///
+    /// Programs that the thread starts with `fork` get all signals: others may want to end them.
+    package static func blockSignals() { keychain_block_signals() }
 }

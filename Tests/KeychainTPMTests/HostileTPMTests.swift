@@ -96,6 +96,47 @@
             let token = TPMToken(hostile.transport(), patience: .milliseconds(50))
             #expect(reason { try token.makeKey() } == expected)
         }
+
+        /// However long each refusal takes: the time is limited, not the number.
+        @Test(arguments: [0x922, 0x908, 0x90A, 0x920] as [UInt32])
+        func tpm_thatIsAlwaysBusy_endsWhenTheTimeOfACommandIsOver(code: UInt32) {
+            let busy = RepeatingTPM([0x80, 1, 0, 0, 0, 10] + bigEndian(code))
+            #expect(reason { try TPMToken(busy, timeout: .zero).makeKey() } == .timedOut)
+            #expect(busy.exchanges == 1)
+        }
+
+        @Test func tpm_thatIsBusyForAMoment_isAskedAgain() throws {
+            let (tpm, left) = (try SoftwareTPM(), Guarded(3))
+            let way = ChangingTransport(tpm.transport) { code, response in
+                guard code == .flushContext else { return response }
+                let isBusy = left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                return isBusy ? [0x80, 1, 0, 0, 0, 10] + bigEndian(0x922) : response
+            }
+            #expect(reason { try TPMToken(way).makeKey() } == nil)
+            #expect(left.withLock { $0 } < 0)
+        }
+    }
+
+    /// Answers each command with the same bytes.
+    private final class RepeatingTPM: TPMTransport, TPMChannel {
+        private let answer: [UInt8]
+        private let count = Guarded(0)
+
+        init(_ answer: [UInt8]) { self.answer = answer }
+
+        var exchanges: Int { count.withLock { $0 } }
+
+        func connect() -> any TPMChannel { self }
+
+        func exchange(_: [UInt8], within _: Duration) -> [UInt8] {
+            count.withLock { $0 += 1 }
+            return answer
+        }
+
+        func close() {}
     }
 
     extension [UInt8] {

@@ -29,7 +29,7 @@ final class FalseTPM: TPMTransport, TPMChannel, @unchecked Sendable {
 
     func close() { isOpen = false }
 
-    func exchange(_ command: [UInt8]) throws(KeychainError) -> [UInt8] {
+    func exchange(_ command: [UInt8], within _: Duration) throws(KeychainError) -> [UInt8] {
         exchanges += 1
         guard exchanges <= Self.mostExchanges, !input.isEmpty, command.count >= 10 else {
             throw KeychainError(.unavailable, "The input is used up.")

@@ -60,6 +60,9 @@ int keychain_give_unused_name(const char *path, const char *name);
 /// Runs `body(argument)` on a new detached thread. Returns an errno; `body` does not run then.
 int keychain_thread_start(void *(*body)(void *), void *argument);
 
+/// Blocks all signals on this thread. A program that it forks and executes gets them.
+void keychain_block_signals(void);
+
 /// A descriptor for memory that is not in the kernel's own mappings; closed when a program is executed.
 long keychain_secret_memory(void);
 

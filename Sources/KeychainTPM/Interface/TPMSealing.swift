@@ -41,11 +41,13 @@
         ///   - connection: The name of a TPM for tpm2-tss (TCTI).
         ///   - timeout: How long each command may take.
         public init(connection: String = TPMToken.defaultConnection, timeout: Duration = .seconds(60)) {
-            device = Device(TCTITransport(name: connection, timeout: timeout))
+            device = Device(TCTITransport(name: connection, timeout: timeout), timeout: timeout)
         }
 
-        package init(_ transport: any TPMTransport, patience: Duration = .seconds(10)) {
-            device = Device(transport, patience: patience)
+        package init(
+            _ transport: any TPMTransport, patience: Duration = .seconds(10), timeout: Duration = .seconds(60)
+        ) {
+            device = Device(transport, patience: patience, timeout: timeout)
         }
 
         /// - Parameters:

@@ -17,7 +17,8 @@
     ///
     /// The library `libtss2-tctildr.so.0` of tpm2-tss connects to the TPM. It is loaded at the first use; building needs nothing
     /// of it. It prints errors of the connection on the standard error, unless the environment of the program has
-    /// `TSS2_LOG=all+NONE`. The usual reasons are found before it is called, and are only thrown.
+    /// `TSS2_LOG=all+NONE`. The usual reasons are found before it is called, and are only thrown. Since it obeys the environment, a
+    /// program with rights that its caller does not have (setuid) uses no TPM: `unsupported`.
     ///
     /// Keys belong to the owner hierarchy and have no password. Signing and agreement count no wrong tries, and also work while the
     /// TPM is locked because of wrong PINs. After the TPM was cleared, and on another machine, the keys are lost:
@@ -45,11 +46,13 @@
         ///   - connection: The name of a TPM for tpm2-tss (TCTI), for example `swtpm:path=/run/tpm.sock`.
         ///   - timeout: How long each command may take. Slow TPMs need seconds for a key. An operation has up to eight commands.
         public init(connection: String = defaultConnection, timeout: Duration = .seconds(60)) {
-            device = Device(TCTITransport(name: connection, timeout: timeout))
+            device = Device(TCTITransport(name: connection, timeout: timeout), timeout: timeout)
         }
 
-        package init(_ transport: any TPMTransport, patience: Duration = .seconds(10)) {
-            device = Device(transport, patience: patience)
+        package init(
+            _ transport: any TPMTransport, patience: Duration = .seconds(10), timeout: Duration = .seconds(60)
+        ) {
+            device = Device(transport, patience: patience, timeout: timeout)
         }
 
         public func makeKey() throws(KeychainError) -> TokenKey {

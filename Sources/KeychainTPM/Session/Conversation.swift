@@ -11,12 +11,14 @@
     /// because a TPM has only three places for keys.
     final class Conversation {
         private let channel: any TPMChannel
+        private let timeout: Duration
         private var session: AuthorizedSession?
         private var storageKey: (handle: UInt32, area: PublicArea)?
         /// What has to be removed.
         private var handles: [UInt32] = []
 
-        init(_ channel: any TPMChannel) { self.channel = channel }
+        /// - Parameter timeout: For each command, with all its repetitions.
+        init(_ channel: any TPMChannel, timeout: Duration) { (self.channel, self.timeout) = (channel, timeout) }
 
         /// - Parameter name: The name that the storage key must have; `nil`: any.
         func begin(_ name: [UInt8]?) throws(TPMFailure) {
@@ -189,6 +191,9 @@
 
         // MARK: - Messages
 
+        /// What a TPM gets that is busy with itself.
+        private static let pause = Duration.milliseconds(20)
+
         private func transientHandle(_ response: inout MessageReader) throws(TPMFailure) -> UInt32 {
             var reader = response
             let handle: UInt32
@@ -200,24 +205,27 @@
             return handle
         }
 
-        /// Sends a command until the TPM is not busy with itself.
+        /// Sends a command until the TPM is not busy with itself, or the time is over.
         ///
         /// - Returns: What follows the header of the response.
         func send(
             _ command: [UInt8], _ code: CommandCode, expecting tag: UInt16 = Tag.noSessions
         ) throws(TPMFailure) -> MessageReader {
-            var attempts = 0
+            let end = ContinuousClock.now + timeout
             while true {
                 let response: [UInt8]
-                do throws(KeychainError) { response = try channel.exchange(command) } catch { throw .other(error) }
+                let left = max(.zero, end - .now)
+                do throws(KeychainError) { response = try channel.exchange(command, within: left) } catch {
+                    throw .other(error)
+                }
                 let (actualTag, result, rest) = try read(MessageReader(response)) { (reader) throws(MalformedMessage) in
                     let tag = try reader.number(UInt16.self)
                     guard Int(try reader.number(UInt32.self)) == response.count else { throw MalformedMessage() }
                     return (tag, ResponseCode(raw: try reader.number()), reader)
                 }
-                if result.isTemporary, attempts < 100 {
-                    attempts += 1
-                    usleep(20_000)
+                if result.isTemporary {
+                    guard ContinuousClock.now + Self.pause < end else { throw .other(.busyTPM) }
+                    usleep(UInt32(Self.pause.milliseconds) * 1000)
                     continue
                 }
                 guard result.isSuccess else { throw .refused(result, code) }

@@ -11,11 +11,13 @@
         private let transport: any TPMTransport
         /// How long an operation waits for places that other programs take.
         private let patience: Duration
+        /// For each command.
+        private let timeout: Duration
         /// The number of operations so far. It is the lock that counts.
         private let turn = Guarded(0)
 
-        init(_ transport: any TPMTransport, patience: Duration = .seconds(10)) {
-            (self.transport, self.patience) = (transport, patience)
+        init(_ transport: any TPMTransport, patience: Duration = .seconds(10), timeout: Duration = .seconds(60)) {
+            (self.transport, self.patience, self.timeout) = (transport, patience, timeout)
         }
 
         /// - Parameters:
@@ -44,7 +46,7 @@
         private func attempt<Result>(
             _ name: [UInt8]?, _ body: (Conversation) throws(TPMFailure) -> Result
         ) throws(TPMFailure) -> Result {
-            let conversation = Conversation(try connect())
+            let conversation = Conversation(try connect(), timeout: timeout)
             defer { conversation.end() }
             try conversation.begin(name)
             return try body(conversation)

@@ -53,4 +53,9 @@
             }
         }
     }
+
+    extension KeychainError {
+        static let busyTPM = KeychainError(
+            .timedOut, "The TPM is busy with itself, and ran no command for as long as one may take. Try again later.")
+    }
 #endif

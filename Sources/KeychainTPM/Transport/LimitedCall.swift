@@ -29,7 +29,8 @@
             guard abandoned.withLock({ $0 < abandonedLimit }) else { throw .silentTPM(.unavailable) }
             let (state, ended) = (Guarded(State<Result>.waiting), DispatchSemaphore(value: 0))
             let code = BlockingThread.start {
-                blockSignals()
+                // The library writes into sockets, and SIGPIPE would end the process. The signal ends with the thread instead.
+                BlockingThread.blockSignals()
                 let output = body()
                 let isAbandoned = state.withLock { state in
                     if case .abandoned = state { return true }
@@ -59,14 +60,6 @@
             }
             guard let output else { throw .silentTPM(.timedOut) }
             return output
-        }
-
-        /// The library writes into sockets, and SIGPIPE would end the process. The signal ends with the thread instead. Handlers
-        /// of the program run on its own threads.
-        private static func blockSignals() {
-            var all = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_BLOCK, &all, nil)
         }
     }
 

@@ -71,8 +71,6 @@
             (self.library, self.address) = (library, address)
         }
 
-        deinit { close() }
-
         /// - Throws: `timedOut` or `unavailable`
         func exchange(_ command: [UInt8], within limit: Duration) throws(KeychainError) -> [UInt8] {
             guard let address else { throw .lostTPM(nil) }
@@ -89,6 +87,7 @@
             return Array(response.prefix(count))
         }
 
+        /// May never return.
         func close() {
             guard address != nil else { return }
             library.finalize(&address)
@@ -112,8 +111,15 @@
             let reason = code.map { " (\(ResponseCode(raw: $0).text))" } ?? ""
             return KeychainError(
                 .unavailable,
-                "The TPM '\(name)' cannot be reached\(reason). Check that it is turned on, and that the name is right.")
+                "The TPM '\(name.shownInAMessage)' cannot be reached\(reason). Check that it is turned on, and that the name is "
+                    + "right.")
         }
+
+        /// The library obeys variables of the environment: one names a file to which it appends.
+        static let privilegedTPM = KeychainError(
+            .unsupported,
+            "This program has rights that its caller does not have (setuid, setgid or capabilities), so it does not use "
+                + "TPMs: their library would obey the environment of the caller. Run it without these rights.")
 
         static func lostTPM(_ code: UInt32?) -> KeychainError {
             let reason = code.map { " (\(ResponseCode(raw: $0).text))" } ?? ""

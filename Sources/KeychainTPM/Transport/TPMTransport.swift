@@ -13,9 +13,11 @@
     package protocol TPMChannel: AnyObject {
         /// Sends a command, and waits for the response.
         ///
+        /// - Parameter limit: How long, unless the connection has a shorter limit.
         /// - Throws: `timedOut`, or `unavailable` if the connection has ended. No later call succeeds then.
-        func exchange(_ command: [UInt8]) throws(KeychainError) -> [UInt8]
+        func exchange(_ command: [UInt8], within limit: Duration) throws(KeychainError) -> [UInt8]
 
+        /// Takes no longer than a few seconds.
         func close()
     }
 #endif

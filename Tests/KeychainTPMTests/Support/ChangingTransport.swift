@@ -3,6 +3,7 @@
 
 #if TPM
     import KeychainEngine
+    import KeychainTestSupport
     import SecretMemory
 
     @testable import KeychainTPM
@@ -37,8 +38,8 @@
                 (self.channel, self.owner) = (channel, owner)
             }
 
-            func exchange(_ command: [UInt8]) throws(KeychainError) -> [UInt8] {
-                let response = try channel.exchange(command)
+            func exchange(_ command: [UInt8], within limit: Duration) throws(KeychainError) -> [UInt8] {
+                let response = try channel.exchange(command, within: limit)
                 owner.passed.withLock { $0 += [command, response] }
                 let code = CommandCode(rawValue: number(in: command, at: 6))
                 note(code, command, response)
@@ -59,7 +60,7 @@
                     var command = MessageWriter()
                     command.putHeader(.flushContext)
                     command.put(handle)
-                    _ = try? channel.exchange(command.finished)
+                    _ = try? channel.exchange(command.finished, within: .testLimit)
                 }
                 channel.close()
             }

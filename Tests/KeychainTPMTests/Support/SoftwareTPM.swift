@@ -27,8 +27,9 @@
         deinit { kill() }
 
         private var socketPath: String { folder.path + "/s" }
+        var connection: String { "swtpm:path=" + socketPath }
         var transport: HeldTransport {
-            HeldTransport(TCTITransport(name: "swtpm:path=" + socketPath, timeout: .testLimit), owner: self)
+            HeldTransport(TCTITransport(name: connection, timeout: .testLimit), owner: self)
         }
         var token: TPMToken { TPMToken(transport, patience: .testLimit) }
         var sealing: TPMSealing { TPMSealing(transport, patience: .testLimit) }
@@ -97,7 +98,7 @@
             command.put(parameters)
             let channel = try transport.connect()
             defer { channel.close() }
-            let response = try channel.exchange(command.bytes)
+            let response = try channel.exchange(command.bytes, within: .testLimit)
             try #require(response.count >= 10 && response[6..<10] == [0, 0, 0, 0], "0x\(response[6..<10])")
         }
     }
