@@ -101,6 +101,20 @@
             let failure = failure { try sealing.unseal(object) }
             #expect(failure?.reason == .ofAnotherDevice)
             #expect(failure?.message.contains("recovery key") == true)
+            #expect(failure?.message.contains("keychainctl protect change tpm2") == true)
+        }
+
+        @Test func secret_likeOneOfAnotherTPM_isNotSealed() throws {
+            let own = try sealing.seal(.random(count: 32))
+            let others = try SoftwareTPM().sealing.seal(.random(count: 32))
+            let bus = ChangingTransport(tpm.transport)
+            #expect(reason { try TPMSealing(bus).seal(.random(count: 32), like: others) } == .ofAnotherDevice)
+            let commands = stride(from: 0, to: bus.messages.count, by: 2).map { Array(bus.messages[$0][6..<10]) }
+            #expect(!commands.contains(bigEndian(CommandCode.create.rawValue)))
+            #expect(reason { try sealing.seal(.random(count: 32), like: others.dropLast()) } == .corrupt)
+            let secret = SecretBytes.random(count: 32)
+            let object = try sealing.seal(secret, pin: pin, like: own)
+            #expect(try sealing.unseal(object, pin: pin).holdsSameBytes(as: secret))
         }
 
         @Test func secret_afterClear_isOfAnotherDevice() throws {

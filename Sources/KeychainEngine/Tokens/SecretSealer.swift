@@ -15,8 +15,10 @@ public protocol SecretSealer: Sendable {
     /// - Parameters:
     ///   - secret: 1 to 128 bytes.
     ///   - pin: What opens it; the hardware limits the number of wrong tries. `nil`: nothing.
+    ///   - sibling: A sealed form. Only the hardware that opens it may seal the secret; `nil`: any.
     /// - Returns: The sealed form, at most 4,000 bytes.
-    func seal(_ secret: SecretBytes, pin: SecretBytes?) throws(KeychainError) -> Data
+    /// - Throws: `ofAnotherDevice` if other hardware sealed `sibling`; `corrupt`; `unavailable`.
+    func seal(_ secret: SecretBytes, pin: SecretBytes?, like sibling: Data?) throws(KeychainError) -> Data
 
     /// Opens a secret.
     ///

@@ -53,22 +53,28 @@
         /// - Parameters:
         ///   - secret: 1 to 128 bytes.
         ///   - pin: At least one byte; `nil`: without a PIN.
+        ///   - sibling: An object that the same TPM sealed; `nil`: whichever TPM is reached is trusted without proof.
         /// - Returns: An object to store. It is useless without the TPM.
-        /// - Throws: `invalidParameter`; `unavailable` or `timedOut` if the TPM cannot be used; `busy`.
-        public func seal(_ secret: SecretBytes, pin: SecretBytes? = nil) throws(KeychainError) -> Data {
+        /// - Throws: `invalidParameter`; `ofAnotherDevice` if the TPM did not seal `sibling`, or was cleared since; `corrupt` if
+        ///   that is damaged; `unavailable` or `timedOut` if the TPM cannot be used; `busy`.
+        public func seal(
+            _ secret: SecretBytes, pin: SecretBytes? = nil, like sibling: Data? = nil
+        ) throws(KeychainError) -> Data {
             guard Self.lengths.contains(secret.count) else {
                 throw KeychainError(
                     .invalidParameter,
                     "A TPM seals \(Self.lengths.lowerBound) to \(Self.lengths.upperBound) bytes.")
             }
             let authorization = try Self.authorization(pin)
+            var name: [UInt8]?
+            if let sibling { name = try WrappedObject(sibling, oneOf: [.openSecret, .guardedSecret]).storageKeyName }
             do throws(TPMFailure) {
-                return try device.converse(nil) { (conversation) throws(TPMFailure) in
+                return try device.converse(name) { (conversation) throws(TPMFailure) in
                     try conversation.create(
                         pin == nil ? .openSecret : .guardedSecret, authorization: authorization, holding: secret)
                 }.data
             } catch {
-                throw error.error
+                throw SealingFailure(failure: error, lockout: nil).error
             }
         }
 
@@ -78,7 +84,7 @@
         public func unseal(_ object: Data, pin: SecretBytes? = nil) throws(KeychainError) -> SecretBytes {
             let object = try WrappedObject(object, oneOf: [.openSecret, .guardedSecret])
             let authorization = try Self.authorization(for: object, pin)
-            do throws(UnsealingFailure) {
+            do throws(SealingFailure) {
                 return try unseal(object, authorization)
             } catch {
                 throw error.error
@@ -92,7 +98,7 @@
 
         private func unseal(
             _ object: WrappedObject, _ authorization: SecretBytes?
-        ) throws(UnsealingFailure) -> SecretBytes {
+        ) throws(SealingFailure) -> SecretBytes {
             var lockout: Lockout?
             do throws(TPMFailure) {
                 return try device.converse(object.storageKeyName) { (conversation) throws(TPMFailure) in
@@ -106,7 +112,7 @@
                     }
                 }
             } catch {
-                throw UnsealingFailure(failure: error, lockout: lockout)
+                throw SealingFailure(failure: error, lockout: lockout)
             }
         }
 
@@ -154,8 +160,8 @@
         }
     }
 
-    /// A failure to open a secret, and how many wrong PINs the TPM has counted.
-    private struct UnsealingFailure: Error {
+    /// A failure to open or seal a secret, and how many wrong PINs the TPM has counted.
+    private struct SealingFailure: Error {
         let failure: TPMFailure
         let lockout: Lockout?
 
@@ -172,8 +178,8 @@
             case .ofAnotherDevice:
                 KeychainError(
                     .ofAnotherDevice,
-                    "The secret was sealed by another TPM, or by this one before it was cleared. Use the recovery key or "
-                        + "the passphrase, then add the protector again.")
+                    "The secret was sealed by another TPM, or by this one before it was cleared. Open the vault with the "
+                        + "recovery key or the passphrase, and seal a new secret: keychainctl protect change tpm2")
             default: failure.error
             }
         }

@@ -54,8 +54,9 @@ extension Keybag {
         _ protector: any Protector, _ deviceKey: DeviceKey?
     ) throws(KeychainError) -> (authority: Authority, slot: Slot)? {
         let kind = type(of: protector).kind
-        // A damaged slot must not prevent the use of another one of its kind; it is reported only if none opens.
-        var damage: KeychainError?
+        // A slot that is damaged, or of another TPM, must not prevent the use of another one of its kind; it is reported only if
+        // none opens.
+        var refusal: KeychainError?
         for slot in slots {
             do throws(KeychainError) {
                 guard let key = try protector.unwrap(slot, vaultID: vaultID) else { continue }
@@ -63,11 +64,11 @@ extension Keybag {
                 guard isAuthentic(authority.wrappingKeys) else { throw .changedKeybag }
                 return (authority, slot)
             } catch {
-                guard error.reason == .corrupt else { throw error }
-                damage = error
+                guard error.reason == .corrupt || error.reason == .ofAnotherDevice else { throw error }
+                refusal = error
             }
         }
-        if let damage { throw damage }
+        if let refusal { throw refusal }
         return nil
     }
 

@@ -100,7 +100,7 @@ extension Keybag {
         }
         for (index, slot) in slots.enumerated() {
             guard let protector = try atHand.first(opening: slot, vaultID) else { continue }
-            next.slots[index] = try protector.wrap(renewed.rootKey, as: slot.id, vaultID: vaultID, at: date)
+            next.slots[index] = try protector.rewrap(slot, around: renewed.rootKey, vaultID: vaultID, at: date)
         }
         next.keys = []
         for entry in keys where !entry.isOfAnotherDevice {

@@ -28,6 +28,13 @@ protocol Protector: Sendable {
     /// - Returns: A slot that holds the key.
     func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot
 
+    /// A slot for another key in place of one that this protector opens.
+    ///
+    /// - Throws: `ofAnotherDevice` if other hardware than that of the old slot would open the new one.
+    func rewrap(
+        _ slot: Keybag.Slot, around key: SecretBytes, vaultID: UUID, at date: Date
+    ) throws(KeychainError) -> Keybag.Slot
+
     /// - Returns: The key; `nil` if the slot was made by another kind of protector or another secret of the same kind: "not
     ///   mine".
     /// - Throws: `corrupt` if the slot is this protector's and damaged.
@@ -39,6 +46,12 @@ protocol Protector: Sendable {
 
 extension Protector {
     func shouldRewrap(_: Keybag.Slot) -> Bool { false }
+
+    func rewrap(
+        _ slot: Keybag.Slot, around key: SecretBytes, vaultID: UUID, at date: Date
+    ) throws(KeychainError) -> Keybag.Slot {
+        try wrap(key, as: slot.id, vaultID: vaultID, at: date)
+    }
 
     /// A new slot that holds the key.
     func wrap(_ key: SecretBytes, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {

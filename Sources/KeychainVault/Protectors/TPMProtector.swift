@@ -30,8 +30,22 @@ struct TPMProtector: Protector {
     static func make(
         _ secret: SecretBytes, _ environment: ProtectorEnvironment
     ) throws(KeychainError) -> (any Protector)? {
-        TPMProtector(sealer: try sealer(environment), pin: secret)
+        TPMProtector(sealer: try sealer(environment), pin: try normalised(secret))
     }
+
+    /// As a passphrase, so that the same PIN typed on another keyboard costs no try. Bytes that are not text stay as they are.
+    private static func normalised(_ pin: SecretBytes) throws(KeychainError) -> SecretBytes {
+        do throws(PassphraseFailure) {
+            return try PassphraseDerivation.normalised(pin)
+        } catch {
+            guard case .notText = error, pin.count <= longestPIN else {
+                throw KeychainError(.invalidParameter, "A PIN has 1 to \(longestPIN) bytes. Give another one.")
+            }
+            return pin
+        }
+    }
+
+    private static let longestPIN = 1024
 
     private static func sealer(_ environment: ProtectorEnvironment) throws(KeychainError) -> any SecretSealer {
         guard let sealer = environment.settings.sealer else {
@@ -44,15 +58,29 @@ struct TPMProtector: Protector {
     }
 
     func wrap(_ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date) throws(KeychainError) -> Keybag.Slot {
+        try wrap(key, as: id, vaultID: vaultID, at: date, like: nil)
+    }
+
+    /// In the same TPM. Another one could be put in its place between the two, and would learn the new secret.
+    func rewrap(
+        _ slot: Keybag.Slot, around key: SecretBytes, vaultID: UUID, at date: Date
+    ) throws(KeychainError) -> Keybag.Slot {
+        try wrap(key, as: slot.id, vaultID: vaultID, at: date, like: Self.object(slot))
+    }
+
+    /// - Parameter sibling: What the TPM must have sealed; `nil`: any TPM is good enough.
+    private func wrap(
+        _ key: SecretBytes, as id: UUID, vaultID: UUID, at date: Date, like sibling: Data?
+    ) throws(KeychainError) -> Keybag.Slot {
         let (salt, secret) = (Data.random(count: SlotSealing.saltLength), SecretBytes.random(count: Self.secretLength))
-        let object = try sealer.seal(secret, pin: pin)
+        let object = try sealer.seal(secret, pin: pin, like: sibling)
         return try SlotSealing(secret, salt: salt).wrap(
             key, Self.kind, as: id, parameters: salt + [pin == nil ? 0 : 1] + object, vaultID: vaultID, at: date)
     }
 
     func unwrap(_ slot: Keybag.Slot, vaultID: UUID) throws(KeychainError) -> SecretBytes? {
         guard slot.kind == Self.kind.number, slot.parameters.count > Self.objectStart else { return nil }
-        let secret = try sealer.unseal(Data(slot.parameters.dropFirst(Self.objectStart)), pin: pin)
+        let secret = try sealer.unseal(Self.object(slot), pin: pin)
         let sealing = SlotSealing(secret, salt: Data(slot.parameters.prefix(SlotSealing.saltLength)))
         // Only the slot's own secret is sealed in it, so a mismatch of the commitment means damage.
         guard secret.count == Self.secretLength, sealing.isCommitted(slot, vaultID: vaultID) else {
@@ -63,6 +91,8 @@ struct TPMProtector: Protector {
 
     private static let secretLength = 32
     private static let objectStart = SlotSealing.saltLength + 1
+
+    private static func object(_ slot: Keybag.Slot) -> Data { Data(slot.parameters.dropFirst(objectStart)) }
 
     /// Whether the slot needs a PIN.
     static func needsPIN(_ slot: Keybag.Slot) -> Bool {
@@ -77,12 +107,7 @@ extension Keybag {
     ///
     /// - Throws: `unsupported`
     func checkMayAddTPM() throws(KeychainError) {
-        guard hasPerson else {
-            throw KeychainError(
-                .unsupported,
-                "A TPM can be cleared or break. Add a passphrase or a recovery key first: keychainctl protect add recovery-key"
-            )
-        }
+        guard hasPerson else { throw .loneTPM }
         guard !hasTPM else {
             throw KeychainError(
                 .unsupported,
@@ -102,4 +127,10 @@ extension Keybag {
                     + "recovery key. Add another one, or remove the TPM first: keychainctl protect remove tpm2")
         }
     }
+}
+
+extension KeychainError {
+    static let loneTPM = KeychainError(
+        .unsupported,
+        "A TPM can be cleared or break. Add a passphrase or a recovery key first: keychainctl protect add recovery-key")
 }

@@ -32,6 +32,7 @@ extension Vault {
     public func addProtector(
         _ secret: ProtectorSecret, authority: ProtectorSecret? = nil
     ) throws(KeychainError) -> UUID {
+        try checkMayAdd(secret.kind)
         try create()
         let protector = try protector(secret)
         let changed = try changeKeybag(try self.authority(authority)) { (keybag, authority) throws(KeychainError) in
@@ -39,6 +40,15 @@ extension Vault {
         }
         guard let slot = changed.slots.last else { throw .noSuchSlot }
         return slot.id
+    }
+
+    /// Checks that a protector may be added, before anything is created or asked for.
+    ///
+    /// - Throws: `unsupported` for a TPM beside no passphrase or recovery key, such as in a new vault, or beside another TPM.
+    package func checkMayAdd(_ kind: ProtectorKind) throws(KeychainError) {
+        guard kind == .tpm else { return }
+        guard try openSession() != nil else { throw .loneTPM }
+        try currentSession().keybag.checkMayAddTPM()
     }
 
     /// Replaces a secret with another one of the same kind. At every moment exactly one of the two opens the vault.

@@ -87,6 +87,7 @@ extension Keychainctl {
 
             func run() throws {
                 let vault = try UserKeychain().vault
+                try vault.checkMayAdd(name.kind)
                 try vault.create()
                 let authority = try options.authority(vault, for: name.kind)
                 let secret = try new.secret(of: name.kind, vault)

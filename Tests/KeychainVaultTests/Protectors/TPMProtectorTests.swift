@@ -52,7 +52,37 @@ import Testing
         }
     }
 
+    // MARK: - Characters of PINs
+
+    private func typed(_ bytes: [UInt8]) -> ProtectorSecret {
+        ProtectorSecret(.tpm, SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) })
+    }
+
+    @Test func pin_typedInAnotherFormOfUnicode_opensTheVault() throws {
+        let (composed, decomposed) = (Array("\u{E9}1".utf8), Array("e\u{301}1".utf8))
+        try #require(composed != decomposed)
+        try vault.addProtector(typed(decomposed), authority: .old)
+        for form in [composed, decomposed] { #expect(try opens(typed(form))) }
+    }
+
+    @Test func pin_thatIsNotText_isTakenAsItIs() throws {
+        try vault.addProtector(typed([0xFF, 0, 0x65, 0xCC, 0x81]), authority: .old)
+        #expect(try opens(typed([0xFF, 0, 0x65, 0xCC, 0x81])))
+        #expect(reason { try vault.unlock(typed([0xFF, 0, 0xC3, 0xA9])) } == .authenticationFailed)
+    }
+
+    @Test(arguments: [[], [UInt8](repeating: 0x31, count: 1025), [UInt8](repeating: 0xFF, count: 1025)])
+    func pin_ofNoOrTooManyBytes_isRefused(bytes: [UInt8]) {
+        #expect(reason { try vault.addProtector(typed(bytes), authority: .old) } == .invalidParameter)
+    }
+
     // MARK: - Never alone
+
+    @Test func tpm_addedWhereThereIsNoVault_makesNone() throws {
+        let test = try TestVault()
+        #expect(reason { try test.another(settings).addProtector(Self.withoutPIN) } == .unsupported)
+        #expect(!FileManager.default.fileExists(atPath: test.location.databaseFile))
+    }
 
     @Test func tpm_addedBesideTheDeviceKeyAlone_isRefused() throws {
         let test = try TestVault()
@@ -92,6 +122,17 @@ import Testing
         #expect(try opens(Self.withoutPIN))
     }
 
+    /// The root key must not be sealed by somebody's TPM on the bus.
+    @Test func otherProtector_removedWhileTheTPMIsReplaced_isKept() throws {
+        try vault.addProtector(Self.withoutPIN, authority: .old)
+        try vault.addProtector(.keyFile(), authority: .old)
+        sealer.replaceBeforeSealing()
+        let slot = try vault.slot(KeyFileProtector.kind)
+        #expect(reason { try vault.removeProtector(slot, authority: .old) } == .ofAnotherDevice)
+        #expect(sealer.sealings == 1)
+        #expect(try vault.slot(KeyFileProtector.kind) == slot)
+    }
+
     @Test func otherProtector_removedBesideATPMThatIsGoneOrWantsAPIN_namesIt() throws {
         try vault.addProtector(Self.pin, authority: .old)
         try vault.addProtector(.keyFile(), authority: .old)
@@ -119,6 +160,19 @@ import Testing
         #expect(try opens(.old))
         try vault.changeProtector(vault.slot(TPMProtector.kind), to: Self.pin, authority: .old)
         #expect(try opens(Self.pin))
+    }
+
+    /// This program writes one slot at most. Others may write more.
+    @Test func slotsOfSeveralTPMs_areTriedUntilOneOpens() throws {
+        let protector = TPMProtector(sealer: sealer, pin: nil)
+        let deviceKey = try DeviceKey.loadOrCreate(test.location.deviceKeyFile, timeout: .testLimit)
+        var keybag = try Keybag.make(protector, deviceKey: deviceKey, at: Date())
+        let authority = try #require(try keybag.authority(protector, deviceKey))
+        sealer.clear()
+        #expect(reason { _ = try keybag.opening(protector, deviceKey) } == .ofAnotherDevice)
+        keybag.slots.append(try protector.wrap(authority.rootKey, vaultID: keybag.vaultID, at: Date()))
+        keybag = try keybag.signed(authority)
+        #expect(try keybag.opening(protector, deviceKey)?.slot == keybag.slots[1])
     }
 
     @Test func program_withoutTPM_saysSoAndKeepsTheSlot() throws {
@@ -165,6 +219,7 @@ private final class FakeSealer: SecretSealer {
         var known: Set<Data> = []
         var openings = 0
         var secrets: [SecretBytes] = []
+        var isReplacedBeforeSealing = false
     }
 
     private let state = Guarded(State())
@@ -175,9 +230,14 @@ private final class FakeSealer: SecretSealer {
 
     func clear() { state.withLock { $0.sealed = [:] } }
 
-    func seal(_ secret: SecretBytes, pin: SecretBytes?) -> Data {
+    /// Another one comes in its place before it seals again.
+    func replaceBeforeSealing() { state.withLock { $0.isReplacedBeforeSealing = true } }
+
+    func seal(_ secret: SecretBytes, pin: SecretBytes?, like sibling: Data?) throws(KeychainError) -> Data {
         let object = SecretBytes.random(count: 100).withUnsafeBytes { Data($0) }
-        state.withLock { state in
+        try state.withLock { (state) throws(KeychainError) in
+            if state.isReplacedBeforeSealing { state.sealed = [:] }
+            if let sibling, state.sealed[sibling] == nil { throw KeychainError(.ofAnotherDevice, "replaced") }
             state.sealed[object] = (secret, pin)
             state.known.insert(object)
             state.secrets.append(secret)
