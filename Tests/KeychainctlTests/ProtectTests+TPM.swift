@@ -123,14 +123,17 @@ extension ProtectTests {
                 "$CTL" key sign --tag t < message > signature
                 openssl dgst -sha256 -verify public.pem -signature signature message
                 says key export --tag t --clear-text | grep -c PRIVATE
+                says key generate p256 --tag t --token
                 stop; rm -rf tpm; start
                 says key sign --tag t < message
                 """))
         let lines = run.text.split(separator: "\n").map(String.init)
-        try #require(lines.count >= 4, "\(run.everything)")
+        try #require(lines.count >= 6, "\(run.everything)")
         #expect(lines[0].contains("on the token 'tpm'"))
         #expect(lines[1] == "Verified OK")
         #expect(lines[2] == "0")
+        #expect(lines[3].contains("--token does not replace keys") && lines[3].contains("keychainctl key delete"))
+        #expect(lines[4] == "status 4")
         #expect(lines.last == "status 20", "\(run.everything)")
     }
 

@@ -41,7 +41,15 @@ struct NewKeyOptions: ParsableArguments {
     ) throws(KeychainError) -> KeychainKeyStore.StoredKey {
         var store = key.store(in: keychain)
         store.accessibility = accessibility?.accessibility
-        return try store.create(.p256, tag: key.tag, label: label, protection: .hardware)
+        do throws(KeychainError) {
+            return try store.create(.p256, tag: key.tag, label: label, protection: .hardware)
+        } catch {
+            guard error.reason == .duplicateItem else { throw error }
+            throw KeychainError(
+                .duplicateItem,
+                "A key of this tag exists and was not changed: --token does not replace keys. Use another tag, or remove "
+                    + "the old key: keychainctl key delete")
+        }
     }
 }
 
