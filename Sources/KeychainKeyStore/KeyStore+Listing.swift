@@ -25,7 +25,8 @@ extension KeyStore {
     }
 
     /// The certificates as ``certificates(matching:)`` has them, whatever ``synchronizable`` is. Locked items are left out
-    /// if anything opens: they cannot be told apart from locked passwords, which would close all certificates.
+    /// if a certificate opens: they cannot be told apart from locked passwords, so one locked password would hide all
+    /// certificates.
     ///
     /// - Throws: As ``certificates(matching:)``.
     package func listedCertificates() throws(KeychainError) -> FoundEntries<StoredCertificate> {
@@ -34,7 +35,7 @@ extension KeyStore {
 
     /// The identities as ``identities(matching:tag:)`` has them, whatever ``synchronizable`` is; both halves are of one kind.
     ///
-    /// - Throws: As ``identities(matching:tag:)``.
+    /// - Throws: As ``identities(matching:tag:)``; also `corrupt` if there are keys, and all certificates are damaged.
     package func listedIdentities() throws(KeychainError) -> FoundEntries<KeychainIdentity> {
         try call { (requests) throws(KeychainError) in try requests.listedIdentities() }
     }
@@ -57,13 +58,15 @@ extension KeyRequests {
     fileprivate func listedIdentities() throws(KeychainError) -> FoundEntries<KeychainIdentity> {
         let keys = try everyName()
         guard !keys.items.isEmpty else { return try FoundEntries([], of: keys) }
-        let certificates = try everyCertificate(leavingOutLocked: false).items.compactMap { StoredCertificate($0) }
+        let found = try everyCertificate(leavingOutLocked: false)
+        if let failure = found.failure { throw failure }
+        let certificates = found.items.compactMap { StoredCertificate($0) }
         let pairs = [false, true].flatMap { isSynchronizable in
             paired(
                 keys.items.filter { KeychainItem($0).synchronizable == isSynchronizable },
                 with: certificates.filter { $0.synchronizable == isSynchronizable })
         }
-        return try FoundEntries(pairs, of: keys)
+        return try FoundEntries(pairs, of: keys.counting(found))
     }
 
     private func everyName() throws(KeychainError) -> SelectedItems {
@@ -81,6 +84,16 @@ extension KeyRequests {
         query.attributes[.synchronizable] = nil
         query.synchronizableAny = true
         return query
+    }
+}
+
+extension SelectedItems {
+    /// The same items with the larger counts of two searches. Both count an item whose class is unknown.
+    fileprivate func counting(_ other: SelectedItems) -> SelectedItems {
+        var result = self
+        result.damaged = max(damaged, other.damaged)
+        result.ofAnotherDevice = max(ofAnotherDevice, other.ofAnotherDevice)
+        return result
     }
 }
 

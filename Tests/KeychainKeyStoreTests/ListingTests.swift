@@ -67,6 +67,20 @@ struct ListingTests {
         #expect(try subject.keys.listedKeys().entries.map(\.tag) == ["tag"])
     }
 
+    /// The key is found, so only the search for certificates knows what is missing.
+    @Test func certificateOfAKey_whoseValueIsDamaged_isCountedOrAnError() throws {
+        let vault = try TemporaryVault()
+        let keys = KeyStore(store: vault)
+        try keys.save(TestKey.p256, tag: "tag")
+        try keys.save(TestCertificate.renewed)
+        try vault.damageLastValue()
+        #expect(reason { try keys.listedIdentities() } == .corrupt)
+        #expect(try keys.listedKeys().entries.map(\.tag) == ["tag"])
+        try keys.save(TestCertificate.expired)
+        let found = try keys.listedIdentities()
+        #expect(found.entries.count == 1 && found.damaged == 1)
+    }
+
     @Test(arguments: [false, true])
     func lists_haveWhatIsSynchronizableAndWhatIsNot(isSynchronizable: Bool) throws {
         let subject = try Self.subject(isVault: true)

@@ -41,6 +41,12 @@ package final class TemporaryVault: TransactionalStore, RepeatingStore {
         try database.execute("UPDATE item SET metadata = zeroblob(200) WHERE id = (SELECT max(id) FROM item)")
     }
 
+    /// Damages the value of the item that was added last. Its attributes stay readable.
+    package func damageLastValue() throws {
+        let database = try Connection(folder.path + "/vault/vault.db")
+        try database.execute("UPDATE item SET value = zeroblob(200) WHERE id = (SELECT max(id) FROM item)")
+    }
+
     /// What writers lock.
     package var lockFile: String { folder.path + "/vault/vault.lock" }
 

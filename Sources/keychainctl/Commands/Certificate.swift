@@ -84,8 +84,8 @@ extension Keychainctl.Certificate {
                 fingerprint is SHA-256 in hexadecimal digits.
 
                 While the vault is locked, the certificates that are open are listed, as new ones always are, and \
-                standard error says how many items are locked: some of them may be certificates. If nothing is \
-                open, the vault has to be unlocked.
+                standard error says how many items are locked: some of them may be certificates. If no \
+                certificate is open, the vault has to be unlocked.
 
                 With --json: an array of objects with the keys name, label, issuer, serialNumber, notBefore, \
                 notAfter, dnsNames, emailAddresses, isAuthority, fingerprint, publicKeyHash, accessGroup, created, \
