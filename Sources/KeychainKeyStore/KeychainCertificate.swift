@@ -76,8 +76,8 @@ public struct KeychainCertificate: Hashable, Sendable {
     /// SHA-1 of the public key: the ``StoredKey/applicationLabel`` of its private key.
     public var publicKeyHash: Data { content.publicKeyHash }
 
-    /// Whether a date is within its validity.
-    public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
+    /// Whether a date is within its validity; `false` for a date that is not a number.
+    public func isValid(at date: Date) -> Bool { date.isBetween(notBefore, and: notAfter) }
 
     /// Whether it names a host among its DNS names or IP addresses. Common names do not count.
     public func isFor(host: String) -> Bool { content.isFor(host: host) }

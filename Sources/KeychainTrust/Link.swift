@@ -3,6 +3,7 @@
 
 #if Certificates && os(Linux)
     import Foundation
+    import KeychainEngine
     import KeychainKeys
     import KeychainServices
     import SwiftASN1
@@ -76,12 +77,8 @@
     }
 
     extension KeychainKeys.Certificate {
-        /// Whether a date is within its validity; `false` for a date that is not a number, which is not before any date.
-        func isValid(at date: Date) -> Bool {
-            let seconds = date.timeIntervalSinceReferenceDate
-            return notBefore.timeIntervalSinceReferenceDate <= seconds
-                && seconds <= notAfter.timeIntervalSinceReferenceDate
-        }
+        /// Whether a date is within its validity; `false` for a date that is not a number.
+        func isValid(at date: Date) -> Bool { date.isBetween(notBefore, and: notAfter) }
     }
 
     /// Fields that are needed of certificates, too, that swift-certificates does not read.

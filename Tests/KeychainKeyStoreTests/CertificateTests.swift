@@ -87,6 +87,7 @@ struct CertificateTests {
         (CertificateSearch(), "root expired renewed"), (CertificateSearch(name: "Client One"), "expired renewed"),
         (CertificateSearch(name: "Mine"), "root"), (CertificateSearch(name: "client one"), ""),
         (CertificateSearch(validAt: newYear), "root expired"),
+        (CertificateSearch(validAt: Date(timeIntervalSinceReferenceDate: .nan)), ""),
         (CertificateSearch(usage: .clientAuthentication), "root expired renewed"),
         (CertificateSearch(usage: .serverAuthentication), "root"),
         (CertificateSearch(host: "client.example"), "expired renewed"), (CertificateSearch(host: "example"), ""),

@@ -18,6 +18,15 @@ public struct StoredIdentity: Equatable, Sendable {
     public var reference: PersistentReference { PersistentReference(identityWithCertificate: certificate.id) }
 }
 
+extension Date {
+    /// Whether it is within a validity, both ends included; `false` for a date that is not a number. Foundation's `<=` is
+    /// true for such a date, which is not before any other.
+    package func isBetween(_ first: Date, and last: Date) -> Bool {
+        let seconds = timeIntervalSinceReferenceDate
+        return first.timeIntervalSinceReferenceDate <= seconds && seconds <= last.timeIntervalSinceReferenceDate
+    }
+}
+
 /// What searches read in the bytes of a certificate. The engine itself cannot read certificates.
 public struct CertificateContent: Sendable {
     public let notBefore: Date

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What a search demands of certificates beyond their attributes.
+/// What a search demands of certificates beyond their attributes. One value is for a whole search: it remembers issuers.
 struct CertificateCriteria {
     private let requests: Requests
     private let query: Query
@@ -13,6 +13,10 @@ struct CertificateCriteria {
     private let authorization: Authorization
     /// Issuers that may fulfil a criterion and cannot be opened.
     private(set) var closed = SelectedItems(items: [])
+    /// The names of issuers in the certificates of a subject.
+    private var issuers: [[UInt8]: [AttributeValue]] = [:]
+    /// Whether a certificate of an issuer fulfils the criteria for issuers.
+    private var verdicts: [[UInt8]: Bool] = [:]
 
     init(_ requests: Requests, _ query: Query, groups: [String]?, _ authorization: Authorization) {
         (self.requests, self.query, self.groups, self.authorization) = (requests, query, groups, authorization)
@@ -31,10 +35,15 @@ struct CertificateCriteria {
     /// - Throws: `unsupported` for a criterion that this program cannot decide, also of other kinds.
     mutating func allow(_ certificate: StoredItem) throws(KeychainError) -> Bool {
         try query.checkDecidesCriteria()
-        for case .issuers(let names) in wanted {
-            guard try isIssued(certificate, by: names) else { return false }
-        }
-        return true
+        let names = wanted.compactMap { if case .issuers(let names) = $0 { names } else { nil } }
+        guard !names.isEmpty else { return true }
+        guard let issuer = certificate.item.attributes[.issuer] else { return false }
+        let key = issuer.lookupBytes(as: .data)
+        if let known = verdicts[key] { return known }
+        var isIssued = true
+        for names in names where isIssued { isIssued = try self.isIssued(below: issuer, by: names) }
+        verdicts[key] = isIssued
+        return isIssued
     }
 
     /// Whether the other criteria are fulfilled.
@@ -68,24 +77,33 @@ struct CertificateCriteria {
 
     /// Whether one of the names is the issuer of a certificate in the chain. The chain is that of the names; no signature
     /// is verified.
-    private mutating func isIssued(_ certificate: StoredItem, by names: [Data]) throws(KeychainError) -> Bool {
-        var issuers: Set<[UInt8]> = [[]]
-        var next = [certificate]
+    ///
+    /// - Parameter issuer: That of the first certificate of the chain.
+    private mutating func isIssued(below issuer: AttributeValue, by names: [Data]) throws(KeychainError) -> Bool {
+        var seen: Set<[UInt8]> = [[]]
+        var next = [issuer]
         for _ in 1...Self.longestChain {
-            let found = next.compactMap { $0.item.attributes[.issuer] }
-                .filter { issuers.insert($0.lookupBytes(as: .data)).inserted }
+            let found = next.filter { seen.insert($0.lookupBytes(as: .data)).inserted }
             if found.contains(where: { name in names.contains { .data($0) == name } }) { return true }
             next = []
-            for name in found {
-                var selection = Selection(itemClass: .certificate, conditions: [.subject: name], groups: groups)
-                selection.namesConstrained = true
-                let stored = try requests.items.select(
-                    selection, limit: nil, includingValues: false, authorization)
-                closed.add(stored)
-                next += stored.items
-            }
+            for name in found { next += try issuers(ofSubject: name) }
         }
         return false
+    }
+
+    /// Each name once: many certificates of one subject may have the same issuer.
+    private mutating func issuers(ofSubject name: AttributeValue) throws(KeychainError) -> [AttributeValue] {
+        let key = name.lookupBytes(as: .data)
+        if let known = issuers[key] { return known }
+        var selection = Selection(itemClass: .certificate, conditions: [.subject: name], groups: groups)
+        selection.namesConstrained = true
+        let stored = try requests.items.select(selection, limit: nil, includingValues: false, authorization)
+        closed.add(stored)
+        var seen: Set<[UInt8]> = []
+        let found = stored.items.compactMap { $0.item.attributes[.issuer] }
+            .filter { seen.insert($0.lookupBytes(as: .data)).inserted }
+        issuers[key] = found
+        return found
     }
 }
 
@@ -132,7 +150,7 @@ extension SelectedItems {
 }
 
 extension CertificateContent {
-    fileprivate func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
+    fileprivate func isValid(at date: Date) -> Bool { date.isBetween(notBefore, and: notAfter) }
 
     fileprivate func hasAddress(_ address: String) -> Bool {
         emailAddresses.contains { $0.lowercased() == address.lowercased() }

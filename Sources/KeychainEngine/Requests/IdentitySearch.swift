@@ -14,6 +14,7 @@ struct IdentitySearch {
     private let excludesAll: Bool
     /// Items that may match and cannot be opened.
     private var closed = SelectedItems(items: [])
+    private var criteria: CertificateCriteria
 
     init(_ requests: Requests, _ query: Query, certificates: Selection, keys: Selection) {
         self.requests = requests
@@ -29,6 +30,7 @@ struct IdentitySearch {
         var query = query
         query.context = requests.engine.authorization(query).context
         authorization = requests.engine.authorization(query)
+        criteria = CertificateCriteria(requests, query, groups: certificates.groups, authorization)
     }
 
     /// The same search within a transaction.
@@ -69,6 +71,8 @@ struct IdentitySearch {
     }
 
     private func checkNotOnlyClosed(_ found: [StoredIdentity]) throws(KeychainError) {
+        var closed = closed
+        closed.add(criteria.closed)
         if found.isEmpty, let failure = closed.failure { throw failure }
     }
 
@@ -143,7 +147,6 @@ struct IdentitySearch {
 
     /// The identities of one key that fulfil the criteria, the newest certificate first.
     private mutating func fulfilling(_ identities: [StoredIdentity]) throws(KeychainError) -> [StoredIdentity] {
-        var criteria = CertificateCriteria(requests, query, groups: certificates.groups, authorization)
         guard !criteria.isEmpty || identities.count > 1 else { return identities }
         var found: [(identity: StoredIdentity, date: Date, index: Int)] = []
         for (index, identity) in identities.enumerated() {
@@ -153,7 +156,6 @@ struct IdentitySearch {
             guard try criteria.areFulfilled(value, content) else { continue }
             found.append((identity, content?.notBefore ?? .distantPast, index))
         }
-        closed.add(criteria.closed)
         found.sort { $0.date != $1.date ? $0.date > $1.date : $0.index < $1.index }
         return found.map(\.identity)
     }

@@ -5,6 +5,7 @@ import Foundation
 import KeychainEngine
 import KeychainServices
 import KeychainTestSupport
+import KeychainTesting
 import Testing
 
 @Suite("Certificates: searches")
@@ -33,6 +34,7 @@ struct CertificateSearchTests {
         Row("valid then", ["m_ValidOnDate": summer], [leaf, middle]),
         Row("not yet valid", ["m_ValidOnDate": Date(timeIntervalSince1970: 0)], []),
         Row("no longer valid", ["m_ValidOnDate": Date(timeIntervalSince1970: 1e10)], []),
+        Row("not a number", ["m_ValidOnDate": Date(timeIntervalSinceReferenceDate: .nan)], []),
         Row("address", ["m_EmailAddressIfPresent": "A@LEAF.example"], [leaf]),
         Row("other address", ["m_EmailAddressIfPresent": "c@leaf.example"], []),
         Row("two criteria", ["m_Issuers": [TestIdentity.rootName], "m_ValidOnDate": summer], [middle]),
@@ -110,6 +112,42 @@ struct CertificateSearchTests {
         #expect(keychain.services.find(query.adding(["u_AuthUI": "u_AuthUIS"])).status == errSecItemNotFound)
         #expect(keychain.services.find(query).object as? SecCertificate == (try TestIdentity.renewed.certificate()))
         #expect(keychain.questions.count == 1)
+    }
+
+    /// Each certificate may have been issued by each other one.
+    @Test(arguments: StoreKind.allCases)
+    func issuers_ofManyCertificates_areSearchedOncePerSubject(kind: StoreKind) throws {
+        let store = ScriptedStore(over: try kind.empty())
+        let services = Services(engine: Engine(store: store), accessGroups: AccessGroups(["test"]))
+        let name = TestCertificate.name
+        for number in 1...4 as ClosedRange<UInt8> {
+            let label = Data(repeating: number, count: 20)
+            let names: Entries = ["subj": name, "issr": name, "slnr": Data([number]), "v_Data": secret]
+            try #require(services.add(cert(names.adding(["pkhh": label]))).status == errSecSuccess)
+            let key = keys(["klbl": label, "kcls": 1, "priv": 1, "type": 73, "v_Data": secret])
+            try #require(services.add(key).status == errSecSuccess)
+        }
+        // The certificates, and those of the subject; for identities the keys, the certificates of each, and the same.
+        for (query, count) in [(cert(), 2), (idnt(), 6)] {
+            store.reset()
+            let all = query.adding(["m_Issuers": [TestIdentity.rootName], "m_Limit": "m_LimitAll"])
+            #expect(services.find(all).status == errSecItemNotFound)
+            #expect(store.calls.filter { $0.kind == .select }.count == count)
+        }
+        let own = cert(["m_Issuers": [Self.wholeName], "m_Limit": "m_LimitAll", "r_Attributes": true])
+        #expect(services.find(own).dictionaries?.count == 4)
+    }
+
+    /// Otherwise all certificates would be observed.
+    @Test(arguments: StoreKind.allCases)
+    func changes_byTheContentOfCertificates_areNotObserved(kind: StoreKind) throws {
+        let services = try services(kind)
+        var query = Query(.certificate)
+        query.matchCriteria = [.certificate(.issuers([TestIdentity.middleName]))]
+        let failure = #expect(throws: KeychainError.self) {
+            try services.engine.differences([query], from: [:], accessGroups: services.accessGroups)
+        }
+        #expect(failure?.reason == .unsupported)
     }
 
     /// A program of the typed interface that judges nothing.

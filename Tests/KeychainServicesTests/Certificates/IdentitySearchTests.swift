@@ -60,6 +60,7 @@ struct IdentitySearchTests {
         Row("valid now", ["m_ValidOnDate": NSNull()], errSecSuccess),
         Row("not yet valid", ["m_ValidOnDate": Date(timeIntervalSince1970: 0)], errSecItemNotFound),
         Row("no longer valid", ["m_ValidOnDate": Date(timeIntervalSince1970: 1e10)], errSecItemNotFound),
+        Row("not a number", ["m_ValidOnDate": Date(timeIntervalSinceReferenceDate: .nan)], errSecItemNotFound),
         Row("address", ["m_EmailAddressIfPresent": "A@leaf.example"], errSecSuccess),
         Row("other address", ["m_EmailAddressIfPresent": "b@leaf.example"], errSecItemNotFound),
         Row("policy text", ["m_Policy": "x"], errSecParam),
