@@ -52,11 +52,12 @@
         mutating func judge(by policy: (any CertificatePolicy)?, in services: Services) {
             guard matchCriteria.contains(where: \.needsPolicy), let basic = CertificatePolicies.basic else { return }
             let date = matchCriteria.lazy.compactMap(\.date).first
+            let known = KnownIssuers { services.certificates(ofSubject: $0) }
             judgeCertificate = { (criterion, der) throws(KeychainError) in
                 guard let certificate = try? Certificate(der: der) else { return false }
                 let (policy, date) = criterion == .policy ? (policy ?? basic, date) : (basic, nil)
                 return try policy.isFulfilled(by: SecCertificate(certificate), at: date) {
-                    services.certificates(ofSubject: $0)
+                    known.certificates(ofSubject: $0)
                 }
             }
         }

@@ -21,7 +21,7 @@
     /// ```
     ///
     /// Nothing of the file is verified but its checksum. With the trait `Certificates`, `kSecImportItemTrust` has the verdict
-    /// on each chain.
+    /// on each chain, of the first 16 identities.
     ///
     /// - Parameters:
     ///   - pkcs12_data: The file, of at most 16 MiB.
@@ -100,16 +100,22 @@
             }
         }
 
+        /// Each evaluation is limited, and a file may have thousands of identities.
+        private static let mostEvaluated = 16
+
         /// - Parameter issuers: Completes the chains that are evaluated.
         func dictionaries(_ issuers: @escaping IssuerSearch) -> [[String: Any]] {
-            let ofIdentities = identities.map { identity, chain in
+            let ofIdentities = identities.enumerated().map { number, read in
+                let (identity, chain) = read
                 let certificate = identity.certificate.certificate
                 var dictionary: [String: Any] = [
                     kSecImportItemIdentity as String: identity, kSecImportItemCertChain as String: chain,
                     kSecImportItemKeyID as String: certificate.publicKeyHash,
                 ]
                 dictionary[kSecImportItemLabel as String] = certificate.subjectSummary
-                if let trust = CertificatePolicies.basic?.trust(chain + others, issuers) {
+                if number < Self.mostEvaluated,
+                    let trust = CertificatePolicies.basic?.trust(chain + others, issuers)
+                {
                     dictionary[kSecImportItemTrust as String] = trust.object
                     // An evaluation ends at a certificate whose signature it cannot verify.
                     if trust.chain.count >= chain.count { dictionary[kSecImportItemCertChain as String] = trust.chain }

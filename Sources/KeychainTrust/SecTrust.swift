@@ -8,7 +8,8 @@
     public import KeychainServices
     import SecretMemory
 
-    /// Certificates whose trust is evaluated: the leaf, and others that may lead from it to an anchor.
+    /// Certificates whose trust is evaluated: the leaf, and others that may lead from it to an anchor. Certificates of the
+    /// keychain complete the chain if these do not suffice.
     ///
     /// ```swift
     /// var trust: SecTrust?

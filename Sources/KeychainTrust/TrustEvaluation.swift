@@ -40,7 +40,9 @@
     /// The verdict, in the result of `SecTrustCopyResult` (number).
     nonisolated(unsafe) public let kSecTrustResultValue: CFString = "TrustResultValue"
 
-    /// Evaluates the certificates on the caller's thread, without the network. Bounded in time for any certificates.
+    /// Evaluates the certificates on the caller's thread, without the network. The work is limited for any certificates of
+    /// the caller. If they give no trusted chain, the keychain is searched for at most 64 issuers, which takes as long as
+    /// its searches do.
     ///
     /// - Parameter error: receives the error if the result is `false`: domain `NSOSStatusErrorDomain`, code of the most
     ///   important failed check, with all of them in `NSUnderlyingErrorKey`. Otherwise it is not touched.

@@ -44,10 +44,14 @@
         }
 
         private func imported(_ file: Data, _ others: [CFString: Any] = [:]) throws -> [String: Any] {
+            try #require(all(file, others).first)
+        }
+
+        private func all(_ file: Data, _ others: [CFString: Any] = [:]) throws -> [[String: Any]] {
             var items: NSArray?
             let options = others.merging([kSecImportExportPassphrase: "pw"]) { first, _ in first }
             try #require(keychain.services.importPKCS12(file, options as NSDictionary, &items) == errSecSuccess)
-            return try #require((items as? [[String: Any]])?.first)
+            return try #require(items as? [[String: Any]])
         }
 
         @Test func identityOfAFile_hasATrustOfItsChain() throws {
@@ -70,6 +74,15 @@
             let item = try imported(file([chain[0]]), [kSecUseDataProtectionKeychain: true])
             #expect(try item["chain"] as? [SecCertificate] == Array(objects.dropLast()))
             #expect(keychain.certificates([:]).names == ["L", "I"])
+        }
+
+        /// A file of somebody who wants the import to take long. All identities are read.
+        @Test func identities_withoutNumber_areNotAllEvaluated() throws {
+            let certificate = SecCertificateCopyData(try chain[0].object) as Data
+            let file = try RepeatedIdentity(key: key, certificate: certificate, count: 17).file(passphrase: "pw")
+            let items = try all(file)
+            #expect(items.count == 17 && items.allSatisfy { $0["identity"] is SecIdentity && $0["chain"] != nil })
+            #expect(items.map { $0["trust"] != nil } == Array(repeating: true, count: 16) + [false])
         }
 
         /// No signature is verified with the weak key, so the evaluation ends there. What is in the file is not lost.

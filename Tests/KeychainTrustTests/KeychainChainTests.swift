@@ -3,6 +3,7 @@
 
 #if Certificates && os(Linux)
     import Foundation
+    import KeychainEngine
     import KeychainServices
     import KeychainTestSupport
     import SecretMemory
@@ -44,7 +45,7 @@
             #expect(try trust.status == errSecSuccess && found(trust) == objects)
         }
 
-        /// A root in the keychain is shown in the chain, and trusted by nobody.
+        /// A root in the keychain is shown in the chain, and not trusted.
         @Test func root_inTheKeychain_isNoAnchor() throws {
             try keychain.add(chain[1], chain[2], chain[3])
             let trust = try keychain.trust(chain[0], anchors: [])
@@ -76,6 +77,51 @@
             try keychain.add(chain[1].object, [kSecAttrAccessControl: access])
             #expect(try keychain.trust(chain[0], anchors: [chain[2]]).status == errSecNotTrusted)
             #expect(person.questions.isEmpty)
+        }
+
+        private static let lockable: [@Sendable () throws -> (store: any ItemStore, lock: () throws -> Void)] = [
+            {
+                let store = MemoryStore()
+                return (store, { store.lockState = .locked })
+            },
+            {
+                let vault = try LockableVault()
+                return (vault.vault, { try vault.setLockState(.locked) })
+            },
+        ]
+
+        /// A locked certificate of the same name is missing, and hides no other.
+        @Test(arguments: lockable.indices)
+        func intermediate_besideALockedOne_completesAChain(index: Int) throws {
+            let (store, lock) = try Self.lockable[index]()
+            let keychain = try TestKeychain(store)
+            let locked = try root.issue(upper, TestAuthority.authorityExtensions())
+            try keychain.add(chain[2].object)
+            try keychain.add(locked.object, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked])
+            try keychain.add(chain[1].object, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked])
+            let trust = { (below: [Certificate]) in
+                try keychain.trust([chain[0]] + below, anchors: [chain[3]]).status
+            }
+            try #require(try trust([]) == errSecSuccess)
+            try lock()
+            #expect(try trust([chain[1]]) == errSecSuccess)
+            #expect(try trust([]) == errSecNotTrusted)
+        }
+
+        /// Any program may have stored them. Without an issuer, they come first in the order of items.
+        @Test func itemsOfTheSameName_thatAreNoCertificates_hideNoIssuer() throws {
+            try keychain.add(chain[1])
+            let found = keychain.find([kSecClass: kSecClassCertificate, kSecReturnAttributes: true])
+            let attributes = try #require(found.result as? [String: Any])
+            let name = try #require(attributes[kSecAttrSubject as String])
+            for number in 0..<300 {
+                let junk: [CFString: Any] = [
+                    kSecClass: kSecClassCertificate, kSecAttrSubject: name, kSecValueData: Data([1]),
+                    kSecAttrSerialNumber: Data([UInt8(number >> 8), UInt8(number & 0xFF)]),
+                ]
+                try #require(keychain.services.add(junk as NSDictionary, nil) == errSecSuccess)
+            }
+            #expect(try keychain.trust(chain[0], anchors: [chain[2]]).status == errSecSuccess)
         }
 
         @Test func keychain_isSearchedOnlyForChainsThatNeedIt() throws {

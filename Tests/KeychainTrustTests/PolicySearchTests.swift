@@ -6,6 +6,8 @@
     import Foundation
     import KeychainEngine
     import KeychainServices
+    import KeychainTestSupport
+    import KeychainTesting
     import SwiftASN1
     import Testing
     import X509
@@ -84,7 +86,45 @@
             #expect(keychain.certificates([kSecMatchTrustedOnly: false]).names.count == 6)
         }
 
-        /// A verdict that is not possible is no negative one.
+        /// The limit counts what fulfils the policy.
+        @Test func limit_ofASearchByPolicy_countsWhatFulfilsIt() {
+            for (limit, count) in [(2, 2), (3, 3), (9, 3)] {
+                let found = keychain.certificates([
+                    kSecMatchPolicy: SecPolicyCreateSSL(false, nil), kSecMatchLimit: limit,
+                ])
+                #expect(found.names.count == count && found.names.isSubset(of: ["Server", "Client", "Long"]))
+            }
+        }
+
+        /// Their issuer is searched once, whatever the verdicts: the names, each certificate, and the issuer.
+        @Test(.enabled(if: SystemRoot.certificate != nil, SystemRoot.isMissing))
+        func certificates_ofOneSubject_areJudgedWithOneSearchForTheirIssuer() throws {
+            let store = ScriptedStore()
+            let keychain = try TestKeychain(store)
+            for _ in 1...5 { try keychain.add(root.issue(TestAuthority("Same"), TestAuthority.leafExtensions())) }
+            store.reset()
+            #expect(keychain.certificates([kSecMatchTrustedOnly: true]).status == errSecItemNotFound)
+            #expect(store.calls.filter { $0.kind == .select }.count == 7)
+        }
+
+        /// No root of the system issues certificates for tests. So this is the request of a search, with other roots.
+        @Test func certificate_whoseIntermediateIsInTheKeychain_isTrusted() throws {
+            let folder = try TemporaryFolder.inMemory("keychain-roots")
+            let file = folder.path + "/roots.pem"
+            let encoded = (SecCertificateCopyData(try root.root.object) as Data).base64EncodedString()
+            let block = "-----BEGIN CERTIFICATE-----\n\(encoded)\n-----END CERTIFICATE-----\n"
+            try Data(block.utf8).write(to: URL(fileURLWithPath: file))
+            let (issuer, services) = (try TestAuthority("I"), keychain.services)
+            let leaf = try issuer.issue(TestAuthority("L"), TestAuthority.leafExtensions())
+            var request = TrustRequest([try leaf.object], [.basic])
+            request.source = RootSource(environment: ["SSL_CERT_FILE": file])
+            request.keychain = { services.certificates(ofSubject: $0) }
+            #expect(try !request.evaluated().isPositive())
+            try keychain.add(root.issue(issuer, TestAuthority.authorityExtensions()))
+            #expect(try request.evaluated().isPositive())
+        }
+
+        /// A missing verdict is an error, not a negative verdict.
         @Test func certificate_judgedWithoutTheRootsOfTheSystem_isAnError() throws {
             let leaf = try root.issue(TestAuthority("L"), TestAuthority.leafExtensions())
             var request = TrustRequest([try leaf.object], [.basic])

@@ -51,6 +51,10 @@
 
         /// A verdict on a chain that this keychain may complete.
         func trust(_ certificates: Certificate..., anchors: [Certificate]) throws -> SecTrust {
+            try trust(certificates, anchors: anchors)
+        }
+
+        func trust(_ certificates: [Certificate], anchors: [Certificate]) throws -> SecTrust {
             let trust = try TestChain(certificates, anchors: anchors).trust()
             let services = services
             trust.set { $0.keychain = { services.certificates(ofSubject: $0) } }
