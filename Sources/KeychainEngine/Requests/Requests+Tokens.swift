@@ -45,15 +45,28 @@ extension Requests {
     }
 
     /// Removes what is selected. Tokens forget the keys of removed items: now, or when the transaction has happened.
+    ///
+    /// Outside a transaction, others may change an item after its key was read, so that it stays. Its key does, too.
     func removing(_ selection: Selection, _ query: Query) throws(KeychainError) -> Int {
         let keys = tokenKeys(selection)
         let count = try items.delete(selection, engine.authorization(query))
-        if let removedKeys { removedKeys.add(keys) } else { keys.forEach { $0.forget() } }
+        if let removedKeys {
+            removedKeys.add(keys.map(\.key))
+        } else {
+            for (reference, key) in keys where isGone(reference) { key.forget() }
+        }
         return count
     }
 
+    private func isGone(_ reference: PersistentReference) -> Bool {
+        var selection = Selection(itemClass: nil, id: reference)
+        selection.namesConstrained = true
+        guard let found = try? items.select(selection, limit: nil, includingValues: false, .none) else { return false }
+        return found.items.isEmpty && found.failure == nil
+    }
+
     /// The keys that can be read as a deletion reads, which asks nobody: not those that ask the user, and not locked ones.
-    private func tokenKeys(_ selection: Selection) -> [RemovedTokenKeys.Key] {
+    private func tokenKeys(_ selection: Selection) -> [(reference: PersistentReference, key: RemovedTokenKeys.Key)] {
         guard !engine.tokens.isEmpty, (selection.itemClass ?? selection.id?.itemClass) == .key else { return [] }
         var named = selection
         named.namesConstrained = true
@@ -65,7 +78,7 @@ extension Requests {
             var one = Selection(itemClass: nil, id: stored.reference, groups: selection.groups)
             one.opensTokenKeys = true
             let found = try? items.select(one, limit: 1, includingValues: true, .none).items
-            return found?.first?.item.value.map { RemovedTokenKeys.Key(token: token, object: $0) }
+            return found?.first?.item.value.map { (stored.reference, RemovedTokenKeys.Key(token: token, object: $0)) }
         }
     }
 

@@ -5,7 +5,6 @@ import Foundation
 import KeychainEngine
 import KeychainServices
 import KeychainTestSupport
-import KeychainTesting
 import Testing
 
 @Suite("Rules: keys on a token")
@@ -176,7 +175,7 @@ struct TokenItemTests {
         #expect(services.find(keys(["r_Ref": true])).status == errSecInteractionNotAllowed)
     }
 
-    // MARK: Changing and deleting
+    // MARK: Changing
 
     static let changes: [Row<OSStatus>] = [
         Row("label", ["labl": "new"], errSecSuccess), Row("tag", ["atag": "new"], errSecSuccess),
@@ -203,26 +202,6 @@ struct TokenItemTests {
         #expect(bench.services.add(weaker).status == errSecParam)
         #expect(bench.services.add(["v_Ref": key, "atag": "copy"]).status == errSecSuccess)
         #expect(bench.services.find(keys(["atag": "copy", "r_Data": true])).object == nil)
-    }
-
-    @Test(arguments: StoreKind.allCases) func deletedKey_isForgottenByItsTokenAndDoesNotSign(kind: StoreKind) throws {
-        let bench = try TokenBench(kind)
-        let (key, other) = (try bench.make(["atag": "1"]), try bench.make(["atag": "2"]))
-        #expect(bench.services.delete(["v_Ref": key]) == errSecSuccess)
-        #expect(bench.token.calls.filter { $0 == "forget" }.count == 1)
-        #expect(try signing(key) == errSecItemNotFound && signing(other) == errSecSuccess)
-        bench.token.fail(KeychainError(.unavailable, "Unplugged."))
-        #expect(bench.services.delete(keys()) == errSecSuccess && bench.services.count(keys()) == 0)
-    }
-
-    @Test(arguments: StoreKind.allCases) func deletion_thatFails_leavesTheKeyOnItsToken(kind: StoreKind) throws {
-        let store = ScriptedStore(over: try kind.empty(passphrase: "p"))
-        let bench = try TokenBench(over: store)
-        let key = try bench.make()
-        store.fail(.full, on: [.delete])
-        #expect(bench.services.delete(keys()) == errSecDiskFull)
-        #expect(bench.token.keyCount == 1 && bench.services.count(keys()) == 1)
-        #expect(try signing(key) == errSecSuccess)
     }
 
     // MARK: Identities
