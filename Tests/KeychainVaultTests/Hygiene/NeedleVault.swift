@@ -118,9 +118,10 @@ struct NeedleVault {
             let vault = test.another()
             defer { try? vault.close() }
             try vault.unlock(Self.keyFile, keepingKeysIn: .process)
-            let result = try body(vault)
+            let result = Swift.Result { try body(vault) }
+            // Also after a failure: the next copy would be unlocked.
             try vault.lock(forgettingFirstUnlock: true)
-            return result
+            return try result.get()
         }
     }
 
