@@ -85,7 +85,7 @@ final class KeepingOperations: ItemOperations {
             let listed = try items.select(selection, limit: nil, includingValues: false, authorization).items
             guard !listed.isEmpty, try settings().isOn else { return 0 }
             for (index, listed) in listed.enumerated() {
-                // All that takes long: the items are then removed in one step.
+                // Only keeping takes long: the items are then removed in one step.
                 progress.count(index)
                 let reference = PersistentReference(itemClass: listed.item.itemClass, id: listed.id)
                 let one = Selection(itemClass: nil, id: reference, groups: [listed.item.accessGroup])

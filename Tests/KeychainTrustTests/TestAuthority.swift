@@ -83,7 +83,7 @@
             guard let trust else { preconditionFailure("there is a certificate") }
             _ = SecTrustSetAnchorCertificates(trust, NSArray(array: anchors))
             _ = SecTrustSetVerifyDate(trust, date as NSDate)
-            // The keychain of the environment is none of this test's.
+            // Do not use the user's keychain.
             trust.set { $0.keychain = { _ in [] } }
             return trust
         }

@@ -90,7 +90,7 @@ final class NewFile {
             guard descriptor >= 0 else { throw .archiveFile("create", place.path) }
             unfinished = path
         }
-        // So that no other export takes the file for one that was left behind, however long it is written.
+        // The lock tells other exports that this file is in use, however long it takes to write it.
         flock(descriptor, LOCK_EX | LOCK_NB)
         guard fchmod(descriptor, 0o600) == 0 else { throw .archiveFile("protect", place.path) }
     }
