@@ -12,13 +12,14 @@ final class SoftwareTPM {
     var socketPath: String { folder + "/s" }
 
     /// - Returns: `nil` if swtpm is not installed.
-    init?() throws {
+    static func start() throws -> SoftwareTPM? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         let programs = folders.map { "\($0)/swtpm" }
-        guard let program = programs.first(where: FileManager.default.isExecutableFile) else { return nil }
-        // The path of a socket is short.
-        folder = FileManager.default.temporaryDirectory.path + "/keychain-bench-\(getpid())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return try programs.first(where: FileManager.default.isExecutableFile).map { try SoftwareTPM($0) }
+    }
+
+    private init(_ program: String) throws {
+        folder = try Self.makeFolder()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = [
             "socket", "--tpm2", "--tpmstate", "dir=" + folder, "--server", "type=unixio,path=" + socketPath, "--ctrl",
@@ -29,10 +30,21 @@ final class SoftwareTPM {
         try waitUntilReady()
     }
 
+    /// Also called if the initializer throws. A process that was not started has the number 0: a signal to it would reach
+    /// the whole group of this process.
     deinit {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        if process.isRunning {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
         do { try FileManager.default.removeItem(atPath: folder) } catch { print("left behind: \(folder)") }
+    }
+
+    /// A new folder that only this user can enter. Its path is short, since that of a socket has to be.
+    private static func makeFolder() throws -> String {
+        var path = (FileManager.default.temporaryDirectory.path + "/keychain-bench-XXXXXX").utf8CString.map { $0 }
+        guard mkdtemp(&path) != nil else { throw CocoaError(.fileWriteUnknown) }
+        return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private func waitUntilReady() throws {
@@ -53,12 +65,18 @@ final class SoftwareTPM {
 /// A connection to the socket of swtpm, which takes commands as a TPM does.
 final class TPMSocket {
     static let failure = KeychainError(.unavailable, "swtpm did not start, or does not answer.")
+    /// Seconds that an answer may take.
+    private static let patience = 20
 
     private var descriptor: Int32
 
     /// - Returns: `nil` if nobody listens.
     init?(_ path: String) {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
