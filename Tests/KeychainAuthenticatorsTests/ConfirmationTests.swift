@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions that are answered with yes or no: by askpass and pinentry programs, and who asks.
+// Questions that are answered with yes or no: by askpass and pinentry programs, and how the program that asks is chosen.
 
 import Foundation
 import KeychainAuthenticators
 import KeychainEngine
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @Suite("confirmation", .serialized)
@@ -20,17 +21,22 @@ struct ConfirmationTests {
 
     private func outcome(
         _ authenticator: some ConfirmingAuthenticator, _ lines: [String] = ["Allow it?"]
+    ) -> Outcome { Self.outcome(authenticator, ConfirmationQuestion(lines)) }
+
+    private static func outcome(
+        _ authenticator: some ConfirmingAuthenticator, _ question: ConfirmationQuestion
     ) -> Outcome {
         do throws(KeychainError) {
-            return .answer(try authenticator.confirms(ConfirmationQuestion(lines)))
+            return .answer(try authenticator.confirms(question))
         } catch {
             return .failure(error.reason)
         }
     }
 
     @Test(arguments: [
-        (":", true), ("echo", true), ("echo yes", true), ("echo YES", true), ("exit 1", false), ("echo no", false),
-        ("echo yes; exit 1", false), ("echo y e s", false), ("kill -9 $$", false),
+        (":", true), ("echo", true), ("echo yes", true), ("echo YES", true), ("echo yEs", true), ("exit 1", false),
+        ("echo no", false), ("echo yes; exit 1", false), ("echo y e s", false), ("echo ye", false),
+        ("echo yess", false), ("printf 'ye\\323'", false), ("echo 'correct horse'", false), ("kill -9 $$", false),
     ])
     func askpass_byItsExitCodeAndAnswer_isYesOrNo(body: String, answer: Bool) throws {
         #expect(outcome(AskpassAuthenticator(program: try scripts.script(body))) == .answer(answer))
@@ -47,13 +53,29 @@ struct ConfirmationTests {
         #expect(outcome(AskpassAuthenticator(program: "/nowhere/askpass")) == .failure(.unavailable))
     }
 
-    @Test func askpass_thatHangs_endsWithTheCancellationOrTheTimeout() throws {
+    @Test func askpass_thatHangs_endsWithTheTimeout() throws {
         let path = try scripts.script("exec sleep 1000")
-        let hanging = AskpassAuthenticator(program: path, timeout: .milliseconds(300))
-        #expect(outcome(hanging) == .failure(.timedOut))
+        #expect(outcome(AskpassAuthenticator(program: path, timeout: .milliseconds(300))) == .failure(.timedOut))
+    }
+
+    @Test func askpass_cancelledWhileItAsks_isCancelledAndEnds() throws {
+        let path = try scripts.script(
+            "echo $$ >\(scripts.folder.path)/new; cd \(scripts.folder.path); mv new begun; exec sleep 1000")
         let question = ConfirmationQuestion(["Allow it?"])
+        let asked = Mutex<Outcome?>(nil)
+        let over = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let outcome = Self.outcome(AskpassAuthenticator(program: path), question)
+            asked.withLock { $0 = outcome }
+            over.signal()
+        }
+        let begun = scripts.folder.appendingPathComponent("begun").path
+        try waitUntil("the program asks") { FileManager.default.fileExists(atPath: begun) }
         question.cancellation.cancel()
-        #expect(throws: KeychainError.self) { try AskpassAuthenticator(program: path).confirms(question) }
+        try waitUntil("the question ends") { over.wait(timeout: .now()) == .success }
+        #expect(asked.withLock { $0 } == .failure(.cancelled))
+        let asker = try #require(pid_t(try scripts.contents("begun").trimmingCharacters(in: .newlines)))
+        #expect(kill(asker, 0) == -1 && errno == ESRCH)
     }
 
     @Test(

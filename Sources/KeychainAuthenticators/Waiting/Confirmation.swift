@@ -26,8 +26,13 @@ package struct ConfirmationQuestion: Sendable {
         self.cancellation = cancellation
     }
 
-    /// - Parameter words: The answers that mean yes, in lower case.
+    /// The answer may be a passphrase that was typed by mistake, so it is compared in place and not copied.
+    ///
+    /// - Parameter words: The answers that mean yes, of small ASCII letters.
     static func isYes(_ answer: SecretBytes, _ words: [String]) -> Bool {
-        words.contains(answer.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }.lowercased())
+        answer.withUnsafeBytes { bytes in
+            // In ASCII, only a letter becomes that small letter with this bit.
+            words.contains { $0.utf8.count == bytes.count && zip($0.utf8, bytes).allSatisfy { $0 == $1 | 0x20 } }
+        }
     }
 }
