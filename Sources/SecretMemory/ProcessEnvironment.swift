@@ -37,26 +37,51 @@ public enum ProcessEnvironment {
         return dictionary(keychain_environment())
     }
 
+    /// An array of C strings that ends with a null pointer, as `environ`.
+    package typealias Words = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
     /// Calls `body` with the same variables, for a program to start.
     ///
     /// - Parameter added: Further variables, or other values of them.
-    package static func withPointers<Result>(
-        adding added: [String: String] = [:], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result
+    package static func withPointers<Result>(adding added: [String: String] = [:], _ body: (Words?) -> Result) -> Result
+    {
+        if isPrivileged { return withWords(nil, adding: current.merging(added) { $1 }, body) }
+        return added.isEmpty ? body(keychain_environment()) : withWords(keychain_environment(), adding: added, body)
+    }
+
+    /// The words themselves, without those of the variables that are added: they may have bytes that are not UTF-8, occur
+    /// twice, or be no variables.
+    static func withWords<Result>(
+        _ words: Words?, adding added: [String: String], _ body: (Words?) -> Result
     ) -> Result {
-        guard isPrivileged || !added.isEmpty else { return body(keychain_environment()) }
-        var words = current.merging(added) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for word in words { free(word) } }
-        return words.withUnsafeMutableBufferPointer { body($0.baseAddress) }
+        let new = added.map { strdup("\($0)=\($1)") }
+        defer { for word in new { free(word) } }
+        let kept = list(words).filter { word in !added.keys.contains { isVariable(word, $0) } }
+        var all: [UnsafeMutablePointer<CChar>?] = kept + new + [nil]
+        return all.withUnsafeMutableBufferPointer { body($0.baseAddress) }
+    }
+
+    private static func isVariable(_ word: UnsafePointer<CChar>, _ name: String) -> Bool {
+        let name = name + "="
+        return strncmp(word, name, name.utf8.count) == 0
+    }
+
+    private static func list(_ words: Words?) -> [UnsafeMutablePointer<CChar>] {
+        var result: [UnsafeMutablePointer<CChar>] = []
+        var next = words
+        while let word = next?.pointee {
+            result.append(word)
+            next = next?.successor()
+        }
+        return result
     }
 
     /// If a variable occurs twice, the first counts, as for `getenv`.
-    static func dictionary(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String: String] {
+    static func dictionary(_ words: Words?) -> [String: String] {
         var result: [String: String] = [:]
-        var next = words
-        while let word = next?.pointee {
+        for word in list(words) {
             let parts = String(cString: word).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, result[String(parts[0])] == nil { result[String(parts[0])] = String(parts[1]) }
-            next = next?.successor()
         }
         return result
     }

@@ -26,6 +26,36 @@ struct ProcessEnvironmentTests {
         #expect(dictionary("A", "") == [:])
     }
 
+    /// What a program that is started with further variables gets.
+    private func passedOn(_ words: [[UInt8]], adding added: [String: String]) -> [[UInt8]] {
+        var pointers =
+            words.map { word in
+                (word + [0]).withUnsafeBytes { strdup($0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
+            } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeMutableBufferPointer { words in
+            ProcessEnvironment.withWords(words.baseAddress, adding: added) { words in
+                var result: [[UInt8]] = []
+                while let word = words?[result.count] {
+                    result.append(Array(UnsafeRawBufferPointer(start: word, count: strlen(word))))
+                }
+                return result
+            }
+        }
+    }
+
+    @Test func words_besideAnAddedVariable_arePassedOnAsTheyAre() {
+        let words = [
+            Array("A=1".utf8), [0x42, 0x3D, 0xFF, 0xC3], Array("A=2".utf8), Array("word".utf8), [], Array("NEW".utf8),
+        ]
+        #expect(passedOn(words, adding: ["NEW": "x=y"]) == words + [Array("NEW=x=y".utf8)])
+    }
+
+    @Test func variable_thatIsAdded_replacesItsWordsAndNoOthers() {
+        let words = ["A=1", "AB=1", "A=2", "a=1", "A"].map { Array($0.utf8) }
+        #expect(passedOn(words, adding: ["A": "3"]) == ["AB=1", "a=1", "A", "A=3"].map { Array($0.utf8) })
+    }
+
     @Test func current_inAnOrdinaryProgram_isItsEnvironment() throws {
         try #require(!ProcessEnvironment.isPrivileged)
         #expect(ProcessEnvironment.current == ProcessInfo.processInfo.environment)
