@@ -32,6 +32,17 @@ public final class SecretBuffer {
         self.region = region
     }
 
+    /// A buffer with the content of another one, which is emptied and wiped: a secret that grows exists once.
+    package convenience init(capacity: Int, moving other: SecretBuffer) {
+        precondition(other.count <= capacity, "a secret buffer without room for the content of another one")
+        self.init(capacity: capacity)
+        other.withRegion { theirs in
+            withRegion { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: theirs[..<other.count])) }
+        }
+        count = other.count
+        other.removeFirst(count)
+    }
+
     public subscript(index: Int) -> UInt8 {
         precondition(index < count, "beyond the end of a secret buffer")
         return withRegion { $0[index] }

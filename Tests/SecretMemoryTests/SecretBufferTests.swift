@@ -51,6 +51,14 @@ struct SecretBufferTests {
                 == rest.utf8.firstIndex(of: UInt8(ascii: "e")).map { _ in rest.count - 1 })
     }
 
+    @Test func content_movedToALargerBuffer_isThereOnce() {
+        let small = filled("abcd", capacity: 4)
+        let large = SecretBuffer(capacity: 6, moving: small)
+        #expect(small.count == 0 && large.capacity == 6 && text(large) == "abcd")
+        #expect(large.append(UInt8(ascii: "e")) && text(large) == "abcde")
+        #expect(small.append(UInt8(ascii: "x")) && text(large) == "abcde")
+    }
+
     @Test func secret_ofARange_isACopy() throws {
         let buffer = filled("abcde")
         let secret = try #require(buffer.secret(in: 1..<3))

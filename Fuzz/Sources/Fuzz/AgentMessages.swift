@@ -15,7 +15,7 @@ enum AgentMessages {
         func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? { nil }
     }
 
-    /// One agent, whose time the input moves on, and whose user the input is.
+    /// One agent. The input advances the clock and answers the questions.
     private final class Session {
         private static let lock: UInt8 = 22
         private static let unlock: UInt8 = 23
@@ -40,9 +40,12 @@ enum AgentMessages {
             require([5, 6, 12, 14].contains(answer.first ?? 0), "an answer is one of four kinds")
             require(answer.count == 1 || answer.first ?? 0 > 6, "success and failure are one byte")
             require(added.all.count <= SSHAgentAddedKeys.most, "the number of keys is limited")
+            require(listLength <= SSHAgentAddedKeys.longestList, "the bytes of keys in the list are limited")
             if message.first == Self.lock, answer == Self.success { unlock(message.dropFirst()) }
             time += .milliseconds(Int(input.byte()))
         }
+
+        private var listLength: Int { added.all.reduce(0) { $0 + $1.listedLength } }
 
         private func unlock(_ passphrase: Data) {
             require(agent.answer(to: Data([11]).secret) == Data([12, 0, 0, 0, 0]), "a locked agent has no keys")

@@ -14,7 +14,7 @@ struct SSHAgentConstraints: Equatable {
     /// The user is asked about each use.
     var needsConfirmation = false
 
-    /// - Returns: `nil` if a constraint is unknown, given twice or malformed: the agent could not observe it.
+    /// - Returns: `nil` if a constraint is unknown, given twice or malformed: the agent could not enforce it.
     static func read(_ reader: inout SSHMessageReader) -> SSHAgentConstraints? {
         var constraints = SSHAgentConstraints()
         while !reader.isAtEnd {
@@ -40,11 +40,18 @@ final class SSHAgentAddedKeys {
         let comment: String
         let needsConfirmation: Bool
         let end: ContinuousClock.Instant?
+
+        /// The length of its entry in the list of keys.
+        var listedLength: Int { 8 + encoding.count + comment.utf8.count }
     }
 
-    /// Limits the memory that clients can take, and the length of the list of keys.
+    /// Limits the memory that clients can take.
     static let most = 128
+    /// In bytes, with its control characters escaped.
     static let longestComment = 1024
+    /// The bytes of these keys in the list of keys. OpenSSH's clients refuse a list above 256 KiB, and keys of the vault
+    /// are in it as well.
+    static let longestList = 128 << 10
 
     private var keys: [Added] = []
     private let now: () -> ContinuousClock.Instant
@@ -62,19 +69,28 @@ final class SSHAgentAddedKeys {
 
     /// Adds a key. A key that is there already gets the new comment and constraints.
     func add(_ key: PrivateKey, _ comment: String, _ constraints: SSHAgentConstraints) throws(KeychainError) {
+        // Escaped before it is measured: a control character becomes several bytes.
+        let comment = comment.escapingControls()
         guard let encoding = key.publicKey.sshEncoding, comment.utf8.count <= Self.longestComment else {
             throw KeychainError(
                 .tooLarge, "A key was not added: its comment has more than \(Self.longestComment) bytes.")
         }
         let added = Added(
-            key: key, encoding: encoding, comment: comment.escapingControls(),
+            key: key, encoding: encoding, comment: comment,
             needsConfirmation: constraints.needsConfirmation, end: constraints.lifetime.map { now() + $0 })
         removeExpired()
-        if let index = keys.firstIndex(where: { $0.encoding == encoding }) { return keys[index] = added }
-        guard keys.count < Self.most else {
-            throw KeychainError(.tooLarge, "A key was not added: the agent has \(Self.most). Remove some: ssh-add -D")
+        let index = keys.firstIndex { $0.encoding == encoding } ?? keys.count
+        try checkRoom(for: added, beside: keys[..<index] + keys[index...].dropFirst())
+        keys.replaceSubrange(index..<min(index + 1, keys.count), with: [added])
+    }
+
+    private func checkRoom(for key: Added, beside others: ArraySlice<Added>) throws(KeychainError) {
+        let length = others.reduce(key.listedLength) { $0 + $1.listedLength }
+        guard others.count < Self.most, length <= Self.longestList else {
+            throw KeychainError(
+                .tooLarge,
+                "A key was not added: the agent has \(others.count) others and no room for it. Remove some: ssh-add -D")
         }
-        keys.append(added)
     }
 
     /// - Returns: Whether it was there.

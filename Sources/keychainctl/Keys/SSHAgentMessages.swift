@@ -70,6 +70,8 @@ struct SSHMessageWriter {
 final class SSHAgentIncoming {
     /// The longest message of OpenSSH's agent.
     private static let longest = 256 << 10
+    /// Memory grows with what arrives: of the lengths that clients only announce, secret memory would soon be used up.
+    private static let firstStep = 4 << 10
 
     enum State {
         case incomplete
@@ -80,6 +82,10 @@ final class SSHAgentIncoming {
 
     private var length = SecretBuffer(capacity: 4)
     private var message: SecretBuffer?
+    private var announced = 0
+
+    /// The bytes that are reserved for the message.
+    var reserved: Int { message?.capacity ?? 0 }
 
     /// Reads once from a descriptor that has something to read, and never beyond the message.
     func read(from descriptor: Int32) -> State {
@@ -87,10 +93,16 @@ final class SSHAgentIncoming {
         let count = buffer.read(from: descriptor)
         guard count > 0 else { return count < 0 && [EINTR, EAGAIN].contains(errno) ? .incomplete : .over }
         guard buffer.count == buffer.capacity else { return .incomplete }
-        if message != nil { return finished(buffer) }
-        let announced = (0..<4).reduce(0) { $0 << 8 | Int(length[$1]) }
+        if message == nil { return begin() }
+        if buffer.count == announced { return finished(buffer) }
+        message = SecretBuffer(capacity: min(2 * buffer.capacity, announced), moving: buffer)
+        return .incomplete
+    }
+
+    private func begin() -> State {
+        announced = (0..<4).reduce(0) { $0 << 8 | Int(length[$1]) }
         guard (1...Self.longest).contains(announced) else { return .over }
-        message = SecretBuffer(capacity: announced)
+        message = SecretBuffer(capacity: min(announced, Self.firstStep))
         return .incomplete
     }
 
