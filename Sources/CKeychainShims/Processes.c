@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes, descriptors of other programs, threads, and the origin of a process's rights.
+// Pipes, connections, descriptors of other programs, threads, and the origin of a process's rights.
 
 #define _GNU_SOURCE
 #include "CKeychainShims.h"
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/auxv.h>
@@ -45,6 +46,14 @@ int keychain_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC);
 #else
     return pipe(ends);
+#endif
+}
+
+int keychain_accept(int listener) {
+#ifdef __linux__
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+#else
+    return accept(listener, NULL, NULL);
 #endif
 }
 

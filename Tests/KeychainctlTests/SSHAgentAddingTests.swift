@@ -11,21 +11,14 @@ struct SSHAgentAddingTests {
 
     init() throws { tool = try Tool() }
 
-    /// Makes the key `key`, whose public half is `pub`, so that only an agent signs with it.
-    private static func make(_ options: String = "-t ed25519") -> String {
-        "ssh-keygen -q \(options) -N '' -C mine -f key; mv key.pub pub; echo message > file"
-    }
-
-    private static let sign = "ssh-keygen -q -Y sign -n test -f pub file"
-
     @Test(arguments: ["-t ed25519", "-t ecdsa -b 256", "-t ecdsa -b 384", "-t ecdsa -b 521", "-t rsa -b 2048"])
     func keyAdded_isListedAndSignsAndIsInNoVault(options: String) throws {
         // `ssh-add -T` asks RSA keys for SHA-1, which is refused.
         let check = options.contains("rsa") ? "fails ssh-add -T pub" : "ssh-add -T pub"
         let run = try tool.shellWithAgent(
             """
-            \(Self.make(options)); ssh-add -q key; rm key; ssh-add -l | grep -c ' mine '; \(check)
-            \(Self.sign); ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
+            \(AgentScript.make(options)); ssh-add -q key; rm key; ssh-add -l | grep -c ' mine '; \(check)
+            \(AgentScript.sign); ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
             "$CTL" key list
             """)
         #expect(run.status == 0 && run.text == "1\n", "\(run.everything)")
@@ -34,7 +27,7 @@ struct SSHAgentAddingTests {
     @Test func keyAddedAgain_isOneKeyWithTheNewComment() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-add -q key; ssh-keygen -q -c -C other -f key > /dev/null; ssh-add -q key; ssh-add -l
+            \(AgentScript.make()); ssh-add -q key; ssh-keygen -q -c -C other -f key > /dev/null; ssh-add -q key; ssh-add -l
             """)
         #expect(run.status == 0 && run.text.split(separator: "\n").count == 1, "\(run.everything)")
         #expect(run.text.contains(" other "), "\(run.text)")
@@ -43,7 +36,7 @@ struct SSHAgentAddingTests {
     @Test func keyAdded_thatTheVaultHasAsWell_isListedOnce() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); "$CTL" key import key --tag t > /dev/null; ssh-add -q key; ssh-add -l
+            \(AgentScript.make()); "$CTL" key import key --tag t > /dev/null; ssh-add -q key; ssh-add -l
             ssh-add -q -d pub; ssh-add -l
             """)
         let lines = run.text.split(separator: "\n")
@@ -66,7 +59,7 @@ struct SSHAgentAddingTests {
         try vault.withKey("key generate ed25519 --tag t")
         let run = try vault.tool.shellWithAgent(
             """
-            \(Self.make()); "$CTL" lock; ssh-add -q key; ssh-add -l; rm key; \(Self.sign); cat log
+            \(AgentScript.make()); "$CTL" lock; ssh-add -q key; ssh-add -l; rm key; \(AgentScript.sign); cat log
             """, options: "--tag t")
         #expect(run.status == 0 && run.text.contains(" mine ") && run.text.contains("locked"), "\(run.everything)")
     }
@@ -74,7 +67,7 @@ struct SSHAgentAddingTests {
     @Test func keysOfALockedAgent_areNeitherAddedNorRemoved() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-keygen -q -t ed25519 -N '' -f other; ssh-add -q key
+            \(AgentScript.make()); ssh-keygen -q -t ed25519 -N '' -f other; ssh-add -q key
             printf '#!/bin/sh\\necho "correct horse"\\n' > ask; chmod +x ask
             export SSH_ASKPASS="$PWD/ask" SSH_ASKPASS_REQUIRE=force DISPLAY=none
             ssh-add -x > /dev/null 2>&1 < /dev/null
@@ -89,22 +82,14 @@ struct SSHAgentAddingTests {
     @Test func keyWithALifetime_isGoneAfterIt() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-keygen -q -t ed25519 -N '' -C stays -f stays; ssh-add -q -t 1h stays
-            ssh-add -q -t 1 key; while ssh-add -T pub 2> /dev/null; do sleep 0.05; done
+            \(AgentScript.make()); ssh-keygen -q -t ed25519 -N '' -C stays -f stays; ssh-add -q -t 1h stays
+            ssh-add -q -t 1 key; \(AgentScript.limited("while ssh-add -T pub 2> /dev/null; do sleep 0.05; done"))
             ssh-add -l | cut -d ' ' -f 3
             """)
         #expect(run.status == 0 && run.text == "stays\n", "\(run.everything)")
     }
 
     // MARK: - Asking
-
-    /// An askpass program that notes what it is asked, and then does `body`.
-    private static func asking(_ body: String, variable: String = "SSH_ASKPASS") -> String {
-        """
-        printf '#!/bin/sh\\necho "$SSH_ASKPASS_PROMPT: $1" >> "%s/asked"\\n%s\\n' "$PWD" '\(body)' > ask
-        chmod +x ask; export \(variable)="$PWD/ask"
-        """
-    }
 
     @Test(arguments: [
         ("exit 0", "SSH_ASKPASS", true), ("echo; exit 0", "SSH_ASKPASS", true), ("echo yes", "KEYCHAIN_ASKPASS", true),
@@ -114,10 +99,10 @@ struct SSHAgentAddingTests {
     func keyThatAsks_signsOnlyIfTheUserAllowsIt(answer: String, variable: String, isAllowed: Bool) throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-add -q -c key; rm key; ssh-add -l | grep -c mine; \(Self.sign) 2> /dev/null || echo refused
+            \(AgentScript.make()); ssh-add -q -c key; rm key; ssh-add -l | grep -c mine; \(AgentScript.sign) 2> /dev/null || echo refused
             test ! -e file.sig || ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
             cat asked; cat log >&2
-            """, before: Self.asking(answer, variable: variable))
+            """, before: AgentScript.asking(answer, variable: variable))
         let start = isAllowed ? "1\nconfirm" : "1\nrefused\nconfirm"
         #expect(run.status == 0 && run.text.hasPrefix(start), "\(run.everything)")
         #expect(run.text.contains("confirm: Allow use of key 'mine'?\nKey fingerprint: SHA256:"), "\(run.text)")
@@ -125,16 +110,30 @@ struct SSHAgentAddingTests {
     }
 
     @Test(arguments: [
-        ":", "export KEYCHAIN_AUTHENTICATOR=none SSH_ASKPASS=/bin/true", "export SSH_ASKPASS=/nowhere/ask",
+        (
+            ":",
+            "A key that asks before each use was not used: there is no way to ask. Start the agent with "
+                + "KEYCHAIN_AUTHENTICATOR=pinentry, or with SSH_ASKPASS or KEYCHAIN_ASKPASS set to the full path of a program "
+                + "that asks."
+        ),
+        (
+            "export KEYCHAIN_AUTHENTICATOR=none SSH_ASKPASS=/bin/true",
+            "A key that asks before each use was not used: KEYCHAIN_AUTHENTICATOR is none. Start the agent with another "
+                + "value, such as pinentry."
+        ),
+        (
+            "export SSH_ASKPASS=/nowhere/ask",
+            "/nowhere/ask cannot ask for the secret: No such file or directory."
+        ),
     ])
-    func keyThatAsks_whereNobodyCanBeAsked_isNotUsed(before: String) throws {
+    func keyThatAsks_whereNobodyCanBeAsked_isNotUsed(before: String, complaint: String) throws {
         let script = Tool.scriptWithAgent(
-            "\(Self.make()); ssh-add -q -c key; rm key; \(Self.sign) 2> /dev/null || echo refused; cat log",
+            "\(AgentScript.make()); ssh-add -q -c key; rm key; \(AgentScript.sign) 2> /dev/null || echo refused; cat log",
             before: before)
         try tool.write(Data(script.utf8), to: "script")
         let run = try tool.shell("exec setsid -w sh script")
         #expect(run.status == 0 && run.text.hasPrefix("refused\n"), "\(run.everything)")
-        #expect(run.text.contains("ask"), "\(run.text)")
+        #expect(run.text.hasSuffix("\nkeychainctl: \(complaint)\n"), "\(run.text)")
     }
 
     @Test(
@@ -142,7 +141,8 @@ struct SSHAgentAddingTests {
         arguments: [("yes\n", true), ("Y\n", true), ("no\n", false), ("\n", false)])
     func keyThatAsks_onTheTerminal_isUsedAfterYes(answer: String, isAllowed: Bool) throws {
         let script = Tool.scriptWithAgent(
-            "\(Self.make()); ssh-add -q -c key 2> /dev/null; rm key; \(Self.sign) 2> /dev/null < /dev/null")
+            "\(AgentScript.make()); ssh-add -q -c key 2> /dev/null; rm key; \(AgentScript.sign) 2> /dev/null < /dev/null"
+        )
         let dialogue = try tool.dialogue(
             program: ["/bin/sh", "-c", script], steps: [("To allow it, type yes: ", .type(answer))])
         #expect((dialogue.status == 0) == isAllowed && dialogue.hasEcho, "\(dialogue.screen)")
@@ -153,45 +153,47 @@ struct SSHAgentAddingTests {
     @Test func agentWithAnOpenQuestion_endsAtOnceByASignal() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-add -q -c key; rm key; mkfifo begun
-            \(Self.sign) > /dev/null 2>&1 & client=$!
-            read -r asker < begun; kill $agent; wait $agent || echo $?; test ! -e s
+            \(AgentScript.make()); ssh-add -q -c key; rm key; mkfifo begun
+            \(AgentScript.sign) > /dev/null 2>&1 & client=$!
+            asker=$(\(AgentScript.limited("cat begun"))); kill $agent; wait $agent || echo $?; test ! -e s
             fails wait $client; fails kill -0 $asker
-            """, before: Self.asking(#"echo $$ > begun; exec sleep 1000"#))
+            """, before: AgentScript.asking(#"echo $$ > begun; exec sleep 1000"#))
         #expect(run.status == 0 && run.text == "143\n", "\(run.everything)")
     }
 
-    // MARK: - Memory
-
-    /// Looks for both halves of an ed25519 key in the memory of a process, which root may read.
-    private static let search = """
-        import base64, sys
-        key = base64.b64decode(open("kept").read().split("-----")[2])
-        public = base64.b64decode(open("pub").read().split()[1])[-32:]
-        private = key[key.rindex(public) - 32:key.rindex(public)]
-        found = [0, 0]
-        with open("/proc/%s/maps" % sys.argv[1]) as maps, open("/proc/%s/mem" % sys.argv[1], "rb", 0) as memory:
-            for line in maps:
-                first, last = (int(word, 16) for word in line.split()[0].split("-"))
-                try:
-                    memory.seek(first)
-                    content = memory.read(last - first)
-                except (OSError, OverflowError):
-                    continue
-                found = [found[0] + content.count(public), found[1] + content.count(private)]
-        print("public" if found[0] else "nothing", found[1])
-        """
-
-    /// The public half shows that the search finds something. The private half may be found while the key is there, where
-    /// the system has no secret memory.
-    @Test(.enabled(if: geteuid() == 0 && Tool.hasPython, "not root, or python3 is not installed"))
-    func keyRemoved_isInTheMemoryOfTheAgentNoMore() throws {
-        try tool.write(Data(Self.search.utf8), to: "search.py")
+    /// The client that waits for the answer is killed. The next client is served, which waits for the end of the question.
+    @Test func question_whoseClientHasEnded_endsAndItsProgramToo() throws {
         let run = try tool.shellWithAgent(
             """
-            \(Self.make()); ssh-add -q key; mv key kept; \(Self.sign); python3 search.py $agent | cut -d ' ' -f 1
-            ssh-add -q -D; ssh-add -l || :; python3 search.py $agent | cut -d ' ' -f 2
-            """)
-        #expect(run.status == 0 && run.text.hasPrefix("public\n") && run.text.hasSuffix("\n0\n"), "\(run.everything)")
+            \(AgentScript.make()); ssh-add -q -c key; rm key; mkfifo begun
+            \(AgentScript.sign) > /dev/null 2>&1 & client=$!
+            asker=$(\(AgentScript.limited("cat begun"))); kill -9 $client; fails wait $client; ssh-add -l | grep -c mine
+            fails kill -0 $asker; cat log
+            """, before: AgentScript.asking(#"echo $$ > begun; exec sleep 1000"#))
+        #expect(run.status == 0 && run.text.hasPrefix("1\nkeychainctl: "), "\(run.everything)")
+        #expect(
+            run.text.hasSuffix("the program that wanted it, or the agent, ended before the answer.\n"), "\(run.text)")
+    }
+
+    /// Sends a request to sign and does not wait for the answer.
+    private static let impatient = """
+        import base64, os, socket, struct
+        string = lambda bytes: struct.pack(">I", len(bytes)) + bytes
+        key = base64.b64decode(open("pub").read().split()[1])
+        client = socket.socket(socket.AF_UNIX); client.connect(os.environ["SSH_AUTH_SOCK"])
+        client.sendall(string(b"\\x0d" + string(key) + string(b"data") + struct.pack(">I", 0)))
+        """
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func request_whoseClientHasEndedWhileItWaited_asksNobody() throws {
+        try tool.write(Data(Self.impatient.utf8), to: "impatient.py")
+        let run = try tool.shellWithAgent(
+            """
+            \(AgentScript.make()); ssh-add -q -c key; rm key; mkfifo begun go
+            \(AgentScript.sign) > /dev/null 2>&1 & client=$!
+            \(AgentScript.limited("cat begun")); python3 impatient.py; \(AgentScript.limited("echo > go")); wait $client
+            ssh-add -l | grep -c mine; grep -c "Allow use" asked
+            """, before: AgentScript.asking("echo > begun; read -r word < go; exit 0"))
+        #expect(run.status == 0 && run.text == "\n1\n1\n", "\(run.everything)")
     }
 }

@@ -169,6 +169,24 @@ struct SSHAgentTests {
         #expect(run.status == 0 && run.text == "600\n143\n", "\(run.everything)")
     }
 
+    /// The listener, and the connection of the client that looks.
+    @Test(.enabled(if: geteuid() == 0 && Tool.hasPython, "not root, or python3 is not installed"))
+    func sockets_ofTheAgent_areInheritedByNoProgram() throws {
+        let client = """
+            import glob, os, socket, struct, sys
+            s = socket.socket(socket.AF_UNIX); s.connect(os.environ["SSH_AUTH_SOCK"]); s.settimeout(60)
+            s.sendall(struct.pack(">IB", 1, 255)); assert s.recv(64) == struct.pack(">IB", 1, 5)
+            own = {line.split()[6] for line in open("/proc/net/unix") if os.environ["SSH_AUTH_SOCK"] in line}
+            for path in glob.glob("/proc/%s/fd/*" % sys.argv[1]):
+                if os.readlink(path)[len("socket:["):-1] in own:
+                    words = open(path.replace("/fd/", "/fdinfo/")).read().split()
+                    print(bool(int(words[words.index("flags:") + 1], 8) & os.O_CLOEXEC))
+            """
+        try tool.write(Data(client.utf8), to: "client.py")
+        let run = try withAgent("python3 client.py $agent")
+        #expect(run.status == 0 && run.text == "True\nTrue\n", "\(run.everything)")
+    }
+
     @Test func socket_ofAnAgentThatRuns_isLeftAndThatOfAKilledOneIsReplaced() throws {
         try generate("ed25519")
         let run = try withAgent(

@@ -49,6 +49,10 @@ int keychain_key_is_gone(long result);
 /// Returns -1 and sets errno.
 int keychain_pipe(int ends[2]);
 
+/// Accepts a connection whose descriptor is closed when a program is executed. This is atomic only if the system supports
+/// it. Returns -1 and sets errno.
+int keychain_accept(int listener);
+
 /// Closes all descriptors from `first` on in a program that is started. Returns an errno; ENOSYS if the C library
 /// cannot.
 int keychain_spawn_close_others(posix_spawn_file_actions_t *actions, int first);

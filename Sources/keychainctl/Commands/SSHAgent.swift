@@ -24,9 +24,10 @@ extension Keychainctl {
                 locked the agent has none of them. RSA signs with SHA-256 or SHA-512, never with SHA-1.
 
                 `ssh-add` adds keys of files, which are not stored: they are in the memory of the agent until `ssh-add -d` \
-                or -D removes them, the time of -t is over, or the agent ends. Keys of -c ask before each use, with \
-                the program that KEYCHAIN_ASKPASS or SSH_ASKPASS names, or on the terminal of the agent. Keys of the vault are \
-                added and removed with `keychainctl key` only.
+                or -D removes them, the time of -t is over, or the agent ends. Keys of -c ask before each use, as \
+                KEYCHAIN_AUTHENTICATOR says (such as pinentry), else with the program that KEYCHAIN_ASKPASS or SSH_ASKPASS \
+                names, else on the terminal, if the agent runs in its foreground. Keys of the vault are added and removed \
+                with `keychainctl key` only.
 
                 Every program of yours can use the socket, as it can use the vault. Do not forward it \
                 to a machine that you do not trust.
@@ -55,14 +56,16 @@ extension Keychainctl {
             let listener = try SSHAgentSocket(socket ?? SSHAgentSocket.usualPath())
             let signals = EndingSignals(ofKeyboard: .end)
             let added = SSHAgentAddedKeys()
-            // Called twice a second, also while a question is open.
+            // Called at least every half second while the agent waits for clients or for the user.
             let isOver = {
                 added.removeExpired()
                 return signals.received != nil
             }
             let answers = SSHAgentAnswers(
                 OfferedKeys(keychain: keychain, tags: tag), added: added,
-                confirm: { (lines) throws(KeychainError) in try SSHAgentConsent.ask(lines, until: isOver) },
+                confirm: { (lines) throws(KeychainError) in
+                    try SSHAgentConsent.ask(lines) { isOver() || listener.hasClientHungUp }
+                },
                 complain: complaint())
             try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
             defer { added.removeAll() }

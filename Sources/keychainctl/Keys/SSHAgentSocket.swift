@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The socket of an SSH agent: where it is, who may connect, and messages in both directions.
 
+import CKeychainShims
 import Foundation
 import KeychainKit
 import SecretMemory
 
 /// One thread serves all connections, each message in turn.
 final class SSHAgentSocket {
+    /// Other programs do not inherit it.
+    private static let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     private static let mostConnections = 64
     /// Seconds that a client may take to read an answer.
     private static let patience = 5
@@ -17,6 +20,8 @@ final class SSHAgentSocket {
     let path: String
     private let listener: Int32
     private var connections: [Int32: SSHAgentIncoming] = [:]
+    /// The connection whose message is being answered.
+    private var asking: Int32?
     /// The socket at the path; `nil` before it is there. The object is also released if its initializer throws.
     private var file: FileIdentity?
 
@@ -25,7 +30,7 @@ final class SSHAgentSocket {
         self.path = path
         var address = try Self.address(path)
         try Self.checkFolder(path)
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_UNIX, Self.kind, 0)
         guard listener >= 0 else { throw Self.failure(path, errno) }
         // A socket whose agent was killed stays behind.
         if Self.connects(&address) {
@@ -83,7 +88,7 @@ final class SSHAgentSocket {
     // MARK: - Connections
 
     private func accept() {
-        let connection = Foundation.accept(listener, nil, nil)
+        let connection = keychain_accept(listener)
         guard connection >= 0 else {
             // Without descriptors the connection goes on waiting, and the loop would not rest.
             if [EMFILE, ENFILE].contains(errno) { poll(nil, 0, Self.lookInterval) }
@@ -108,11 +113,26 @@ final class SSHAgentSocket {
     }
 
     private func serve(_ connection: Int32, _ answer: (SecretBytes) -> Data) {
+        // Its message may have waited for as long as the user was asked about another one.
+        if Self.hasHungUp(connection) { return end(connection) }
         switch connections[connection]?.read(from: connection) {
         case .incomplete?: break
-        case .complete(let message)?: if !send(answer(message), connection) { end(connection) }
+        case .complete(let message)?:
+            asking = connection
+            let answer = answer(message)
+            asking = nil
+            if !send(answer, connection) { end(connection) }
         case .over?, nil: end(connection)
         }
+    }
+
+    /// Whether nobody waits any more for the answer that is being made.
+    var hasClientHungUp: Bool { asking.map(Self.hasHungUp) ?? false }
+
+    /// A client that only ends its own direction, and reads answers, has not hung up.
+    private static func hasHungUp(_ connection: Int32) -> Bool {
+        var entry = pollfd(fd: connection, events: 0, revents: 0)
+        return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
     }
 
     private func end(_ connection: Int32) {
@@ -169,7 +189,7 @@ extension SSHAgentSocket {
     }
 
     private static func connects(_ address: inout sockaddr_un) -> Bool {
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let probe = socket(AF_UNIX, kind, 0)
         guard probe >= 0 else { return false }
         defer { close(probe) }
         return withAddress(&address) { connect(probe, $0, $1) } == 0

@@ -25,3 +25,24 @@ extension Tool {
         """
     }
 }
+
+/// Parts of scripts with an agent.
+enum AgentScript {
+    /// Makes the key `key`, whose public half is `pub`, so that only an agent signs with it.
+    static func make(_ options: String = "-t ed25519") -> String {
+        "ssh-keygen -q \(options) -N '' -C mine -f key; mv key.pub pub; echo message > file"
+    }
+
+    static let sign = "ssh-keygen -q -Y sign -n test -f pub file"
+
+    /// A script that fails if it waits for ever.
+    static func limited(_ script: String) -> String { "timeout 300 sh -c '\(script)'" }
+
+    /// An askpass program that notes what it is asked, and then does `body`.
+    static func asking(_ body: String, variable: String = "SSH_ASKPASS") -> String {
+        """
+        printf '#!/bin/sh\\necho "$SSH_ASKPASS_PROMPT: $1" >> "%s/asked"\\n%s\\n' "$PWD" '\(body)' > ask
+        chmod +x ask; export \(variable)="$PWD/ask"
+        """
+    }
+}
