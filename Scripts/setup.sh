@@ -85,6 +85,9 @@ missing_others() {
     have tmux || echo tmux
     # Another program that reads and writes exports.
     have age && have age-keygen || echo age
+    # Shells for which there are completions; that of bash is tried in any case
+    have zsh || echo zsh
+    have fish || echo fish
     # Programs that read and write pictures of QR codes
     have zbarimg || echo zbar-tools
     have qrencode || echo qrencode
