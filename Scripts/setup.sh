@@ -104,6 +104,8 @@ missing_others() {
     # A TPM in software, and the library that connects to TPMs
     have swtpm || echo swtpm
     /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libtss2-tctildr.so.0")' 2>/dev/null || echo libtss2-tctildr0
+    # Its module that reaches a TPM through a program
+    /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libtss2-tcti-cmd.so.0")' 2>/dev/null || echo libtss2-tcti-cmd0
     # Debian would let everybody on the network log in, so only where that is nobody.
     [[ ${CI-} != true ]] || have sshd || [[ -x /usr/sbin/sshd ]] || echo openssh-server
 }
