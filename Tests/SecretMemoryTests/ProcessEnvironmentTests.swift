@@ -28,10 +28,7 @@ struct ProcessEnvironmentTests {
 
     /// What a program that is started with further variables gets.
     private func passedOn(_ words: [[UInt8]], adding added: [String: String]) -> [[UInt8]] {
-        var pointers =
-            words.map { word in
-                (word + [0]).withUnsafeBytes { strdup($0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
-            } + [nil]
+        var pointers = words.map { word in strdup((word + [0]).map { CChar(bitPattern: $0) }) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeMutableBufferPointer { words in
             ProcessEnvironment.withWords(words.baseAddress, adding: added) { words in
