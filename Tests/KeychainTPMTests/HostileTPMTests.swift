@@ -88,9 +88,7 @@
         }
 
         /// It is asked again for a while, and not for ever.
-        @Test(
-            arguments: [(0x922, .unavailable), (0x902, .busy), (0x101, .unavailable)]
-                as [(UInt32, KeychainError.Reason)])
+        @Test(arguments: [(0x902, .busy), (0x101, .unavailable)] as [(UInt32, KeychainError.Reason)])
         func tpm_thatAlwaysRefuses_endsInAnError(code: UInt32, expected: KeychainError.Reason) throws {
             let hostile = try HostileTPM(.bytes([0x80, 1, 0, 0, 0, 10] + bigEndian(code)))
             let token = TPMToken(hostile.transport(), patience: .milliseconds(50))

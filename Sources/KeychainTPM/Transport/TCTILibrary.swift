@@ -50,7 +50,7 @@
 
     /// A context of the library, for one thread at a time.
     final class TCTIContext: @unchecked Sendable {
-        // Unchecked: LimitedCall passes it to one thread after the other.
+        // Unchecked: ConnectionThread makes all calls of it.
         private typealias Transmit =
             @convention(c) (UnsafeMutableRawPointer, Int, UnsafePointer<UInt8>?) -> UInt32
         private typealias Receive =

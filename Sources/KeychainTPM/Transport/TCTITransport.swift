@@ -20,14 +20,15 @@
             guard !isPrivileged else { throw .privilegedTPM }
             try TPMPlace(name).check()
             let (library, name) = (try TCTILibrary.load(), name)
-            let result = try LimitedCall.run(within: timeout) { () -> Result<TCTIContext, KeychainError> in
+            let thread = try ConnectionThread()
+            let result = try thread.run(within: timeout) { () -> Result<TCTIContext, KeychainError> in
                 do throws(KeychainError) { return .success(try TCTIContext(library, name)) } catch {
                     return .failure(error)
                 }
             } late: { result in
                 if case .success(let context) = result { context.close() }
             }
-            return TCTIChannel(try result.get(), timeout, closingLimit)
+            return TCTIChannel(try result.get(), thread, timeout, closingLimit)
         }
     }
 
@@ -36,10 +37,11 @@
         /// `nil` after it was closed, and while a thread has it.
         private var context: TCTIContext?
         private var hasFailed = false
+        private let thread: ConnectionThread
         private let (timeout, closingLimit): (Duration, Duration)
 
-        init(_ context: TCTIContext, _ timeout: Duration, _ closingLimit: Duration) {
-            (self.context, self.timeout, self.closingLimit) = (context, timeout, closingLimit)
+        init(_ context: TCTIContext, _ thread: ConnectionThread, _ timeout: Duration, _ closingLimit: Duration) {
+            (self.context, self.thread, self.timeout, self.closingLimit) = (context, thread, timeout, closingLimit)
         }
 
         func exchange(_ command: [UInt8], within limit: Duration) throws(KeychainError) -> [UInt8] {
@@ -47,7 +49,7 @@
             let timeout = min(timeout, limit)
             // Until it succeeds. A thread that does not return keeps the context.
             (self.context, hasFailed) = (nil, true)
-            let result = try LimitedCall.run(within: timeout) { () -> Result<[UInt8], KeychainError> in
+            let result = try thread.run(within: timeout) { () -> Result<[UInt8], KeychainError> in
                 do throws(KeychainError) { return .success(try context.exchange(command, within: timeout)) } catch {
                     return .failure(error)
                 }
@@ -60,11 +62,11 @@
             return response
         }
 
-        /// A failure is ignored: what does not end in time remains, with its thread, and so does what cannot have one.
+        /// A failure is ignored: what does not end in time remains, with its thread.
         func close() {
             guard let context else { return }
             self.context = nil
-            try? LimitedCall.run(within: closingLimit) {
+            try? thread.run(within: closingLimit) {
                 context.close()
             } late: { _ in
                 // There is nothing to release.
