@@ -94,6 +94,8 @@
         @Test(arguments: lockable.indices)
         func intermediate_besideALockedOne_completesAChain(index: Int) throws {
             let (store, lock) = try Self.lockable[index]()
+            // The folder of the vault lives as long as it.
+            defer { withExtendedLifetime(lock) {} }
             let keychain = try TestKeychain(store)
             let locked = try root.issue(upper, TestAuthority.authorityExtensions())
             try keychain.add(chain[2].object)
