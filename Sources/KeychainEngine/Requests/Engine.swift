@@ -143,7 +143,7 @@ public struct Engine: Sendable {
             removedKeys.reset()
             return try body(Requests(engine: self, items: items, removedKeys: removedKeys))
         }
-        removedKeys.forget()
+        requests.forget(removedKeys.all)
         return result
     }
 

@@ -45,40 +45,41 @@ extension Requests {
     }
 
     /// Removes what is selected. Tokens forget the keys of removed items: now, or when the transaction has happened.
-    ///
-    /// Outside a transaction, others may change an item after its key was read, so that it stays. Its key does, too.
     func removing(_ selection: Selection, _ query: Query) throws(KeychainError) -> Int {
         let keys = tokenKeys(selection)
         let count = try items.delete(selection, engine.authorization(query))
-        if let removedKeys {
-            removedKeys.add(keys.map(\.key))
-        } else {
-            for (reference, key) in keys where isGone(reference) { key.forget() }
-        }
+        if let removedKeys { removedKeys.add(keys) } else { forget(keys) }
         return count
     }
 
-    private func isGone(_ reference: PersistentReference) -> Bool {
-        var selection = Selection(itemClass: nil, id: reference)
+    /// Tells tokens of removed keys that no item has any more. A copy of an item has the same key, and outside a transaction
+    /// others may change an item after its key was read, so that it stays. An item that cannot be read may be such a one.
+    func forget(_ removed: [RemovedTokenKeys.Key]) {
+        guard !removed.isEmpty else { return }
+        var selection = Selection(itemClass: .key)
         selection.namesConstrained = true
-        guard let found = try? items.select(selection, limit: nil, includingValues: false, .none) else { return false }
-        return found.items.isEmpty && found.failure == nil
+        guard let left = try? items.select(selection, limit: nil, includingValues: false, .none), left.damaged == 0,
+            left.ofAnotherDevice == 0
+        else { return }
+        let publicKeys = Set(left.items.compactMap(\.item.tokenPublicKey))
+        for key in removed where !publicKeys.contains(key.publicKey) { key.forget() }
     }
 
     /// The keys that can be read as a deletion reads, which asks nobody: not those that ask the user, and not locked ones.
-    private func tokenKeys(_ selection: Selection) -> [(reference: PersistentReference, key: RemovedTokenKeys.Key)] {
+    private func tokenKeys(_ selection: Selection) -> [RemovedTokenKeys.Key] {
         guard !engine.tokens.isEmpty, (selection.itemClass ?? selection.id?.itemClass) == .key else { return [] }
         var named = selection
         named.namesConstrained = true
         let listed = try? items.select(named, limit: nil, includingValues: false, .none).items
         return (listed ?? []).compactMap { stored in
-            guard stored.item.isOnToken, stored.item.accessControl.needs.isEmpty,
+            guard let publicKey = stored.item.tokenPublicKey, stored.item.accessControl.needs.isEmpty,
                 let token = stored.item.tokenIdentifier.flatMap(engine.tokens.token)
             else { return nil }
             var one = Selection(itemClass: nil, id: stored.reference, groups: selection.groups)
             one.opensTokenKeys = true
             let found = try? items.select(one, limit: 1, includingValues: true, .none).items
-            return found?.first?.item.value.map { (stored.reference, RemovedTokenKeys.Key(token: token, object: $0)) }
+            guard let object = found?.first?.item.value else { return nil }
+            return RemovedTokenKeys.Key(token: token, object: object, publicKey: publicKey)
         }
     }
 

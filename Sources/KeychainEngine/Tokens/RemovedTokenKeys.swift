@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys on tokens that have no item any more.
+// The keys on tokens whose items are removed.
 
 import Foundation
 import SecretMemory
@@ -10,6 +10,7 @@ final class RemovedTokenKeys: Sendable {
     struct Key: Sendable {
         let token: any KeyToken
         let object: Data
+        let publicKey: Data
 
         /// A failure is ignored, as by Apple: the token may be gone.
         func forget() { try? token.forget(object) }
@@ -17,12 +18,10 @@ final class RemovedTokenKeys: Sendable {
 
     private let keys = Guarded<[Key]>([])
 
+    var all: [Key] { keys.withLock { $0 } }
+
     func add(_ removed: [Key]) { keys.withLock { $0 += removed } }
 
     /// Before the transaction begins again.
     func reset() { keys.withLock { $0 = [] } }
-
-    func forget() {
-        for key in keys.withLock({ $0 }) { key.forget() }
-    }
 }

@@ -30,6 +30,18 @@ struct TokenDeletionTests {
         #expect(try signing(key) == errSecSuccess)
     }
 
+    /// Tokens know keys, not items.
+    @Test(arguments: StoreKind.allCases) func keyOfTwoItems_isForgottenWithTheLast(kind: StoreKind) throws {
+        let bench = try TokenBench(kind)
+        let key = try bench.make(["atag": "t"])
+        let copy: Entries = ["v_Ref": key, "atag": "copy", "agrp": "test2"]
+        #expect(bench.services.add(copy).status == errSecSuccess)
+        #expect(bench.services.delete(keys(["atag": "t"])) == errSecSuccess && bench.token.keyCount == 1)
+        let left = try #require(bench.services.find(keys(["atag": "copy", "r_Ref": true])).object as? SecKey)
+        #expect(try signing(left) == errSecSuccess)
+        #expect(bench.services.delete(keys(["atag": "copy"])) == errSecSuccess && bench.token.keyCount == 0)
+    }
+
     /// Another program gives the key a new tag after the deletion has read it.
     @Test(arguments: StoreKind.allCases) func keyThatIsChangedDuringItsDeletion_staysOnItsToken(kind: StoreKind) throws
     {
