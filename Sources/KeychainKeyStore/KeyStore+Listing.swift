@@ -52,6 +52,8 @@ extension KeyRequests {
     fileprivate func listedCertificates() throws(KeychainError) -> FoundEntries<StoredCertificate> {
         let found = try everyCertificate(leavingOutLocked: true)
         let certificates = found.items.compactMap { StoredCertificate($0) }
+        // What opens may be none.
+        guard !certificates.isEmpty || found.locked == 0 else { throw .locked }
         return try FoundEntries(certificates, others: found.items.count - certificates.count, of: found)
     }
 

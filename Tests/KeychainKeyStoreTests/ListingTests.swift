@@ -2,6 +2,7 @@
 // What tools list: both kinds of items in one read, and how many locked items are missing.
 
 import Crypto
+import Foundation
 import KeychainEngine
 import KeychainKeyStore
 import KeychainKit
@@ -12,16 +13,18 @@ import Testing
 struct ListingTests {
     private struct Subject {
         let keys: KeyStore
+        let store: any ItemStore
         let setLockState: (LockState) throws -> Void
     }
 
     private static func subject(isVault: Bool) throws -> Subject {
         guard isVault else {
             let store = MemoryStore()
-            return Subject(keys: KeyStore(store: store), setLockState: { store.lockState = $0 })
+            return Subject(keys: KeyStore(store: store), store: store, setLockState: { store.lockState = $0 })
         }
         let vault = try LockableVault()
-        return Subject(keys: KeyStore(store: vault.vault), setLockState: { try vault.setLockState($0) })
+        return Subject(
+            keys: KeyStore(store: vault.vault), store: vault.vault, setLockState: { try vault.setLockState($0) })
     }
 
     @Test(arguments: [true, false])
@@ -51,6 +54,23 @@ struct ListingTests {
         #expect(reason { try subject.keys.listedCertificates() } == .locked)
         try subject.setLockState(.unlocked)
         #expect(try subject.keys.listedCertificates().entries.count == 1)
+    }
+
+    /// Any program may store items of the class. Without this, the list would be empty.
+    @Test(arguments: [true, false])
+    func lockedCertificate_besideAnItemThatIsNone_isLocked(isVault: Bool) throws {
+        let subject = try Self.subject(isVault: isVault)
+        var closing = subject.keys
+        closing.accessibility = .whenUnlocked
+        try closing.save(TestCertificate.root)
+        var other = Query(.certificate, [.label: .string("none"), .accessible: .string("dk")])
+        other.value = Data([1])
+        try Engine(store: subject.store).requests.add(other, accessGroups: .unrestricted)
+        try subject.setLockState(.locked)
+        #expect(reason { try subject.keys.listedCertificates() } == .locked)
+        try subject.setLockState(.unlocked)
+        let all = try subject.keys.listedCertificates()
+        #expect(all.entries.count == 1 && all.others == 1)
     }
 
     /// No digest of a vault says that a closed row is a key.
