@@ -10,7 +10,7 @@ import SecretMemory
 /// their folder `~/.config`.
 enum SudoCaller {
     static func check(_ location: VaultLocation) throws(KeychainError) {
-        try check([location.folder, parent(of: location.deviceKeyFile), location.stateFolder])
+        try check([location.folder, FileSafety.parent(of: location.deviceKeyFile), location.stateFolder])
     }
 
     /// - Throws: `unsafeLocation`.
@@ -30,16 +30,10 @@ enum SudoCaller {
         for var folder in folders {
             var status = stat()
             while stat(folder, &status) != 0, folder.utf8.count > 1 {
-                folder = parent(of: folder)
+                folder = FileSafety.parent(of: folder)
             }
             if status.st_uid == user { return folder }
         }
         return nil
-    }
-
-    /// Foundation's own function would link ICU.
-    private static func parent(of path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
-        return String(path[..<slash])
     }
 }

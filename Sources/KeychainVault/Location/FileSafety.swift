@@ -15,7 +15,7 @@ import SecretMemory
 /// Checks of folders and files before they are trusted. Every message names the path and says what to do.
 ///
 /// They protect against other users, not against programs of the same user.
-enum FileSafety {
+package enum FileSafety {
     /// The status of a path, without following a link at its end; `nil` if nothing is there.
     static func status(_ path: String) throws(KeychainError) -> stat? {
         var status = stat()
@@ -130,7 +130,8 @@ enum FileSafety {
         return String(cString: resolved)
     }
 
-    static func parent(of path: String) -> String {
+    /// - Parameter path: Absolute, without a slash at its end.
+    package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
