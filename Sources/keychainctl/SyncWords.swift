@@ -82,6 +82,13 @@ enum SyncWords {
             "items: \(status.items); not sent yet: \(status.pending); with other values kept: \(status.conflicts)",
             "compare code: \(status.compareCode)",
         ]
+        if let groups = status.groups {
+            lines.append(
+                "access groups that are shared: \(groups.map { $0.escapingControls() }.joined(separator: ", "))")
+        }
+        if status.members.contains(where: { $0.isThisMachine && $0.role == .reader }) {
+            lines.append("This machine only reads. Changes that are made here stay here.")
+        }
         if status.kept > 0 { lines.append("values that can be restored: \(status.kept) (keychainctl sync history)") }
         if !status.hasRecoveryKey {
             lines.append(
@@ -133,6 +140,7 @@ struct RingJSON: Encodable {
 
     let ring: String
     let place: String
+    let groups: [String]?
     let machines: [Machine]
     let member: Bool
     let items: Int
@@ -148,6 +156,7 @@ struct RingJSON: Encodable {
     init(_ status: RingStatus) {
         ring = status.ring.hex
         place = status.place.text
+        groups = status.groups
         machines = status.members.map {
             Machine(
                 name: $0.name, role: "\($0.role)", thisMachine: $0.isThisMachine,
@@ -166,7 +175,8 @@ struct RingJSON: Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case ring, place, machines, member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange
+        case ring, place, groups, machines, member, items, pending, conflicts, kept, recoveryKey, invitations,
+            lastExchange
         case paused, compare
     }
 
@@ -174,6 +184,7 @@ struct RingJSON: Encodable {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(ring, forKey: .ring)
         try object.encode(place, forKey: .place)
+        try object.encode(groups, forKey: .groups)
         try object.encode(machines, forKey: .machines)
         try object.encode(member, forKey: .member)
         try object.encode(items, forKey: .items)

@@ -182,6 +182,20 @@ struct AttackTests {
         #expect(throws: Refusal.notAMember) { try world.machines[2].head(at: world.now) }
     }
 
+    @Test func removedMember_whatOnlyAReaderHasSeen_isNotTaken() throws {
+        var world = try World(3)
+        try world.join(as: .reader)
+        world.look(0)
+        try world.write(2, ["a": "early"])
+        try world.upload(2)
+        world.look(3)
+        try world.head(3)
+        world.carryOut(try world.machines[0].remove([world.machines[2].member], at: world.now), 0)
+        world.look(0)
+        #expect(world.machines[0].observations.heads[world.machines[3].member] != nil)
+        #expect(try world.shown(0, "a") == nil)
+    }
+
     /// Several times, since the order of the writers, which are random, matters.
     @Test(arguments: 0..<6)
     func removedMember_whatOneMachineAppliedFirst_reachesAll(_ round: Int) throws {

@@ -147,6 +147,14 @@ struct ConfirmedChangeTests {
         #expect(try laptop.items().isEmpty)
     }
 
+    @Test func machineThatOnlyReads_isRefused_andNothingChanges() async throws {
+        let (laptop, server) = (try await founder(), try Machine(folder.path, "server", kinds: [folders]))
+        try await laptop.admit(server, at: place, as: .reader)
+        let error = try await failure { try await store(server).save("1", for: "a") }
+        #expect(error.reason == .missingEntitlement)
+        #expect(try server.items().isEmpty)
+    }
+
     @Test func vaultInNoRing_isUnavailable_andNothingChanges() async throws {
         let alone = try Machine(folder.path, "alone", kinds: [folders])
         let error = try await failure { try await store(alone).save("1", for: "a") }

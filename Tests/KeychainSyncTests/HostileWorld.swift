@@ -75,9 +75,11 @@ final class HostileWorld: Sendable {
         return laptop
     }
 
-    func join(_ name: String, by sponsor: Machine, ahead: UInt64 = 0) async throws -> Machine {
+    func join(
+        _ name: String, by sponsor: Machine, as role: Role = .device, ahead: UInt64 = 0
+    ) async throws -> Machine {
         let machine = try machine(name, ahead: ahead)
-        try await sponsor.admit(machine, at: place)
+        try await sponsor.admit(machine, at: place, as: role)
         return machine
     }
 

@@ -108,7 +108,9 @@ extension InterfaceTests {
         let joining = Task { try await machine.join(code: code, at: place) { asks.yield($0) } }
         let id = try #require(await asked.first { _ in true })
         #expect(id.count == 39)
-        for _ in 0..<2 { #expect(try await sync.now().waiting == [SyncRequest(id: id, name: "desktop")]) }
+        for _ in 0..<2 {
+            #expect(try await sync.now().waiting == [SyncRequest(id: id, name: "desktop", onlyReads: false)])
+        }
         #expect(try await !machine.isInRing)
         let approved = try await sync.approve([id.uppercased()])
         #expect(approved.admitted == ["desktop"] && approved.waiting.isEmpty)

@@ -178,7 +178,8 @@ struct InterfaceTests {
             (.equivocation(member, number: 1), .copied), (.startedAgain(writer), .copied),
             (.shownAfterRefusal(.segment(writer, 1)), .shownAfterRefusal), (.differentState(member), .different),
             (.clockAhead(member, milliseconds: 1), .clockAhead),
-            (.tooLargeToShare, .tooLarge), (.placeTaken(.random()), .notShown), (.notUnderstood(.random()), .notShown),
+            (.tooLargeToShare, .tooLarge), (.notSent(changes: 1), .notSent), (.placeTaken(.random()), .notShown),
+            (.notUnderstood(.random()), .notShown),
             (.notOpened(.random(), .noKey), .notShown), (.refused(.segment(writer, 1), .tooLarge), .refused),
         ]
         for (finding, kind) in findings {

@@ -80,8 +80,8 @@ struct Machine {
     }
 
     /// Lets another machine in: it joins while this one exchanges until it has admitted it.
-    func admit(_ machine: Machine, at place: CarrierPlace) async throws {
-        let code = try await member.invite(name: machine.name, for: .seconds(3600))
+    func admit(_ machine: Machine, at place: CarrierPlace, as role: Role = .device) async throws {
+        let code = try await member.invite(name: machine.name, for: .seconds(3600), role: role)
         async let joined = machine.member.join(code, at: place, interval: .milliseconds(5))
         let admission = Task {
             for _ in 0..<24_000 {

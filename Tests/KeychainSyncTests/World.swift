@@ -23,9 +23,9 @@ struct World {
         for _ in 1..<max(1, count) { try join() }
     }
 
-    mutating func join() throws {
+    mutating func join(as role: Role = .device) throws {
         let keys = DeviceKeys.make()
-        let card = MemberCard(role: .device, keys: try keys.publicKeys(), name: "\(machines.count)")
+        let card = MemberCard(role: role, keys: try keys.publicKeys(), name: "\(machines.count)")
         carryOut(try machines[0].admit(card), 0)
         let opened = try OpenedRing(
             machines[0].log.id, tips: [], for: keys,

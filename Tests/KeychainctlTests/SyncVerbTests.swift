@@ -32,10 +32,10 @@ struct SyncVerbTests {
     }
 
     /// The other machine asks while this one syncs until it has let it in.
-    private func join() throws {
+    private func join(_ options: String = "") throws {
         let run = try tool.shell(
             """
-            "$CTL" sync invite --name desktop > code || exit
+            "$CTL" sync invite --name desktop \(options) > code || exit
             HOME="$HOME/desktop" "$CTL" sync join --folder shared --wait 600s --code-fd 3 3< code & other=$!
             while kill -0 $other 2> /dev/null; do "$CTL" sync now || exit; done
             wait $other
@@ -102,6 +102,37 @@ struct SyncVerbTests {
         #expect(try tool.run("sync", "now").errors.contains("sent: 0"))
         #expect(try desktop("sync", "now").status == 0)
         #expect(try desktop("get", "-s", "s", "-a", "alice").status == 3)
+    }
+
+    @Test func machineInvitedWithReader_sendsNothing() throws {
+        try found()
+        #expect(try set("alice", "one").status == 0)
+        try join("--reader")
+        #expect(try desktop("get", "-s", "s", "-a", "alice").text == "one")
+        #expect(try desktop("set", "--synchronizable", "-s", "s", "-a", "bob", input: Data("two".utf8)).status == 0)
+        let run = try desktop("sync", "now")
+        #expect(run.status == 0 && run.errors.contains("because it only reads in its ring: 1."), "\(run.errors)")
+        #expect(try tool.run("sync", "now").status == 0)
+        #expect(try tool.run("get", "-s", "s", "-a", "bob").status == 3)
+        #expect(try desktop("sync", "status").text.contains("This machine only reads."))
+        let machines = try status(tool.run("sync", "status", "--json"))["machines"] as? [[String: Any]]
+        #expect(machines?.first { $0["name"] as? String == "desktop" }?["role"] as? String == "reader")
+        #expect(try desktop("sync", "invite", "--name", "other").status == 7)
+    }
+
+    @Test func ringOfAnAccessGroup_sharesItAlone() throws {
+        let run = try tool.shell(
+            """
+            "$CTL" sync init --folder shared --name laptop --access-group web --access-group db || exit
+            for group in web other; do
+                echo v | "$CTL" set --synchronizable -s s -a $group --access-group $group || exit
+            done
+            """)
+        try #require(run.status == 0, "\(run.errors)")
+        try join()
+        #expect(try desktop("list").text.contains("web") && !desktop("list").text.contains("other"))
+        #expect(try status(tool.run("sync", "status", "--json"))["groups"] as? [String] == ["db", "web"])
+        #expect(try desktop("sync", "status").text.contains("access groups that are shared: db, web\n"))
     }
 
     @Test func status_asJSON_tellsTheMachinesAndWhatIsPending() throws {

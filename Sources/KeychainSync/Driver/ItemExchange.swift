@@ -34,7 +34,10 @@ struct ItemExchange {
     ///
     /// - Returns: The number of writes.
     mutating func takeOutgoing(_ replica: inout Replica) throws(KeychainError) -> Int {
-        guard replica.ring.mayWrite(replica.member) else { return 0 }
+        guard replica.ring.mayWrite(replica.member) else {
+            try noteUnsent(replica)
+            return 0
+        }
         let outgoing = try transaction.outgoing()
         guard !outgoing.isEmpty else { return 0 }
         defer { for case .item(_, let item) in outgoing.map(\.content) { item.value?.wipeWithCopies() } }
@@ -57,6 +60,13 @@ struct ItemExchange {
         return outgoing.count - tooLarge.count
     }
 
+    /// What a machine changes that only reads stays on it.
+    private mutating func noteUnsent(_ replica: Replica) throws(KeychainError) {
+        guard replica.ring.isActive(replica.member) else { return }
+        let changes = try transaction.outgoingCount()
+        if changes > 0 { findings.append(.notSent(changes: changes)) }
+    }
+
     /// A change with its item names.
     private struct Named {
         let change: Int64
@@ -76,9 +86,15 @@ struct ItemExchange {
             switch change.content {
             case .deletion(let name): named.deleted = SyncID(name)
             case .item(let row, let item):
-                guard policy.shares(item.accessGroup) else { continue }
-                let id = keys.item(SharedItem.primaryKey(item))
                 let before = try transaction.name(ofRow: row).map { SyncID($0) }
+                guard policy.shares(item.accessGroup) else {
+                    // It may have been in a group that is shared.
+                    guard let before else { continue }
+                    try transaction.removeName(ofRow: row)
+                    named.deleted = before
+                    break
+                }
+                let id = keys.item(SharedItem.primaryKey(item))
                 if let before, before != id { named.deleted = before }
                 let content = SharedItem.encode(item)
                 guard content.count <= Bounds.item else {

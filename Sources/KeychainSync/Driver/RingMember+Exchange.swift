@@ -30,7 +30,8 @@ extension ExchangeReport {
         for answer in answers {
             switch answer {
             case .admitted(let card, _, _): admitted.append(card.name)
-            case .waiting(let card): waiting.append(WaitingMachine(id: card.keys.member, name: card.name))
+            case .waiting(let card):
+                waiting.append(WaitingMachine(id: card.keys.member, name: card.name, role: card.role))
             case .postponed, .expired, .usedUp, .refused: break
             }
         }
@@ -41,6 +42,7 @@ extension ExchangeReport {
 package struct WaitingMachine: Hashable, Sendable {
     package let id: MemberID
     package let name: String
+    package let role: Role
 
     /// The whole ID in groups, for people who compare it on both machines: `1a2b-3c4d-…`.
     package static func text(_ id: MemberID) -> String {
@@ -193,7 +195,9 @@ extension RingMember {
         let hasMoved = report.applied + report.taken + report.published > 0
         let step = try await take(&report) { state, now in
             // Without the newest keys there is nothing to write. Why they are missing is among the findings.
-            guard state.replica.ring.mayWrite(state.replica.member), state.hasNewestKeys else { return [] }
+            guard state.hasNewestKeys else { return [] }
+            // One that only reads tells what it has seen, and no more often than it must: there may be thousands.
+            guard state.replica.ring.mayWrite(state.replica.member) else { return try state.headIfDue(false, at: now) }
             guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
                 state.neededSince = 0
                 return try state.headIfDue(hasMoved, at: now)

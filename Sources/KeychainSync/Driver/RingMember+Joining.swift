@@ -11,13 +11,19 @@ package import SecretMemory
 extension RingMember {
     /// Founds a ring with this machine as its first member.
     ///
-    /// - Parameter name: The name of this machine for the others.
-    package func found(name: String, at place: CarrierPlace) async throws(KeychainError) -> ExchangeReport {
+    /// - Parameters:
+    ///   - name: The name of this machine for the others.
+    ///   - groups: The access groups whose items are shared; `nil`: all.
+    /// - Throws: `invalidParameter` for no group, more than 64, or a name without or with more than 128 bytes.
+    package func found(
+        name: String, at place: CarrierPlace, sharing groups: Set<String>? = nil
+    ) async throws(KeychainError) -> ExchangeReport {
+        let policy = try Self.policy(groups)
         _ = try await rings(at: place)
         let effects = try await blocking { [self] () throws(KeychainError) -> [Effect] in
             let (replica, effects): (Replica, [Effect])
             do {
-                (replica, effects) = try Replica.founding(name: name, keys: .make())
+                (replica, effects) = try Replica.founding(name: name, keys: .make(), sharing: policy)
             } catch {
                 throw KeychainError(exchange: error)
             }
@@ -30,22 +36,35 @@ extension RingMember {
         return try await exchange()
     }
 
+    private static func policy(_ groups: Set<String>?) throws(KeychainError) -> Policy {
+        guard let groups else { return .allGroups }
+        do {
+            return try Policy(sharing: groups)
+        } catch {
+            throw KeychainError(
+                .invalidParameter,
+                "A ring shares 1 to \(Bounds.groups) access groups, whose names have 1 to \(Bounds.name) bytes. Give others."
+            )
+        }
+    }
+
     /// Invites a machine: a machine where the code is entered becomes a member.
     ///
     /// - Parameters:
     ///   - name: The name of the machine.
     ///   - duration: How long the code is valid.
+    ///   - role: `device`, or `reader` for one that only reads.
     ///   - needsApproval: Whether each machine waits for ``approve(_:)``.
     /// - Returns: The code. It is shown once. Anyone who has it in time can join the ring.
     package func invite(
-        name: String, for duration: Duration, uses: Int = 1, needsApproval: Bool = false
+        name: String, for duration: Duration, uses: Int = 1, role: Role = .device, needsApproval: Bool = false
     ) async throws(KeychainError) -> SecretBytes {
         let code = InvitationCode.make()
         let expires = now + UInt64(duration.bounded / .milliseconds(1))
         var report = ExchangeReport()
         let step = try await take(&report) { state, _ in
             let invitation = Invitation(
-                code: code, name: name, expires: expires, uses: uses, needsApproval: needsApproval)
+                code: code, name: name, role: role, expires: expires, uses: uses, needsApproval: needsApproval)
             guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)
             else {
                 throw Refusal.notAMember

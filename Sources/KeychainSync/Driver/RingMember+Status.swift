@@ -22,6 +22,8 @@ package struct RingStatus: Sendable {
     package let place: CarrierPlace
     /// The members, without removed ones.
     package let members: [Member]
+    /// The access groups whose items are shared, in ascending order; `nil`: all.
+    package let groups: [String]?
     /// Whether this machine is a member.
     package let isMember: Bool
     /// The number of items that all machines have, as far as this one knows.
@@ -84,6 +86,7 @@ extension RingStatus {
                 id: card.id, name: card.name, role: card.role, isThisMachine: card.id == replica.member,
                 lastSeen: card.id == replica.member ? now : replica.observations.heads[card.id]?.seen)
         }
+        groups = replica.ring.policy.groups
         isMember = replica.ring.isActive(replica.member)
         items = replica.items.items.count
         pending = replica.unpublishedCount

@@ -46,6 +46,9 @@ extension Finding {
             "The clock of \(member.hex) is \(milliseconds / 3_600_000) hours ahead. Its changes win over concurrent ones. Set its clock."
         case .tooLargeToShare:
             "An item is larger than 16 MiB and is not shared. It stays on this machine."
+        case .notSent(let changes):
+            "Changes of this machine that stay here, because it only reads in its ring: \(changes). Make them on a machine that may "
+                + "write. What was changed here keeps its value, whatever the others write."
         case .placeTaken(let item):
             "An item of this machine that is not shared has the name of a shared one (\(item.hex)), which is therefore not shown here."
         case .notUnderstood(let item):

@@ -11,13 +11,16 @@ extension KeychainSync {
     /// - Parameters:
     ///   - name: The name of this machine for the others: 1 to 128 bytes without control characters.
     ///   - place: Where the machines meet.
-    /// - Throws: `invalidParameter` for another name, or if the vault is in a ring already; `unavailable` if the place cannot be reached;
+    ///   - groups: The access groups whose items are shared: 1 to 64 names of 1 to 128 bytes; `nil`: all. They cannot be changed later.
+    /// - Throws: `invalidParameter` for other names, or if the vault is in a ring already; `unavailable` if the place cannot be reached;
     ///   `unsafeLocation` if it is the vault's folder or is in it; `unsupported` if no way of this program leads there; `locked`; errors
     ///   of ``now(timeout:)``.
     @discardableResult
-    public func found(name: String, at place: SyncPlace) async throws(KeychainError) -> SyncReport {
+    public func found(
+        name: String, at place: SyncPlace, sharing groups: Set<String>? = nil
+    ) async throws(KeychainError) -> SyncReport {
         try Self.check(name: name)
-        return SyncReport(try await member.found(name: name, at: place.place))
+        return SyncReport(try await member.found(name: name, at: place.place, sharing: groups))
     }
 
     /// Invites a machine.
@@ -27,16 +30,19 @@ extension KeychainSync {
     /// Does not protect against people who see the code: anyone with it and access to the place can join in time, and read everything.
     ///
     /// - Parameters:
-    ///   - name: The name of the new machine, as in ``found(name:at:)``. With several uses, a part of its ID is appended.
+    ///   - name: The name of the new machine, as in ``found(name:at:sharing:)``. With several uses, a part of its ID is appended.
     ///   - duration: How long the code is valid, by the clock of this machine; more than zero.
     ///   - uses: How many machines can join with it: 1 to 10,000.
+    ///   - onlyReads: Whether these machines only read. The others take no change from them. What they change themselves stays with
+    ///     them, and each of their exchanges says so (``SyncNotice/Kind/notSent``).
     ///   - needsApproval: Whether each machine waits until ``approve(_:)`` lets it in. Both machines show its ID, so that a person can
     ///     tell whether it is theirs, even if somebody else has seen the code.
     /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
     /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, `locked`, and
     ///   errors of the carrier.
     public func invite(
-        name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1, needsApproval: Bool = false
+        name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1, onlyReads: Bool = false,
+        needsApproval: Bool = false
     ) async throws(KeychainError) -> SecretBytes {
         try Self.check(name: name)
         guard duration > .zero, (1...10_000).contains(uses) else {
@@ -45,7 +51,9 @@ extension KeychainSync {
                 "An invitation is valid for more than no time, and for 1 to 10,000 machines. Give other numbers.")
         }
         return RingMember.text(
-            of: try await member.invite(name: name, for: duration, uses: uses, needsApproval: needsApproval))
+            of: try await member.invite(
+                name: name, for: duration, uses: uses, role: onlyReads ? .reader : .device,
+                needsApproval: needsApproval))
     }
 
     /// Lets machines in that wait for it, and exchanges.
@@ -71,14 +79,14 @@ extension KeychainSync {
     /// Nothing of this machine is published before the code has proven who made the invitation.
     ///
     /// - Parameters:
-    ///   - code: As ``invite(name:validFor:uses:needsApproval:)`` returned it. Case, spaces and hyphens do not matter.
-    ///   - place: The same place as in ``found(name:at:)``, as this machine reaches it.
+    ///   - code: As ``invite(name:validFor:uses:onlyReads:needsApproval:)`` returned it. Case, spaces and hyphens do not matter.
+    ///   - place: The same place as in ``found(name:at:sharing:)``, as this machine reaches it.
     ///   - timeout: How long to wait until the machine that made the invitation exchanges.
     ///   - asked: Is given the ``SyncRequest/id`` of this machine when it has asked, for a person who compares it. Only an invitation that
     ///     needs approval needs that.
     /// - Throws: `invalidParameter` if the code is mistyped, or the vault is in a ring already; `itemNotFound` if the place has no
     ///   invitation with this code; `timedOut` if no machine has answered in time; `unavailable`, `unsafeLocation`, `unsupported` as in
-    ///   ``found(name:at:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
+    ///   ``found(name:at:sharing:)``; `locked`; `cancelled`; errors of ``now(timeout:)``. After `timedOut` it can be tried again.
     @discardableResult
     public func join(
         code: SecretBytes, at place: SyncPlace, timeout: Duration = .seconds(600),

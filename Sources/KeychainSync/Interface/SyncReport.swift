@@ -20,7 +20,9 @@ public struct SyncReport: Hashable, Sendable {
 
     init(_ report: ExchangeReport, isComplete: Bool = true) {
         (received, sent, admitted) = (report.applied, report.sent, report.admitted)
-        waiting = report.waiting.map { SyncRequest(id: WaitingMachine.text($0.id), name: $0.name) }
+        waiting = report.waiting.map {
+            SyncRequest(id: WaitingMachine.text($0.id), name: $0.name, onlyReads: $0.role == .reader)
+        }
         notices = report.findings.map(SyncNotice.init).sorted { $0.message < $1.message }
         self.isComplete = isComplete
     }
@@ -32,6 +34,8 @@ public struct SyncRequest: Hashable, Sendable, Identifiable {
     public let id: String
     /// The name that the invitation gives it.
     public let name: String
+    /// Whether the invitation is for a machine that only reads.
+    public let onlyReads: Bool
 }
 
 /// Something about the carrier, a machine or an item that the user should know.
@@ -59,6 +63,8 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
         public static let clockAhead = Kind(rawValue: "clockAhead")
         /// An item is too large to be shared.
         public static let tooLarge = Kind(rawValue: "tooLarge")
+        /// Changes of this machine are not sent, because it only reads in its ring.
+        public static let notSent = Kind(rawValue: "notSent")
         /// An item from another machine is not shown here.
         public static let notShown = Kind(rawValue: "notShown")
         /// Something on the carrier is not used, because it is damaged, forged or of a newer version.
@@ -85,6 +91,7 @@ extension SyncNotice.Kind {
         case .differentState: self = .different
         case .clockAhead: self = .clockAhead
         case .tooLargeToShare: self = .tooLarge
+        case .notSent: self = .notSent
         case .placeTaken, .notUnderstood, .notOpened: self = .notShown
         case .refused: self = .refused
         }

@@ -16,6 +16,8 @@ public struct SyncStatus: Hashable, Sendable {
         public let isThisMachine: Bool
         /// Whether it is the ring's recovery key, which is on paper.
         public let isRecoveryKey: Bool
+        /// Whether it only reads: the others take no change from it.
+        public let onlyReads: Bool
         /// When something of the machine came here last, by the clock of this machine; `nil`: never, or this machine.
         public let lastSeen: Date?
     }
@@ -24,6 +26,8 @@ public struct SyncStatus: Hashable, Sendable {
     public let carrier: String
     /// The machines, without removed ones.
     public let machines: [Machine]
+    /// The access groups whose items are shared, in ascending order; `nil`: all.
+    public let accessGroups: [String]?
     /// Whether this machine is still one of them. If it was removed, its items stay, and nothing is exchanged.
     public let isMember: Bool
     public let isPaused: Bool
@@ -52,6 +56,7 @@ extension SyncStatus {
     init(_ status: RingStatus, _ last: Result<SyncReport, KeychainError>?) {
         carrier = status.place.text
         machines = status.members.map(Machine.init)
+        accessGroups = status.groups
         (isMember, isPaused) = (status.isMember, status.isPaused)
         (items, pending, conflicts) = (status.items, status.pending, status.conflicts)
         lastExchange = status.lastExchange == 0 ? nil : Date(milliseconds: status.lastExchange)
@@ -68,7 +73,7 @@ extension SyncStatus {
 extension SyncStatus.Machine {
     init(_ member: RingStatus.Member) {
         (id, name, isThisMachine) = (member.id.hex, member.name, member.isThisMachine)
-        isRecoveryKey = member.role == .recovery
+        (isRecoveryKey, onlyReads) = (member.role == .recovery, member.role == .reader)
         lastSeen = member.isThisMachine ? nil : member.lastSeen.map(Date.init(milliseconds:))
     }
 }

@@ -45,6 +45,8 @@ package enum Bounds {
     package static let parts = 4_096
     /// Bytes of a member's name, and of an access group's.
     package static let name = 128
+    /// Access groups that a founder can choose. What is read may have as many as fit into an entry.
+    package static let groups = 64
     /// Bytes of the name of an object.
     package static let objectName = 128
     /// Names in one listing.

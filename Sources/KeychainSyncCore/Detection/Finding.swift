@@ -32,6 +32,8 @@ package enum Finding: Hashable, Sendable {
     case clockAhead(MemberID, milliseconds: UInt64)
     /// A local item exceeds the ring's maximum size, and is not shared.
     case tooLargeToShare
+    /// Local changes stay on this machine, because it only reads in its ring.
+    case notSent(changes: Int)
     /// A local item that is not shared has the primary key of an item from another machine, which is not shown.
     case placeTaken(SyncID)
     /// An item from another machine is not shown here: this version cannot read it, or it is none that may be shared.

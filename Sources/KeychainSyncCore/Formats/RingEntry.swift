@@ -69,6 +69,20 @@ package enum Policy: Hashable, Sendable {
     case allGroups
     case groups(Set<String>)
 
+    /// - Parameter groups: 1 to 64 names of 1 to ``Bounds/name`` bytes.
+    /// - Throws: `malformed` for others, which no entry could hold.
+    package init(sharing groups: Set<String>) throws(Refusal) {
+        guard (1...Bounds.groups).contains(groups.count),
+            groups.allSatisfy({ (1...Bounds.name).contains($0.utf8.count) })
+        else { throw .malformed }
+        self = .groups(groups)
+    }
+
+    /// In ascending order; `nil`: all.
+    package var groups: [String]? {
+        if case .groups(let groups) = self { groups.sorted() } else { nil }
+    }
+
     package func shares(_ group: String) -> Bool {
         if case .groups(let groups) = self { groups.contains(group) } else { true }
     }

@@ -145,7 +145,8 @@ extension Replica {
             guard header.member == member, header.number == number else { throw Refusal.wrongName }
             guard ring.isActive(member), let author = log.publicKeys(of: member) else { throw Refusal.notAMember }
             try head.check(header, by: author)
-            try claim(head.vector)
+            // One that may not write must not make writes of a removed member acceptable.
+            if ring.mayWrite(member) { try claim(head.vector) }
             refusedHeads.remove(.head(member, number))
             observations.note(head.vector, here: items.vector, at: now)
             effects += observations.received(
@@ -160,7 +161,7 @@ extension Replica {
         }
     }
 
-    /// Notes what an active member has seen.
+    /// Notes what an active member that may write has seen.
     private mutating func claim(_ vector: VersionVector) throws(Refusal) {
         var union = claims
         union.join(vector)

@@ -97,7 +97,7 @@ package struct Replica: Sendable {
     var entries: [EntryHash: Data] = [:]
     var wraps: [ObjectName: Data] = [:]
     var waiting = WaitingSegments()
-    /// What active members are known to have seen. Segments of removed members are accepted up to there.
+    /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
     var snapshots: [SnapshotID: KnownSnapshot] = [:]
     package internal(set) var observations = Observations()
@@ -124,12 +124,18 @@ package struct Replica: Sendable {
     }
 
     /// Founds a ring.
-    package static func founding(name: String, keys: DeviceKeys, _ random: Randomness = Randomness())
-        throws(Refusal) -> (Replica, [Effect])
-    {
+    ///
+    /// - Parameter policy: What it shares. It precedes the first item.
+    package static func founding(
+        name: String, keys: DeviceKeys, sharing policy: Policy = .allGroups, _ random: Randomness = Randomness()
+    ) throws(Refusal) -> (Replica, [Effect]) {
         let (log, ringKeys, change) = try RingLog.found(name: name, keys: keys, random)
         var replica = try Replica(keys: keys, log: log, keyring: Keyring(ring: ringKeys), random)
-        let effects = try replica.adopt(change)
+        var effects = try replica.adopt(change)
+        if policy != .allGroups {
+            let entry = try replica.log.append(.policy(policy), author: replica.member, signer: keys)
+            effects += try replica.store([entry])
+        }
         return (replica, effects)
     }
 

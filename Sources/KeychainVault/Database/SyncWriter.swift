@@ -39,6 +39,14 @@ struct SyncWriter {
         changes.removed(outgoing: RowTrace(entry))
     }
 
+    /// - Parameter id: The name of an item that was deleted.
+    func removeOutgoing(id: Data) throws {
+        guard let entry = try tables.outgoing(ofID: id) else { return }
+        try changes.begin()
+        try connection.execute("DELETE FROM sync_outbox WHERE id = ?", [.blob(id)])
+        changes.removed(outgoing: RowTrace(entry))
+    }
+
     func removeOutgoing(keeping rows: Set<Int64>) throws {
         try changes.begin()
         for entry in try tables.outgoing() {

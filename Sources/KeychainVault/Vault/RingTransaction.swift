@@ -105,6 +105,9 @@ package struct RingTransaction {
         }
     }
 
+    /// How many there are, without looking at them.
+    package func outgoingCount() throws(KeychainError) -> Int { try translating { try tables.outgoing().count } }
+
     private func item(_ row: Int64, _ sealer: RowSealer) throws -> Item? {
         guard let sealed = try transaction.content.table.wholeRow(row) else { return nil }
         do {
@@ -129,6 +132,10 @@ package struct RingTransaction {
 
     package func setName(_ name: Data, ofRow row: Int64) throws(KeychainError) {
         try translating { try writer.set(name, ofRow: row) }
+    }
+
+    package func removeName(ofRow row: Int64) throws(KeychainError) {
+        try translating { try writer.removeID(ofRow: row) }
     }
 
     // MARK: - Changes of other machines
@@ -159,7 +166,11 @@ package struct RingTransaction {
             } else {
                 stored = try transaction.insert(item, .none)
             }
-            try translating { try writer.set(name, ofRow: transaction.sealer().rowID(of: stored.id)) }
+            try translating {
+                try writer.set(name, ofRow: transaction.sealer().rowID(of: stored.id))
+                // A machine that only reads sends no deletion, and the item is here again.
+                try writer.removeOutgoing(id: name)
+            }
             return .placed
         }
     }

@@ -19,8 +19,8 @@ extension Keychainctl.Sync {
                 The compare code is equal on two machines with the same items. With --max-age, the exit \
                 code is 0 only if this machine had a complete exchange within that time.
 
-                With --json: an object with the keys ring, place, machines (name, role, thisMachine, \
-                lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused \
+                With --json: an object with the keys ring, place, groups (null for all), machines (name, \
+                role, thisMachine, lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused \
                 and compare. Times are dates, or null for never.
 
                 EXAMPLES
@@ -80,9 +80,7 @@ extension Keychainctl.Sync {
                     try await RingMember.ofTool(vault).exchange().waiting
                 }
                 let chosen = try chosen(of: waiting)
-                let list = chosen.map { "\($0.name.escapingControls()) (\(WaitingMachine.text($0.id)))" }
-                try confirmation.ask(
-                    "These machines will read and change all shared items: \(list.joined(separator: ", ")).")
+                try confirmation.ask(Self.question(chosen))
                 let report = try Waiting.forResult { () async throws(KeychainError) in
                     try await RingMember.ofTool(vault).approve(chosen.map(\.id))
                 }
@@ -95,6 +93,15 @@ extension Keychainctl.Sync {
                     throw .notAllAdmitted
                 }
             }
+        }
+
+        private static func question(_ chosen: [WaitingMachine]) -> String {
+            let groups = Dictionary(grouping: chosen) { $0.role == .reader }
+            return [(false, "read and change"), (true, "read")].compactMap { onlyReads, what in
+                guard let machines = groups[onlyReads] else { return nil }
+                let list = machines.map { "\($0.name.escapingControls()) (\(WaitingMachine.text($0.id)))" }
+                return "These machines will \(what) all shared items: \(list.joined(separator: ", "))."
+            }.joined(separator: " ")
         }
 
         private func chosen(of waiting: [WaitingMachine]) throws(KeychainError) -> [WaitingMachine] {

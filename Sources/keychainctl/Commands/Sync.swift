@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import KeychainKit
 import KeychainSync
+import KeychainSyncCore
 import KeychainVault
 import SecretMemory
 
@@ -41,13 +42,17 @@ extension Keychainctl.Sync {
             commandName: "init",
             abstract: "Found a ring with this machine as its first member.",
             usage: """
-                keychainctl sync init --folder <path> [--name <name>]
+                keychainctl sync init --folder <path> [--name <name>] [--access-group <group> ...]
                 keychainctl sync init --etcd <URL> [--etcd-ca <file>] [--etcd-cert <file> --etcd-key <file>] [--etcd-user <name> \
-                    --etcd-password-fd <number>] [--name <name>]
+                    --etcd-password-fd <number>] [--name <name>] [--access-group <group> ...]
                 """,
             discussion: """
+                With --access-group, only items of these access groups are shared, and no machine takes \
+                others from the ring. The groups of a ring cannot be changed later.
+
                 EXAMPLES
                   keychainctl sync init --folder ~/Sync/keychain
+                  keychainctl sync init --folder /srv/keychain --access-group web
                   keychainctl sync init --etcd https://a:2379,https://b:2379 --etcd-ca ca.pem \
                     --etcd-user laptop --etcd-password-fd 3 3<password
                 """)
@@ -55,15 +60,21 @@ extension Keychainctl.Sync {
         @OptionGroup var place: SyncPlace
         @Option(help: ArgumentHelp("This machine's name for the others; default: its host name.", valueName: "name"))
         var name: String?
+        @Option(
+            name: .customLong("access-group"), parsing: .singleValue,
+            help: ArgumentHelp(
+                "Share only items of this access group. Can be repeated; default: all groups.", valueName: "group"))
+        var groups: [String] = []
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
 
         func run() throws {
             let vault = try UserKeychain().vault
             let (name, place) = (try MachineName.checked(name), try place.checked())
+            let groups = groups.isEmpty ? nil : Set(groups)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
-                    try await RingMember.ofTool(vault).found(name: name, at: place)
+                    try await RingMember.ofTool(vault).found(name: name, at: place, sharing: groups)
                 }
             }
             SyncWords.show(report)
@@ -75,17 +86,20 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "invite",
             abstract: "Make a code that admits another machine.",
-            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>] [--confirm]",
+            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>] [--reader] [--confirm]",
             discussion: """
                 The code is printed once. Any machine with the folder where it is entered in time becomes \
                 a member and can read everything. This machine has to sync once more to admit it, with \
                 'keychainctl sync now' or 'keychainctl sync watch'. With --confirm, a machine also waits \
                 until you have compared its ID: see 'keychainctl sync approve --help'.
 
+                With --reader, the machine only reads. The others take no change from it. What is changed \
+                on it stays on it.
+
                 EXAMPLES
                   keychainctl sync invite --name desktop
                   keychainctl sync invite --name desktop --confirm
-                  keychainctl sync invite --name web --uses 20 --valid 30m
+                  keychainctl sync invite --name web --uses 20 --valid 30m --reader
                 """)
 
         @Option(help: ArgumentHelp("The name of the new machine.", valueName: "name")) var name: String
@@ -94,6 +108,7 @@ extension Keychainctl.Sync {
             transform: IdleTimeout.init)
         var valid: IdleTimeout?
         @Option(help: ArgumentHelp("How many machines may use it.", valueName: "number")) var uses = 1
+        @Flag(help: "Take no changes from the new machine: it only reads.") var reader = false
         @Flag(help: "Let no machine in before 'keychainctl sync approve'.") var confirm = false
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
         @OptionGroup var stray: StrayWords
@@ -105,11 +120,11 @@ extension Keychainctl.Sync {
         func run() throws {
             let vault = try UserKeychain.existingVault()
             let (name, duration, uses) = (try MachineName.checked(name), valid?.duration ?? .seconds(3600), uses)
-            let confirm = confirm
+            let (role, confirm) = (reader ? Role.reader : .device, confirm)
             let code = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
                     try await RingMember.ofTool(vault).invite(
-                        name: name, for: duration, uses: uses, needsApproval: confirm)
+                        name: name, for: duration, uses: uses, role: role, needsApproval: confirm)
                 }
             }
             try Output.write(RingMember.text(of: code))
