@@ -85,9 +85,9 @@ struct SecurityPasswordTests {
                 "    0x00000007 <blob>=\"git.ex\"", "    0x00000008 <blob>=<NULL>", "    \"acct\"<blob>=\"al\"",
                 "    \"atyp\"<blob>=\"dflt\"", "    \"crtr\"<uint32>=<NULL>", "    \"cusi\"<sint32>=<NULL>",
                 "    \"desc\"<blob>=<NULL>", "    \"icmt\"<blob>=<NULL>", "    \"invi\"<sint32>=<NULL>",
-                "    \"nega\"<sint32>=<NULL>", "    \"path\"<blob>=", "    \"port\"<uint32>=0x00000000 ",
+                "    \"nega\"<sint32>=<NULL>", "    \"path\"<blob>=<NULL>", "    \"port\"<uint32>=0x00000000 ",
                 "    \"prot\"<blob>=<NULL>", "    \"ptcl\"<uint32>=\"htps\"", "    \"scrp\"<sint32>=<NULL>",
-                "    \"sdmn\"<blob>=", "    \"srvr\"<blob>=\"git.ex\"", "    \"type\"<uint32>=<NULL>",
+                "    \"sdmn\"<blob>=<NULL>", "    \"srvr\"<blob>=\"git.ex\"", "    \"type\"<uint32>=<NULL>",
             ])
     }
 

@@ -224,6 +224,38 @@ struct SecurityToolTests {
         #expect(run.text.contains("\"issu\"<blob>=0x30") && run.text.contains("\"subj\"<blob>=0x30"))
     }
 
+    /// Scripts read the name of a certificate from either line, whatever the PKCS#12 file calls it.
+    @Test(
+        .enabled(if: hasOpenSSL, "openssl is not installed"),
+        arguments: [("/CN=Only Name", "Only Name"), ("/CN=With Mail/emailAddress=a@b.c", "a@b.c")])
+    func certificate_fromPKCS12_isLabelledWithItsOwnName(subject: String, alias: String) throws {
+        let made = try tool.shell(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -out c.pem \
+            -subj '\(subject)' -days 10 &&
+            openssl pkcs12 -export -inkey k.pem -in c.pem -out id.p12 -passout pass:pw -name 'Friendly'
+            """)
+        try #require(made.status == 0, "\(made.errors)")
+        try tool.prepare("import id.p12 -P pw")
+        let lines = try tool.security("find-certificate").text.split(separator: "\n")
+        let name = subject.dropFirst(4).split(separator: "/")[0]
+        #expect(lines.contains("    \"labl\"<blob>=\"\(name)\""))
+        #expect(lines.contains("    \"alis\"<blob>=\"\(alias)\""))
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func key_inABlock_beginsWithItsKindAndTheNameInItsFile() throws {
+        try makeIdentity()
+        try tool.prepare("import id.p12 -P pw")
+        let run = try tool.security("set-key-partition-list -S apple: -s -k x")
+        let lines = run.text.split(separator: "\n").dropFirst(2).prefix(4)
+        #expect(
+            Array(lines) == [
+                "class: 0x00000010 ", "attributes:", "    0x00000000 <uint32>=0x00000010 ",
+                "    0x00000001 <blob>=\"My Id\"",
+            ])
+    }
+
     @Test(.enabled(if: hasOpenSSL, "openssl is not installed"), arguments: ["Test Signer", "test SIGN", "SIGNER"])
     func certificate_isFoundByAPartOfItsName_inAnyLetters(name: String) throws {
         try makeIdentity()

@@ -30,9 +30,12 @@ struct AttributeBlock {
         case .genericPassword: "\"genp\""
         case .internetPassword: "\"inet\""
         case .certificate: "0x80001000 "
-        case .key: item.attributes[.keyClass] == .number(1) ? "0x00000010 " : "0x0000000F "
+        case .key: ValueForm.text(keyRecord)
         }
     }
+
+    /// The number of macOS's table of private or public keys.
+    private var keyRecord: Data { Data([0, 0, 0, item.attributes[.keyClass] == .number(1) ? 0x10 : 0x0F]) }
 
     private var lines: [Line] {
         switch item.itemClass {
@@ -46,15 +49,20 @@ struct AttributeBlock {
     // MARK: - Values
 
     private func value(_ line: Line) -> String {
-        guard let bytes = bytes(line) else { return "<NULL>" }
+        // macOS shows an empty value as an absent one, for example the path of most internet passwords.
+        guard let bytes = bytes(line), !bytes.isEmpty else { return "<NULL>" }
         return ValueForm.text(bytes)
     }
 
     private func bytes(_ line: Line) -> Data? {
         switch (line.kind, item.attributes[line.attribute]) {
+        case (.uint32, _) where line.attribute == .keyClass: keyRecord
         case (.uint32, let value): Self.bigEndian(number(value))
         case (_, nil) where line.attribute == .authenticationType: Data("dflt".utf8)
         case (_, .string("")?) where line.attribute == .authenticationType: Data("dflt".utf8)
+        // Scripts read the name of a certificate here. An address is shown instead, if there is one.
+        case (_, nil) where item.itemClass == .certificate && line.attribute == .alias:
+            item.label.map { Data($0.utf8) }
         case (_, .string(let text)?): Data(text.utf8)
         // They are stored without the header that macOS shows.
         case (_, .data(let name)?) where [.issuer, .subject].contains(line.attribute): Certificate.encodedName(name)
@@ -120,9 +128,10 @@ struct AttributeBlock {
 
     private static let key: [Line] =
         [
-            ("0x00000001 ", .blob, .label), ("0x00000002 ", .blob, .alias), ("0x00000003 ", .uint32, .isPermanent),
-            ("0x00000004 ", .uint32, .isPrivate), ("0x00000005 ", .uint32, .isModifiable),
-            ("0x00000006 ", .blob, .applicationLabel), ("0x00000007 ", .blob, .applicationTag),
+            ("0x00000000 ", .uint32, .keyClass), ("0x00000001 ", .blob, .label), ("0x00000002 ", .blob, .alias),
+            ("0x00000003 ", .uint32, .isPermanent), ("0x00000004 ", .uint32, .isPrivate),
+            ("0x00000005 ", .uint32, .isModifiable), ("0x00000006 ", .blob, .applicationLabel),
+            ("0x00000007 ", .blob, .applicationTag),
             ("0x00000008 ", .blob, .creator), ("0x00000009 ", .uint32, .type),
             ("0x0000000A ", .uint32, .keySizeInBits), ("0x0000000B ", .uint32, .effectiveKeySize),
         ] + uses

@@ -100,7 +100,7 @@ enum ImportCommand {
         let queries =
             items.privateKeys.map { $0.content.newItem(in: group, name: $0.name, isExtractable: isExtractable) }
             + items.publicKeys.map { $0.newItem(in: group) }
-            + items.certificates.map { $0.content.newItem(in: group, name: $0.name) }
+            + items.certificates.map { $0.content.newItem(in: group) }
         try naming(function) { () throws(KeychainError) in
             let engine = try call.session.engine
             try call.session.unlocking { () throws(KeychainError) in

@@ -75,12 +75,12 @@ extension StoredKey {
 // MARK: - New items
 
 extension Certificate {
-    /// The item that stores this certificate: that of the typed interface and of the item functions.
-    func newItem(in group: String, name: String?) -> Query {
+    /// The item that stores this certificate: that of the typed interface and of the item functions. As on macOS, its
+    /// label is a name of the certificate, whatever a PKCS#12 file calls it: scripts look for that.
+    func newItem(in group: String) -> Query {
         var item = Query(.certificate, CertificateForm(self).attributes)
         item.attributes[.accessGroup] = .string(group)
         item.attributes[.synchronizable] = .number(0)
-        if let name { item.attributes[.label] = .string(name) }
         item.attributes[.alias] = emailAddresses.first.map { .string($0) }
         item.value = der
         return item
@@ -88,7 +88,7 @@ extension Certificate {
 }
 
 extension PrivateKey {
-    /// As for certificates.
+    /// The same for a private key; its label is the name in the file.
     func newItem(in group: String, name: String?, isExtractable: Bool) -> Query {
         var item = Query(.key, KeyForm(self).attributes)
         item.attributes[.accessGroup] = .string(group)
