@@ -116,6 +116,23 @@ struct SecurityKeychainTests {
         #expect(try tool.security(line).status == 50)
     }
 
+    /// Scripts search the keychains of the system, and their own before they create them.
+    @Test(arguments: [
+        ("find-generic-password -s s", 44), ("delete-generic-password -s s", 44), ("find-certificate", 44),
+        ("find-certificate -a -p", 0), ("find-identity -v", 0), ("dump-keychain", 0),
+    ])
+    func keychain_thatIsUnknown_isSearchedAsAnEmptyOne(command: String, status: Int32) throws {
+        try tool.prepare("add-generic-password -a a -s s -w x")
+        let run = try tool.security("\(command) /Library/Keychains/System.keychain")
+        #expect(run.status == status)
+        #expect(!run.errors.contains("keychain could not be found"))
+    }
+
+    @Test func search_inANamedGroup_findsItemsOfOtherPrograms() throws {
+        try tool.store(secret, account: "alice", "--access-group", "team")
+        #expect(try tool.security("find-generic-password -s example.com -w team.keychain").status == 0)
+    }
+
     @Test(arguments: ["''", ".keychain", "..", "/"])
     func keychain_whoseNameIsNoGroup_isInvalid(name: String) throws {
         #expect(try tool.security("create-keychain \(name)").status == 49)

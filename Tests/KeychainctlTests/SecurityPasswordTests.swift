@@ -14,7 +14,6 @@ struct SecurityPasswordTests {
         "security: SecKeychainSearchCopyNext: The specified item could not be found in the keychain.\n"
     private static let duplicate =
         "security: SecKeychainItemCreateFromContent (<default>): The specified item already exists in the keychain.\n"
-    private static let noKeychain = "security: SecKeychainSearchCopyNext: The specified keychain could not be found.\n"
     private static let code =
         "Error: four-character types must be exactly 4 characters long.\nTry adding spaces to the end of the code, in quotes.\n"
 
@@ -39,7 +38,8 @@ struct SecurityPasswordTests {
         SecurityRow("find-g -s ex.com -w", out: "hunter2\n"),
         SecurityRow("find-generic-password -s bytes -w", out: "c3bc0a\n"),
         SecurityRow("find-generic-password -s bytes -w0", out: "\u{fc}\n\0"),
-        SecurityRow("find-generic-password -s none none.keychain", err: noKeychain, 50),
+        SecurityRow("find-generic-password -s ex.com none.keychain", err: notFound, 44),
+        SecurityRow("find-generic-password -w -s ex.com none.keychain login.keychain", out: "hunter2\n"),
         SecurityRow("find-generic-password -c abc", err: code, 1),
         SecurityRow("find-internet-password -s git.ex -w", out: "pw\n"),
         SecurityRow("find-internet-password -a al -d realm -p /x -P 8443 -r htps -s git.ex -t dflt -w", out: "pw\n"),

@@ -17,7 +17,7 @@ enum ExportCommand {
         let kind = options["t"] ?? "all"
         guard kinds.contains(kind) else { throw .usage("security: unknown type of items") }
         try endingWithOne { () throws(SecurityFailure) in
-            let keychains = try call.searched(options["k"].map { [$0] } ?? [])
+            let keychains = try options.has("k") ? [call.keychain(options["k"], function)] : call.searched([])
             let format = options["f"] ?? (kind == "identities" ? "pkcs12" : "pemseq")
             guard formats.contains(format) else {
                 throw unsupported("The format is not supported. These are: \(formats.joined(separator: ", ")).")

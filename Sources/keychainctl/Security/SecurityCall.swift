@@ -28,12 +28,20 @@ struct SecurityCall {
     }
 
     /// The named keychains, or the search list.
+    ///
+    /// As on macOS, it is no error to search a keychain that does not exist: nothing is found in it.
     func searched(_ names: [String]) throws(SecurityFailure) -> [NamedKeychain] {
-        guard names.isEmpty else {
-            var keychains: [NamedKeychain] = []
-            for name in names { keychains.append(try keychain(name, Self.searchFunction)) }
-            return keychains
+        guard !names.isEmpty else {
+            let list = try naming(Self.searchFunction) { () throws(KeychainError) in try KeychainListFile.read() }
+            return list.searchList
         }
-        return try naming(Self.searchFunction) { () throws(KeychainError) in try KeychainListFile.read() }.searchList
+        var keychains: [NamedKeychain] = []
+        for name in names {
+            guard let keychain = NamedKeychain(name) else {
+                throw SecurityFailure(Self.searchFunction, SecurityStatus.invalidKeychain)
+            }
+            keychains.append(keychain)
+        }
+        return keychains
     }
 }
