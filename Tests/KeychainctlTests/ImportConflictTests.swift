@@ -37,6 +37,30 @@ struct ImportConflictTests {
         #expect(try value == "old")
     }
 
+    /// In a dump, the default type of authentication is `dflt`; programs store none.
+    @Test(arguments: [("dflt", "unchanged"), ("form", "added")])
+    func itemOfADump_withTheDefaultAuthentication_isTheItemOfOtherPrograms(type: String, result: String) throws {
+        try tool.prepare("add-internet-password -a al -s git.ex -r htps -w pw")
+        let dump = """
+            keychain: "/Users/u/Library/Keychains/login.keychain-db"
+            version: 512
+            class: "inet"
+            attributes:
+                "acct"<blob>="al"
+                "atyp"<blob>="\(type)"
+                "path"<blob>=<NULL>
+                "port"<uint32>=0x00000000\u{20}
+                "ptcl"<uint32>="htps"
+                "srvr"<blob>="git.ex"
+            data:
+            "pw"
+
+            """
+        let run = try tool.importText("keychain-dump", dump)
+        #expect(run.status == 0 && run.text.hasPrefix(result), "\(run.everything)")
+        #expect(try tool.listed().count == (type == "dflt" ? 1 : 2))
+    }
+
     @Test func import_again_changesNothing() throws {
         _ = try importSource()
         let run = try importSource()

@@ -128,7 +128,13 @@ extension DumpItem {
             SecretStore.Server(
                 host, protocol: code, port: port == 0 ? nil : port, path: notEmpty("path"),
                 securityDomain: notEmpty("sdmn"),
-                authenticationType: notEmpty("atyp").map { InternetAuthentication(rawValue: $0) }))
+                authenticationType: authenticationType))
+    }
+
+    /// macOS shows `dflt` where other programs have no type, and so does `security` here. As a type it would make a second item.
+    private var authenticationType: InternetAuthentication? {
+        guard let type = notEmpty("atyp"), type != "dflt" else { return nil }
+        return InternetAuthentication(rawValue: type)
     }
 
     private func notEmpty(_ tag: String) -> String? { text(tag).flatMap { $0.isEmpty ? nil : $0 } }
