@@ -81,6 +81,13 @@ struct PKCS12Tests {
         #expect(try read.otherCertificates() == [])
     }
 
+    @Test func file_withTheSameIdentityTwice_hasItOnce() throws {
+        let file = try PKCS12.file(with: [identity("a"), identity("b")], passphrase: passphrase, rounds: 3)
+        let read = try PKCS12(file, passphrase: passphrase)
+        #expect(read.keys.map(\.friendlyName) == ["a"])
+        #expect(read.certificates.map(\.friendlyName) == ["a"])
+    }
+
     @Test(arguments: ["", "correct horse ", "Correct horse", "c", "\u{0}"])
     func file_withAnotherPassphrase_isRefused(other: String) throws {
         let file = try identity().file(passphrase: passphrase, rounds: 3)

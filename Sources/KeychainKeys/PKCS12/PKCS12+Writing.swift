@@ -16,37 +16,20 @@ extension PKCS12.Identity {
     public func file(
         passphrase: SecretBytes, rounds: Int = PrivateKey.defaultRounds
     ) throws(KeyFailure) -> Data {
-        guard DerivationLimits.rounds.contains(rounds) else { throw .limitExceeded("rounds of the key derivation") }
+        try PKCS12.file(with: [self], passphrase: passphrase, rounds: rounds)
+    }
+
+    fileprivate func check() throws(KeyFailure) {
         guard let leaf = chain.first, leaf.publicKeyHash == key.publicKey.applicationLabel else {
             throw .malformed("PKCS#12: the certificate of a key is that of another key")
         }
-        let passphrase = try PKCS12Passphrase(passphrase)
-        let content = try DERNode.sequence(encryptedBags(passphrase, rounds), keyBags(passphrase, rounds)).encoded
-        return Data(
-            DERNode.sequence(.integer(3), Self.data(content), Self.checksum(content, passphrase, rounds)).encoded)
     }
 
-    private func encryptedBags(_ passphrase: PKCS12Passphrase, _ rounds: Int) throws(KeyFailure) -> DERNode {
-        let scheme = PasswordEncryption.new(rounds: rounds)
-        let bags = DERNode.element(DERTag.sequence, chain.enumerated().map { bag($1, isLeaf: $0 == 0) })
-        let ciphertext = try scheme.encrypt(bags.encodedSecret, passphrase.utf8)
-        let content = DERNode.element(DERTag.contextPrimitive(0), [.bytes(ciphertext)])
-        return .sequence(
-            .oid(.encryptedData),
-            .context(0, .sequence(.integer(0), .sequence(.oid(.data), scheme.encoded, content))))
-    }
+    fileprivate var certificateBag: DERNode { PKCS12.bag(chain[0], attributes) }
 
-    private func bag(_ certificate: Certificate, isLeaf: Bool) -> DERNode {
-        let content = DERNode.sequence(
-            .oid(.x509Certificate), .context(0, .octets(.bytes([UInt8](certificate.bytes)))))
-        return .element(
-            DERTag.sequence, [.oid(.certificateBag), .context(0, content)] + (isLeaf ? [attributes] : []))
-    }
-
-    private func keyBags(_ passphrase: PKCS12Passphrase, _ rounds: Int) throws(KeyFailure) -> DERNode {
+    fileprivate func keyBag(_ passphrase: PKCS12Passphrase, _ rounds: Int) throws(KeyFailure) -> DERNode {
         let key = [UInt8](try key.encryptedPKCS8(passphrase: passphrase.utf8, rounds: rounds))
-        let bag = DERNode.sequence(.oid(.shroudedKeyBag), .context(0, .bytes(key)), attributes)
-        return Self.data(DERNode.sequence(bag).encoded)
+        return .sequence(.oid(.shroudedKeyBag), .context(0, .bytes(key)), attributes)
     }
 
     /// The attributes that connect the key and its certificate. The elements of a set are sorted by their bytes.
@@ -59,6 +42,57 @@ extension PKCS12.Identity {
         }
         let sorted = [identifier, label].compactMap(\.self).sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
         return .element(DERTag.set, sorted)
+    }
+}
+
+extension PKCS12 {
+    /// A PKCS#12 file with several identities. What they have in common is in it once.
+    ///
+    /// - Throws: `KeyFailure.malformed` if the first certificate of an identity does not belong to its key;
+    ///   `limitExceeded` if there are more than this package would read.
+    package static func file(
+        with identities: [Identity], passphrase: SecretBytes, rounds: Int = PrivateKey.defaultRounds
+    ) throws(KeyFailure) -> Data {
+        guard DerivationLimits.rounds.contains(rounds) else { throw .limitExceeded("rounds of the key derivation") }
+        for identity in identities { try identity.check() }
+        let owners = identities.distinct { $0.key.publicKey.applicationLabel }
+        let leaves = identities.distinct { $0.chain[0] }
+        let issuers = identities.flatMap { $0.chain.dropFirst() }.distinct { $0 }
+            .filter { issuer in !leaves.contains { $0.chain[0] == issuer } }
+        let derivations = owners.count + 2
+        guard derivations * rounds <= Limits.rounds, owners.count + leaves.count + issuers.count <= Limits.bags else {
+            throw .limitExceeded("identities in one file")
+        }
+        let certificates = leaves.map(\.certificateBag) + issuers.map { bag($0) }
+        return try file(owners, certificates, PKCS12Passphrase(passphrase), rounds)
+    }
+
+    private static func file(
+        _ owners: [Identity], _ certificates: [DERNode], _ passphrase: PKCS12Passphrase, _ rounds: Int
+    ) throws(KeyFailure) -> Data {
+        var keys: [DERNode] = []
+        for owner in owners { keys.append(try owner.keyBag(passphrase, rounds)) }
+        let keyBags = DERNode.element(DERTag.sequence, keys)
+        let content = try DERNode.sequence(encrypted(certificates, passphrase, rounds), data(keyBags.encoded)).encoded
+        return Data(DERNode.sequence(.integer(3), data(content), checksum(content, passphrase, rounds)).encoded)
+    }
+
+    private static func encrypted(
+        _ bags: [DERNode], _ passphrase: PKCS12Passphrase, _ rounds: Int
+    ) throws(KeyFailure) -> DERNode {
+        let scheme = PasswordEncryption.new(rounds: rounds)
+        let ciphertext = try scheme.encrypt(DERNode.element(DERTag.sequence, bags).encodedSecret, passphrase.utf8)
+        let content = DERNode.element(DERTag.contextPrimitive(0), [.bytes(ciphertext)])
+        return .sequence(
+            .oid(.encryptedData),
+            .context(0, .sequence(.integer(0), .sequence(.oid(.data), scheme.encoded, content))))
+    }
+
+    fileprivate static func bag(_ certificate: Certificate, _ attributes: DERNode? = nil) -> DERNode {
+        let content = DERNode.sequence(
+            .oid(.x509Certificate), .context(0, .octets(.bytes([UInt8](certificate.bytes)))))
+        return .element(
+            DERTag.sequence, [.oid(.certificateBag), .context(0, content)] + [attributes].compactMap(\.self))
     }
 
     private static func data(_ content: [UInt8]) -> DERNode {
@@ -74,5 +108,13 @@ extension PKCS12.Identity {
         return .sequence(
             .sequence(.algorithm(.sha256, .null), .octets(.bytes(Array(code)))), .octets(.bytes(derivation.salt)),
             .integer(rounds))
+    }
+}
+
+extension Sequence {
+    /// The first element of each name, in order.
+    fileprivate func distinct<Name: Hashable>(_ name: (Element) -> Name) -> [Element] {
+        var seen: Set<Name> = []
+        return filter { seen.insert(name($0)).inserted }
     }
 }

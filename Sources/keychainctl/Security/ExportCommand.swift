@@ -24,12 +24,12 @@ enum ExportCommand {
             }
             // Not the private key to somebody who asks for certificates.
             guard format != "pkcs12" || ["identities", "all"].contains(kind) else {
-                throw unsupported("A PKCS#12 file has an identity here. Use -t identities, or another format.")
+                throw unsupported("A PKCS#12 file has identities here. Use -t identities, or another format.")
             }
             if options["P"] != nil { call.session.warnOfArgument("the passphrase") }
             let content =
                 format == "pkcs12"
-                ? try identity(call, keychains, options) : try pem(call, keychains, options, kind, format)
+                ? try identities(call, keychains, options) : try pem(call, keychains, options, kind, format)
             try write(call, content, options["o"])
         }
     }
@@ -77,23 +77,34 @@ enum ExportCommand {
 
     // MARK: - PKCS#12
 
-    private static func identity(
+    private static func identities(
         _ call: SecurityCall, _ keychains: [NamedKeychain], _ options: SecurityOptions
     ) throws(SecurityFailure) -> SecretBytes {
-        let identities = try call.identities(in: keychains)
-        guard let identity = identities.first, case .private(let key) = identity.key.content else {
-            throw SecurityFailure(function, SecurityStatus.itemNotFound)
-        }
-        guard identities.count == 1 else {
-            throw unsupported("A PKCS#12 file has one identity here, and the keychain has \(identities.count).")
-        }
-        try checkMayLeave(identity.key)
         let others = try call.certificates(in: keychains).map(\.certificate)
-        let whole = PKCS12.Identity(
-            key: key, chain: identity.certificate.chain(from: others), name: identity.certificate.subjectSummary)
+        var identities: [PKCS12.Identity] = []
+        for identity in try call.identities(in: keychains) {
+            guard case .private(let key) = identity.key.content else { continue }
+            try checkMayLeave(identity.key)
+            let chain = identity.certificate.chain(from: others)
+            identities.append(PKCS12.Identity(key: key, chain: chain, name: identity.certificate.subjectSummary))
+        }
+        guard !identities.isEmpty else { throw SecurityFailure(function, SecurityStatus.itemNotFound) }
         let passphrase = try passphrase(call, options)
-        let file = try writingKeys { () throws(KeyFailure) in try whole.file(passphrase: passphrase) }
-        return file.withUnsafeBytes { SecretBytes(copying: $0) }
+        return try file(identities, passphrase)
+    }
+
+    private static func file(
+        _ identities: [PKCS12.Identity], _ passphrase: SecretBytes
+    ) throws(SecurityFailure) -> SecretBytes {
+        do throws(KeyFailure) {
+            let file = try PKCS12.file(with: identities, passphrase: passphrase)
+            return file.withUnsafeBytes { SecretBytes(copying: $0) }
+        } catch .limitExceeded {
+            throw unsupported(
+                "\(identities.count) identities are too many for one PKCS#12 file. Export one keychain, with -k.")
+        } catch {
+            throw SecurityFailure(function, SecurityStatus.parameter, "A key cannot be written in this format.")
+        }
     }
 
     private static func passphrase(
