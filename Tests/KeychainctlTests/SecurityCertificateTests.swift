@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// security: exporting several identities.
+// security: exporting several identities, and identities outside of their dates.
 
 import Foundation
 import KeychainTestSupport
@@ -51,6 +51,27 @@ struct SecurityCertificateTests {
             """)
         #expect(run.text == "2\n2\n", "\(run.errors)")
         try SecurityRow("import all.p12 -P new -k b.keychain", out: "2 identities imported.\n").check(tool)
+    }
+
+    // MARK: - Identities
+
+    @Test(arguments: [("20000101", "EXPIRED"), ("20980101", "NOT_VALID_YET")])
+    func identity_outsideOfItsDates_isListedWithTheReasonOfMacOS(day: String, reason: String) throws {
+        let made = try tool.shell(
+            """
+            set -e
+            printf '%s\\n' '[ca]' default_ca=c '[c]' database=db serial=serial new_certs_dir=. default_md=sha256 \
+            policy=p '[p]' commonName=supplied > ca.cnf
+            : > db; echo 01 > serial
+            openssl req -new -key one.key -subj /CN=Signer -out one.csr
+            openssl ca -batch -selfsign -notext -config ca.cnf -keyfile one.key -in one.csr -out dated.pem \
+            -startdate \(day)000000Z -enddate \(day)000001Z
+            """)
+        try #require(made.status == 0, "\(made.errors)")
+        try tool.prepare("import one.key", "import dated.pem")
+        let run = try tool.security("find-identity -p codesigning")
+        #expect(run.text.contains("\"Signer\" (CSSMERR_TP_CERT_\(reason))\n     1 identities found\n"))
+        #expect(run.text.hasSuffix("  Valid identities only\n     0 valid identities found\n"))
     }
 }
 

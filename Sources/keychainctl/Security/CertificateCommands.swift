@@ -49,13 +49,14 @@ enum CertificateCommands {
         guard let policy = policies[options["p"] ?? "basic"] else { throw .usage() }
         let identities = try call.identities(in: call.searched(options.words))
             .filter { identity in options["s"].map { identity.certificate.commonName?.hasPart($0) ?? false } ?? true }
-        let valid = identities.filter { $0.certificate.isValidToday }
+        let now = Date()
+        let valid = identities.filter { $0.certificate.invalidity(at: now) == nil }
         var text = options["s"].map { "Looking for identities matching \"\($0.escaped)\"\n" } ?? ""
         if !options.has("v") {
-            text += "\nPolicy: \(policy)\n  Matching identities\n" + lines(identities)
+            text += "\nPolicy: \(policy)\n  Matching identities\n" + lines(identities, now)
             text += "     \(identities.count) identities found\n\n  Valid identities only\n"
         }
-        text += lines(valid) + "     \(valid.count) valid identities found\n"
+        text += lines(valid, now) + "     \(valid.count) valid identities found\n"
         try naming("write") { [text] () throws(KeychainError) in try Output.write(text) }
     }
 
@@ -66,11 +67,12 @@ enum CertificateCommands {
         "macappstore": "Mac App Store Receipt",
     ]
 
-    private static func lines(_ identities: [StoredIdentity]) -> String {
+    private static func lines(_ identities: [StoredIdentity], _ now: Date) -> String {
         identities.enumerated().map { index, identity in
             let name = identity.certificate.subjectSummary ?? ""
             let place = String(repeating: " ", count: max(0, 3 - String(index + 1).count)) + String(index + 1)
-            return "\(place)) \(identity.certificate.shortFingerprint) \"\(name.escaped)\"\n"
+            let reason = identity.certificate.invalidity(at: now).map { " (\($0))" } ?? ""
+            return "\(place)) \(identity.certificate.shortFingerprint) \"\(name.escaped)\"\(reason)\n"
         }.joined()
     }
 }
@@ -96,10 +98,10 @@ extension SecurityCall {
 }
 
 extension Certificate {
-    /// By its dates alone: no chain is evaluated.
-    fileprivate var isValidToday: Bool {
-        let now = Date()
-        return notBefore <= now && now <= notAfter
+    /// Why the certificate is not valid, by its dates alone: no chain is evaluated.
+    fileprivate func invalidity(at now: Date) -> String? {
+        if now < notBefore { return "CSSMERR_TP_CERT_NOT_VALID_YET" }
+        return now > notAfter ? "CSSMERR_TP_CERT_EXPIRED" : nil
     }
 
     /// SHA-1 in hexadecimal digits, by which scripts name certificates.
