@@ -80,7 +80,9 @@ enum CertificateCommands {
 /// A private key and its certificate.
 struct StoredIdentity {
     let key: StoredKey
-    let certificate: Certificate
+    let stored: StoredCertificate
+
+    var certificate: Certificate { stored.certificate }
 }
 
 extension SecurityCall {
@@ -90,7 +92,7 @@ extension SecurityCall {
         for key in try keys(in: keychains) {
             guard case .private = key.content else { continue }
             for stored in certificates where stored.certificate.publicKeyHash == key.label {
-                identities.append(StoredIdentity(key: key, certificate: stored.certificate))
+                identities.append(StoredIdentity(key: key, stored: stored))
             }
         }
         return identities
@@ -105,12 +107,12 @@ extension Certificate {
     }
 
     /// SHA-1 in hexadecimal digits, by which scripts name certificates.
-    fileprivate var shortFingerprint: String { ValueForm.hexadecimal(Data(Insecure.SHA1.hash(data: der))) }
+    var shortFingerprint: String { ValueForm.hexadecimal(Data(Insecure.SHA1.hash(data: der))) }
 }
 
 extension String {
     /// Whether the text contains this one, byte by byte.
-    fileprivate func hasPart(_ part: String) -> Bool {
+    func hasPart(_ part: String) -> Bool {
         let (whole, part) = (Array(utf8), Array(part.utf8))
         guard part.count <= whole.count else { return false }
         return (0...(whole.count - part.count)).contains { whole[$0...].starts(with: part) }

@@ -51,7 +51,7 @@ enum ImportCommand {
     }
 
     /// - Throws: Errors that name the file, never its content.
-    private static func content(of file: String) throws(KeychainError) -> SecretBytes {
+    static func content(of file: String) throws(KeychainError) -> SecretBytes {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw cannotRead(file) }
         defer { close(descriptor) }

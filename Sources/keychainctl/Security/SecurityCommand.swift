@@ -111,6 +111,9 @@ struct SecurityCommand {
                 "add-internet-password", ofInternet + " [-w password] [-X hex] [-AU] [-T app] [keychain]",
                 "Add an internet password item; -a and -s are required." + adding, AddPassword.internet),
             SecurityCommand(
+                "add-certificates", "[-k keychain] file...",
+                "Add certificates to a keychain, from files in PEM or DER.", AddCertificates.add),
+            SecurityCommand(
                 "find-generic-password", ofGeneric + " [-gw0] [--json] [keychain...]",
                 "Find a generic password item.\n" + matchingGeneric + showing, FindPassword.findGeneric),
             SecurityCommand(
@@ -132,10 +135,21 @@ struct SecurityCommand {
                 "Accepted without effect; fails if nothing matches.\n" + matchingInternet,
                 FindPassword.partitionInternet),
             SecurityCommand(
+                "find-key",
+                "[-a appLabel] [-c creator] [-D kind] [-j comment] [-l label] [-t type] [-dersuvw] [keychain...]",
+                "Find keys.\n-t  private, public or symmetric\n-d, -e, -r, -s, -u, -v, -w  Only keys that can decrypt, "
+                    + "encrypt, derive, sign, unwrap, verify, wrap",
+                FindKey.find),
+            SecurityCommand(
                 "set-key-partition-list", "-S partition-list [-k password] [-dersuvw] [-l label] [keychain...]",
                 "Accepted without effect; fails if nothing matches.", FindPassword.partitionKeys),
         ]
     }
+
+    private static let deleting = "[-c name] [-Z hash] [-t] [keychain...]"
+    private static let choosing =
+        "-c  The common name, or a part of it; only one certificate may match\n"
+        + "-Z  The SHA-256 (or SHA-1) hash\n-t  Accepted without effect"
 
     private static var certificates: [SecurityCommand] {
         [
@@ -149,6 +163,12 @@ struct SecurityCommand {
                 "find-identity", "[-v] [-p policy] [-s string] [keychain...]",
                 "Find private keys with their certificates.\n-v  Show only those whose certificate is valid today",
                 CertificateCommands.findIdentity),
+            SecurityCommand(
+                "delete-certificate", deleting, "Delete a certificate from a keychain.\n" + choosing,
+                DeleteCertificate.deleteCertificate),
+            SecurityCommand(
+                "delete-identity", deleting, "Delete a certificate and its private key from a keychain.\n" + choosing,
+                DeleteCertificate.deleteIdentity),
             SecurityCommand(
                 "export",
                 "[-k keychain] [-t certs|allKeys|pubKeys|privKeys|identities|all] [-f format] [-w] [-p] [-P passphrase] [-o outfile]",
