@@ -184,7 +184,7 @@ struct ItemExchange {
         // The only reference, so that wiping it leaves no copy.
         var item: Item
         do {
-            guard let opened = try replica.item(of: record) else {
+            guard let opened = try replica.item(of: record, isApplied: true) else {
                 findings.append(.notUnderstood(id))
                 hidden.insert(id)
                 return
@@ -214,10 +214,11 @@ struct ItemExchange {
 extension Replica {
     /// The item of a record; `nil` if it must not be shared, or is from a newer version.
     ///
+    /// - Parameter isApplied: Whether it is among the items of the replica, so that its signature was checked before.
     /// - Throws: Why the record cannot be opened.
-    func item(of record: SealedRecord) throws(Refusal) -> Item? {
+    func item(of record: SealedRecord, isApplied: Bool = false) throws(Refusal) -> Item? {
         guard record.header.kind == .value else { return nil }
-        var content = try open(record)
+        var content = try isApplied ? openApplied(record) : open(record)
         defer { content.wipe() }
         guard let item = SharedItem.decode(content, accessibility: record.header.accessibility), item.isShared,
             ring.policy.shares(item.accessGroup),

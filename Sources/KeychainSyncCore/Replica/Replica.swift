@@ -172,4 +172,9 @@ package struct Replica: Sendable {
         guard let author = log.publicKeys(of: record.author) else { throw .notAMember }
         return try record.open(ring: log.id, keys: try keyring.keys(of: record.epoch), author: author)
     }
+
+    /// The content of a write that is among ``items``. Its author's signature was checked before it was applied.
+    package func openApplied(_ record: SealedRecord) throws(Refusal) -> [UInt8] {
+        try record.open(ring: log.id, keys: try keyring.keys(of: record.epoch), author: nil)
+    }
 }
