@@ -47,7 +47,7 @@ struct SyncTables {
     /// All entries, in the order in which they were made.
     func outgoing() throws -> [Outgoing] {
         var found: [Outgoing] = []
-        try connection.forEach("SELECT change, time, item, id FROM sync_outbox ORDER BY number") { row in
+        try connection.forEach(Statements.entries) { row in
             let content: Outgoing.Content
             if let item = row.number(2) { content = .item(item) } else { content = .deletion(row.blob(3)) }
             found.append(
@@ -59,7 +59,7 @@ struct SyncTables {
 
     func mark() throws -> OutboxMark? {
         var mark: OutboxMark?
-        try connection.forEach("SELECT count(*), max(number), max(time) FROM sync_outbox") { row in
+        try connection.forEach(Statements.mark) { row in
             if let count = row.number(0), count > 0 {
                 mark = OutboxMark(count: count, last: row.number(1) ?? 0, time: row.number(2) ?? 0)
             }
@@ -94,7 +94,7 @@ struct SyncTables {
     // MARK: - Names of rows
 
     func id(ofRow row: Int64) throws -> Data? {
-        try connection.blob("SELECT id FROM sync_item WHERE item = ?", [.number(row)])
+        try connection.blob(Statements.idOfRow, [.number(row)])
     }
 
     func row(ofID id: Data) throws -> Int64? {
@@ -104,7 +104,7 @@ struct SyncTables {
     /// The rows and their names that a name for a row would replace.
     func names(_ id: Data, orOfRow row: Int64) throws -> [(row: Int64, id: Data)] {
         var found: [(Int64, Data)] = []
-        try connection.forEach("SELECT item, id FROM sync_item WHERE item = ? OR id = ?", [.number(row), .blob(id)]) {
+        try connection.forEach(Statements.names, [.number(row), .blob(id)]) {
             found.append(($0.number(0) ?? -1, $0.blob(1)))
             return true
         }
@@ -123,7 +123,7 @@ struct SyncTables {
     }
 
     func part(_ name: Data) throws -> Data? {
-        try connection.blob("SELECT bytes FROM sync_state WHERE name = ?", [.blob(name)])
+        try connection.blob(Statements.part, [.blob(name)])
     }
 
     // MARK: - All rows
@@ -155,5 +155,10 @@ struct SyncTables {
     private enum Statements {
         static let lastChange = SQL.kept("SELECT change FROM sync_outbox ORDER BY number DESC LIMIT 1")
         static let entryOfRow = SQL.kept("SELECT change, time FROM sync_outbox WHERE item = ?")
+        static let entries = SQL.kept("SELECT change, time, item, id FROM sync_outbox ORDER BY number")
+        static let mark = SQL.kept("SELECT count(*), max(number), max(time) FROM sync_outbox")
+        static let idOfRow = SQL.kept("SELECT id FROM sync_item WHERE item = ?")
+        static let names = SQL.kept("SELECT item, id FROM sync_item WHERE item = ? OR id = ?")
+        static let part = SQL.kept("SELECT bytes FROM sync_state WHERE name = ?")
     }
 }

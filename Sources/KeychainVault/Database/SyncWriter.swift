@@ -64,7 +64,7 @@ struct SyncWriter {
         let replaced = try tables.names(id, orOfRow: row)
         if replaced.count == 1, replaced[0] == (row, id) { return }
         try changes.begin()
-        try connection.execute("INSERT OR REPLACE INTO sync_item (item, id) VALUES (?, ?)", [.number(row), .blob(id)])
+        try connection.execute(Statements.setName, [.number(row), .blob(id)])
         for (row, id) in replaced { changes.removed(ofRing: RowTrace(name: id, ofRow: row)) }
         changes.added(ofRing: RowTrace(name: id, ofRow: row))
     }
@@ -81,8 +81,7 @@ struct SyncWriter {
     func write(_ bytes: Data, as name: Data) throws {
         try changes.begin()
         let replaced = try tables.part(name)
-        try connection.execute(
-            "INSERT OR REPLACE INTO sync_state (name, bytes) VALUES (?, ?)", [.blob(name), .blob(bytes)])
+        try connection.execute(Statements.writePart, [.blob(name), .blob(bytes)])
         if let replaced { changes.removed(ofRing: RowTrace(part: name, replaced)) }
         changes.added(ofRing: RowTrace(part: name, bytes))
     }
@@ -90,7 +89,7 @@ struct SyncWriter {
     func removePart(_ name: Data) throws {
         guard let replaced = try tables.part(name) else { return }
         try changes.begin()
-        try connection.execute("DELETE FROM sync_state WHERE name = ?", [.blob(name)])
+        try connection.execute(Statements.removePart, [.blob(name)])
         changes.removed(ofRing: RowTrace(part: name, replaced))
     }
 
@@ -111,5 +110,8 @@ struct SyncWriter {
     private enum Statements {
         static let addRow = SQL.kept("INSERT OR REPLACE INTO sync_outbox (change, time, item) VALUES (?, ?, ?)")
         static let addName = SQL.kept("INSERT OR REPLACE INTO sync_outbox (change, time, id) VALUES (?, ?, ?)")
+        static let setName = SQL.kept("INSERT OR REPLACE INTO sync_item (item, id) VALUES (?, ?)")
+        static let writePart = SQL.kept("INSERT OR REPLACE INTO sync_state (name, bytes) VALUES (?, ?)")
+        static let removePart = SQL.kept("DELETE FROM sync_state WHERE name = ?")
     }
 }
