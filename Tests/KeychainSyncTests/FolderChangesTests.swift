@@ -81,6 +81,38 @@ struct FolderChangesTests {
             #expect(FolderEvents.matters(event, &names) == matters)
         }
 
+        /// Of a whole object it is enough to say so. For everything else the folders have to be looked at.
+        @Test(
+            arguments: [
+                (IN_CREATE, "x.skc", .object), (IN_MOVED_TO, "x.skc", .object), (IN_CLOSE_WRITE, "x.skc", .object),
+                (IN_DELETE, "x.skc", .other), (IN_MOVED_FROM, "x.skc", .other), (IN_CREATE, "x.txt", .other),
+                (IN_CREATE | IN_ISDIR, "x.skc", .other), (IN_CREATE | IN_ISDIR, "0000000000000005", .other),
+                (IN_Q_OVERFLOW, "", .other), (IN_CREATE, ".x.skc", []),
+            ] as [(Int32, String, FolderEvents.News)])
+        func event_ofAName_tellsOfAnObjectOrOfMore(_ mask: Int32, _ name: String, _ news: FolderEvents.News) {
+            var names: [Int32: String?] = [3: nil]
+            let event = Inotify.Event(watch: 3, mask: UInt32(bitPattern: mask), name: Array(name.utf8))
+            #expect(FolderEvents.news(event, &names) == news)
+        }
+
+        /// An object that came before its folder was watched is told of by no event.
+        @Test func objects_inAFolderThatWasMovedThere_areNoticed() async throws {
+            try await publish(.segment(WriterID(5), 1))
+            let elsewhere = try TemporaryFolder("folder-changes-elsewhere")
+            let name = ObjectName.segment(WriterID(6), 1)
+            _ = try await FolderCarrier(elsewhere.path, ring: ring).publish(name, Self.bytes)
+            let path = "/skc1/" + ring.hex + "/l/" + WriterID(6).hex
+            let watching = FolderCarrier(folder.path, ring: ring, intervals: Self.never)
+            var isMoved = false
+            for await _ in watching.changes() {
+                if try await watching.list().names.contains(name) { return }
+                guard !isMoved else { continue }
+                isMoved = true
+                try FileManager.default.moveItem(atPath: elsewhere.path + path, toPath: folder.path + path)
+            }
+            Issue.record("The changes came to an end.")
+        }
+
         @Test(arguments: [
             ("/data/a/shared", "ext4"), ("/", "ext4"), ("/mnt", "ext4"), ("/mnt/nas/shared", "nfs4"),
             ("/mnt/nas2", "ext4"), ("/media/a stick/keychain", "vfat"), ("/over", "tmpfs"),

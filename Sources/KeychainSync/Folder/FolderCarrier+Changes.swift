@@ -2,6 +2,7 @@
 // Noticing what others put into a shared folder.
 
 import KeychainSyncCore
+import SecretMemory
 
 extension FolderCarrier {
     /// Changes that are made on this machine are noticed at once. It also looks from time to time, since the kernel tells nothing of
@@ -10,14 +11,30 @@ extension FolderCarrier {
         let (stream, hints) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch = Task { [self] in
             let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            let events = FolderEvents(most: mostWatches) { look.yield() }
+            let told = Guarded<FolderEvents.News>([])
+            let events = FolderEvents(most: mostWatches) { news in
+                told.withLock { $0.formUnion(news) }
+                look.yield()
+            }
             var (last, next): (Int?, Task<Void, any Error>?)
             look.yield()
             for await _ in looks {
-                let begin = ContinuousClock.now
+                let news = told.withLock { told in
+                    defer { told = [] }
+                    return told
+                }
+                // The caller lists the folder for an object. A look at the same time would delay that.
+                let isHinted = news == .object
+                if isHinted {
+                    hints.yield()
+                    do { try await Task.sleep(for: Self.shortestPause) } catch { break }
+                }
+                let (begin, additions) = (ContinuousClock.now, events.additionCount)
                 let (state, isWatched) = await state(events)
                 let taken = ContinuousClock.now - begin
-                if state != last { hints.yield() }
+                // Of what came into a watched folder meanwhile there is another event. In a folder that was not, anything may lie.
+                let isAllTold = isHinted && isWatched && events.additionCount == additions
+                if state != last, !isAllTold { hints.yield() }
                 last = state
                 next?.cancel()
                 next = Task { [clock, intervals] in
@@ -26,8 +43,8 @@ extension FolderCarrier {
                 }
                 // A tool that copies many files is looked at now and then, not for each of them. Whatever others do in the
                 // folder, looking takes a tenth of the time at most.
-                let pause = min(max(.milliseconds(10), taken * 9), .seconds(5))
-                do { try await Task.sleep(for: pause) } catch { break }
+                let pause = min(max(Self.shortestPause, taken * 9), .seconds(5))
+                do { try await Task.sleep(for: pause - (isHinted ? Self.shortestPause : .zero)) } catch { break }
             }
             next?.cancel()
             hints.finish()
@@ -35,6 +52,8 @@ extension FolderCarrier {
         hints.onTermination = { _ in watch.cancel() }
         return stream
     }
+
+    private static let shortestPause = Duration.milliseconds(10)
 
     /// The first value differs whenever a file has come, grown or gone; it is `nil` while the folder cannot be reached. The second one
     /// says whether the kernel will tell of the next change, also of one that is made meanwhile.

@@ -6,6 +6,18 @@ import Foundation
 import KeychainVault
 import SecretMemory
 
+extension FolderEvents {
+    /// What events tell of.
+    struct News: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// A file that may be an object was put into a watched folder.
+        static let object = News(rawValue: 1)
+        /// Anything else: folders have to be watched, or something is gone.
+        static let other = News(rawValue: 2)
+    }
+}
+
 #if os(Linux)
     /// Watched folders. An event says no more than that it may be useful to look.
     ///
@@ -20,11 +32,15 @@ import SecretMemory
         private let most: Int
         /// The one name that matters in each watched folder; `nil` if all do.
         private let names = Guarded<[Int32: String?]>([:])
+        /// How many times a folder was watched that was not watched before.
+        private let additions = Guarded(0)
+
+        var additionCount: Int { additions.withLock { $0 } }
 
         /// - Parameters:
         ///   - most: How many folders are watched at most.
-        ///   - tell: Called after an event, on a queue that must not be blocked.
-        init(most: Int, tell: @escaping @Sendable () -> Void) {
+        ///   - tell: Called after events, on a queue that must not be blocked.
+        init(most: Int, tell: @escaping @Sendable (News) -> Void) {
             self.most = most
             // Without it, every `watch` returns false, and the folder is looked at regularly.
             inotify = try? Inotify("the shared folder")
@@ -34,7 +50,10 @@ import SecretMemory
                 fileDescriptor: inotify.descriptor, queue: DispatchQueue(label: "swift-keychain.folder-events"))
             source.setEventHandler { [names] in
                 let events = inotify.events()
-                if names.withLock({ names in events.contains { Self.matters($0, &names) } }) { tell() }
+                let news = names.withLock { names in
+                    events.reduce(into: News()) { news, event in news.formUnion(Self.news(event, &names)) }
+                }
+                if !news.isEmpty { tell(news) }
             }
             source.setCancelHandler { close(inotify.descriptor) }
             source.activate()
@@ -55,8 +74,16 @@ import SecretMemory
                 let watch = try? inotify.watch(path, Self.events | (isLinked ? 0 : IN_DONT_FOLLOW))
             else { return false }
             guard case .number(let number) = watch else { return watch == .absent && !isLinked }
-            names.withLock { $0[number] = .some(name) }
+            let isNew = names.withLock { $0.updateValue(name, forKey: number) == nil }
+            if isNew { additions.withLock { $0 += 1 } }
             return true
+        }
+
+        static func news(_ event: Inotify.Event, _ names: inout [Int32: String?]) -> News {
+            guard matters(event, &names) else { return [] }
+            let isPut = event.isAny(of: IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) && !event.isAny(of: IN_ISDIR)
+            return isPut && event.name.suffix(FileName.suffix.utf8.count).elementsEqual(FileName.suffix.utf8)
+                ? .object : .other
         }
 
         static func matters(_ event: Inotify.Event, _ names: inout [Int32: String?]) -> Bool {
@@ -121,7 +148,9 @@ import SecretMemory
 #else
     /// Nothing is told here.
     final class FolderEvents: Sendable {
-        init(most: Int, tell: @escaping @Sendable () -> Void) {}
+        let additionCount = 0
+
+        init(most: Int, tell: @escaping @Sendable (News) -> Void) {}
 
         func watch(_ path: String, for name: String? = nil, linked isLinked: Bool = false) -> Bool { false }
 
