@@ -32,12 +32,14 @@ extension RingMember {
     func catchUp(_ carrier: any ConfirmingCarrier) async throws(KeychainError) -> Listing {
         var report = ExchangeReport()
         for _ in 0..<Self.mostRounds {
-            let (listing, state) = try await fetchAll(carrier, &report) { _ in }
-            guard state.replica.ring.isActive(state.replica.member) else { throw .removedFromRing }
-            if state.replica.isPublished {
-                guard state.replica.hasApplied(listing) else { throw .cannotCatchUp }
-                return listing
+            let fetched = try await fetchAll(carrier, &report) { _ in }
+            let replica = fetched.state.replica
+            guard replica.ring.isActive(replica.member) else { throw .removedFromRing }
+            if replica.isPublished {
+                guard replica.hasApplied(fetched.listing) else { throw .cannotCatchUp }
+                return fetched.listing
             }
+            _ = try await note(fetched.outcomes, [], carrier, &report)
             // Its own segments are newer than the listing.
             try await publish(carrier, &report)
         }

@@ -26,6 +26,8 @@ package struct ExchangeReport: Sendable {
 }
 
 extension ExchangeReport {
+    var hasMoved: Bool { applied + taken + published > 0 }
+
     mutating func note(_ answers: [Invitation.Answer]) {
         for answer in answers {
             switch answer {
@@ -81,47 +83,52 @@ extension RingMember {
     func exchange(
         timeout: Duration = .seconds(30), tidying: Bool, _ progress: @Sendable (ExchangeReport) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
-        let lock = try await blocking { [vault] () throws(KeychainError) -> SyncLock in
+        let (lock, present) = try await blocking { [self] () throws(KeychainError) -> (SyncLock, RingState?) in
             guard try vault.isInRing else { throw .notInRing }
-            return try vault.lockForSync(timeout)
+            let lock = try vault.lockForSync(timeout)
+            return (lock, try presentState())
         }
         defer { withExtendedLifetime(lock) {} }
         var report = ExchangeReport()
-        let state = try await take(&report, isRetrying: true) { _, _ in [] }.state
+        let state = if let present { present } else { try await take(&report) { _, _ in [] }.state }
         guard !state.isPaused else { throw .pausedSync }
         let carrier = try carrier(of: state)
-        let (listing, fetched) = try await fetchAll(carrier, &report, progress)
-        guard fetched.isMember else { throw .removedFromRing }
-        try await letIn(listing, fetched.invitations, carrier, &report)
-        try await publish(carrier, &report)
-        progress(report)
+        var fetched = try await fetchAll(carrier, sealing: !tidying, &report, progress)
+        guard fetched.state.isMember else { throw .removedFromRing }
+        if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
+        return report
+    }
+
+    /// What this process knows, if nobody has changed it since and the vault is unlocked. Then no transaction is needed to find the
+    /// carrier, and the next step collects local changes.
+    private func presentState() throws(KeychainError) -> RingState? {
+        guard let known, try vault.lockState == .unlocked,
+            try vault.ringPart(RingState.generationName) == known.generation
+        else { return nil }
+        return known
+    }
+
+    /// Publishes what this machine has, once everything that the others have is here.
+    private func complete(
+        _ fetched: inout FetchedRing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport,
+        _ progress: @Sendable (ExchangeReport) -> Void
+    ) async throws(KeychainError) {
+        if !fetched.isSealed || !fetched.state.invitations.isEmpty {
+            _ = try await note(fetched.outcomes, [], carrier, &report)
+            fetched.outcomes = []
+            try await letIn(fetched.listing, fetched.state.invitations, carrier, &report)
+            try await publish(carrier, &report)
+            progress(report)
+        }
         // A machine that was just admitted should not have to wait for another machine.
-        try await tidy(listing, carrier, tidying || !report.admitted.isEmpty, &report)
+        let isAsked = isAsked || !report.admitted.isEmpty
+        if !isAsked, try await end(fetched, &report) { return }
+        progress(report)
+        try await tidy(fetched.listing, carrier, isAsked, &report)
         _ = try await take(&report) { state, now in
             state.lastExchange = now
             return state.replica.overdue(at: now)
         }
-        return report
-    }
-
-    /// Enough rounds for a chain of segments that name each other; the next exchange continues.
-    static let mostRounds = 8
-
-    /// - Returns: What the carrier has, and the ring after all of it.
-    func fetchAll(
-        _ carrier: any Carrier, _ report: inout ExchangeReport, _ progress: (ExchangeReport) -> Void
-    ) async throws(KeychainError) -> (Listing, RingState) {
-        var listing = try await carrier.listing()
-        for _ in 0..<Self.mostRounds {
-            let shown = listing
-            let step = try await take(&report) { state, now in state.replica.listed(shown, at: now) }
-            let isNew = try await carryOut(step.effects, carrier, &report)
-            progress(report)
-            guard isNew else { break }
-            listing = try await carrier.listing()
-        }
-        let last = listing
-        return (last, try await take(&report) { state, _ in state.replica.conclude(last) }.state)
     }
 
     func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
@@ -137,30 +144,51 @@ extension RingMember {
     func carryOut(
         _ effects: [Effect], _ carrier: any Carrier, _ report: inout ExchangeReport
     ) async throws(KeychainError) -> Bool {
-        var (outcomes, wanted): ([(ObjectName, Publication)], [ObjectName]) = ([], [])
+        let (outcomes, wanted) = try await publish(effects, carrier, &report)
+        return try await note(outcomes, wanted, carrier, &report)
+    }
+
+    /// Writes and removes objects.
+    ///
+    /// - Returns: What the core has to be told of, and what is to be read.
+    func publish(
+        _ effects: [Effect], _ carrier: any Carrier, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> (outcomes: [(ObjectName, Publication)], wanted: [ObjectName]) {
+        var (outcomes, stopped): ([(ObjectName, Publication)], Set<WriterID>) = ([], [])
         for effect in effects {
             switch effect {
-            case .write(let name, let bytes): outcomes.append((name, try await carrier.publishing(name, bytes)))
+            // What follows a segment that may be another one's has to wait until that is known.
+            case .write(.segment(let writer, _), _) where stopped.contains(writer): continue
+            case .write(let name, let bytes):
+                outcomes.append((name, try await carrier.publishing(name, bytes)))
+                if case (.segment(let writer, _), .otherThere) = outcomes[outcomes.count - 1] { stopped.insert(writer) }
             case .writeBeside(let name, let bytes):
                 outcomes.append((name, try await carrier.publishing(name, bytes, beside: true)))
             case .remove(let names): try await carrier.removing(names)
-            case .read(let names): wanted += names
-            case .changed, .found: break
+            case .read, .changed, .found: break
             }
         }
-        if !outcomes.isEmpty {
-            report.published += outcomes.count
-            let (done, sent) = (outcomes, Guarded(0))
-            let step = try await take(&report) { state, now in
-                let before = state.replica.unpublishedCount
-                let effects = done.flatMap { state.replica.published($0.0, $0.1, at: now) }
-                sent.withLock { $0 = before - state.replica.unpublishedCount }
-                return effects
-            }
-            report.sent += sent.withLock { $0 }
-            for case .read(let names) in step.effects { wanted += names }
+        report.published += outcomes.count
+        return (outcomes, effects.wanted)
+    }
+
+    /// Tells the core what was published, and reads.
+    ///
+    /// - Returns: Whether an object was received.
+    func note(
+        _ outcomes: [(ObjectName, Publication)], _ wanted: [ObjectName], _ carrier: any Carrier,
+        _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> Bool {
+        guard !outcomes.isEmpty else { return try await fetch(wanted, carrier, &report) }
+        let sent = Guarded(0)
+        let step = try await take(&report) { state, now in
+            let before = state.replica.unpublishedCount
+            let effects = outcomes.flatMap { state.replica.published($0.0, $0.1, at: now) }
+            sent.withLock { $0 = before - state.replica.unpublishedCount }
+            return effects
         }
-        return try await fetch(wanted, carrier, &report)
+        report.sent += sent.withLock { $0 }
+        return try await fetch(wanted + step.effects.wanted, carrier, &report)
     }
 
     /// - Returns: Whether an object was received.
@@ -181,37 +209,7 @@ extension RingMember {
         return hasCome
     }
 
-    private static let mostAtOnce = 1000
-
-    // MARK: - Periodic tasks
-
-    /// New keys after a removal, a snapshot, a head. If several machines could do it, the one whose turn it is does;
-    /// any other does it a minute later, in case that machine is gone.
-    ///
-    /// - Parameter isAsked: Whether this machine does it in any case.
-    private func tidy(
-        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport
-    ) async throws(KeychainError) {
-        let hasMoved = report.applied + report.taken + report.published > 0
-        let step = try await take(&report) { state, now in
-            // Without the newest keys there is nothing to write. Why they are missing is among the findings.
-            guard state.hasNewestKeys else { return [] }
-            // One that only reads tells what it has seen, and no more often than it must: there may be thousands.
-            guard state.replica.ring.mayWrite(state.replica.member) else { return try state.headIfDue(false, at: now) }
-            guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
-                state.neededSince = 0
-                return try state.headIfDue(hasMoved, at: now)
-            }
-            if state.neededSince == 0 { state.neededSince = now }
-            guard isAsked || state.isTurn || now >= state.neededSince + 60_000, state.replica.isPublished else {
-                return []
-            }
-            state.neededSince = 0
-            let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
-            return try keys + state.replica.snapshot(at: now) + state.headIfDue(true, at: now)
-        }
-        _ = try await carryOut(step.effects, carrier, &report)
-    }
+    static let mostAtOnce = 1000
 
     // MARK: - Steps
 
@@ -248,37 +246,6 @@ extension RingMember {
                     KeychainError(.unavailable, "The system allows no more threads (error \(code)). Try again later.")))
         }
         return try outcome.get()
-    }
-}
-
-extension RingState {
-    fileprivate var isMember: Bool { replica.ring.isActive(replica.member) }
-
-    fileprivate var hasNewestKeys: Bool { replica.keyring.epochs[replica.ring.current] != nil }
-
-    /// More segments make joining slow.
-    private static let mostSegments = 256
-
-    fileprivate func isNeeded(_ segments: Int) -> Bool {
-        replica.ring.needsRotation || replica.needsSnapshot || segments > Self.mostSegments
-    }
-
-    /// Whether this machine comes first in an order that all machines compute, and that changes with the ring.
-    fileprivate var isTurn: Bool {
-        func place(_ member: MemberID) -> ObjectHash {
-            .hash(of: Data(replica.log.tips.flatMap(\.bytes) + member.bytes))
-        }
-        let devices = replica.ring.active.filter { $0.role == .device }.map(\.id)
-        return devices.min { place($0) < place($1) } == replica.member
-    }
-
-    /// At most once a minute after changes, and otherwise once every six hours.
-    fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
-        let age = now < lastHead ? UInt64.max : now - lastHead
-        guard hasMoved && age >= 60_000 || age >= Observations.betweenHeads else { return [] }
-        let effects = try replica.head(at: now)
-        if !effects.isEmpty { lastHead = now }
-        return effects
     }
 }
 

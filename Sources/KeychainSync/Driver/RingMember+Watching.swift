@@ -41,6 +41,8 @@ extension RingMember {
             do throws(KeychainError) {
                 tell(.success(try await exchange()))
                 pause = pauses.first
+                // Its last steps have collected a change that came too late to be sent, and the outbox no longer shows it.
+                if known?.hasUnsent ?? false { signal.yield() }
                 if let state = known, state.place != carried?.place {
                     carried?.task.cancel()
                     carried = (state.place, Self.forward(try carrier(of: state), signal))
@@ -65,11 +67,11 @@ extension RingMember {
         }
     }
 
-    private static func forward(_ carrier: any Carrier, _ signal: AsyncStream<Void>.Continuation) -> Task<Void, Never> {
+    static func forward(_ carrier: any Carrier, _ signal: AsyncStream<Void>.Continuation) -> Task<Void, Never> {
         Task { for await _ in carrier.changes() { signal.yield() } }
     }
 
-    private static func repeating(
+    static func repeating(
         _ interval: Duration, _ signal: AsyncStream<Void>.Continuation
     ) -> Task<Void, Never> {
         Task { while await sleeps(interval) { signal.yield() } }

@@ -30,12 +30,17 @@ struct RingState {
     /// could be the same again after the vault was restored.
     var generation = Data()
 
+    static let generationName = Data([0x40])
+
+    /// Whether changes were collected and not sealed.
+    var hasUnsent: Bool { !replica.outbox.isEmpty }
+
     var keys: StoredKeys { StoredKeys(device: replica.keys, keyring: replica.keyring) }
 }
 
 extension RingState {
     private enum Name {
-        static let generation = Data([0x40])
+        static let generation = RingState.generationName
         static let settings = Data([0x41])
         static func invitation(_ id: InvitationID) -> Data { Data([0x42] + id.bytes) }
         static let hidden = Data([0x43])
@@ -121,8 +126,15 @@ extension RingState {
     private var hiddenBytes: Data { Data(hidden.sorted().flatMap(\.bytes)) }
 
     private func hasSameSettings(_ other: RingState) -> Bool {
-        other.settings == settings && other.hidden == hidden && other.incarnation == incarnation
-            && other.keyGeneration == keyGeneration && other.kept == kept
+        other.others == others && other.kept == kept
+    }
+
+    /// What is stored beside the replica, invitations and kept versions, by name.
+    private var others: [Data: Data] {
+        [
+            Name.settings: settings, Name.hidden: hiddenBytes, Name.incarnation: incarnation,
+            Name.keyGeneration: withUnsafeBytes(of: keyGeneration.bigEndian) { Data($0) },
+        ]
     }
 
     private var settings: Data {
@@ -152,11 +164,10 @@ extension RingState {
             for (name, bytes) in written {
                 try transaction.write(sealing.seal(bytes, as: name.bytes), as: name.bytes)
             }
-            let others = [
-                (Name.settings, settings), (Name.hidden, hiddenBytes), (Name.incarnation, incarnation),
-                (Name.keyGeneration, withUnsafeBytes(of: keyGeneration.bigEndian) { Data($0) }),
-            ]
-            for (name, bytes) in others { try transaction.write(sealing.seal(bytes, as: name), as: name) }
+            let former = isNewMember ? nil : old?.others
+            for (name, bytes) in others where former?[name] != bytes {
+                try transaction.write(sealing.seal(bytes, as: name), as: name)
+            }
             try storeKept(transaction, sealing, since: isNewMember ? nil : old?.kept, former: old?.kept)
             for id in (old?.invitations ?? [:]).keys where invitations[id] == nil {
                 try transaction.removePart(Name.invitation(id))

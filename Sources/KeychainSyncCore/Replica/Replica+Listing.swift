@@ -18,7 +18,7 @@ extension Replica {
         wrapForNewcomers(listing)
         var effects = putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
-        let wanted = wanted(from: listing, covered)
+        let wanted = news(in: listing)
         return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
     }
 
@@ -174,7 +174,8 @@ extension Replica {
         return names.isEmpty ? [] : [.remove(names)]
     }
 
-    private func wanted(from listing: Listing, _ covered: [WriterID: UInt64]) -> [ObjectName] {
+    /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it.
+    package func news(in listing: Listing) -> [ObjectName] {
         listing.names.filter { name in
             if isJunk(name, in: listing), !isDoubtful(name) { return false }
             return switch name {

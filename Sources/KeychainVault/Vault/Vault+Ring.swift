@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vault in a ring.
 
+package import Foundation
 package import KeychainEngine
 
 extension Vault {
@@ -25,6 +26,16 @@ extension Vault {
                 return try DatabaseFailure.translating(location.databaseFile) {
                     try session.reader.use { try SyncTables($0).mark() }
                 }
+            }
+        }
+    }
+
+    /// A part of the stored state as it was last committed; `nil` if there is none. Takes no lock, and needs no key.
+    package func ringPart(_ name: Data) throws(KeychainError) -> Data? {
+        try undisturbed { (session) throws(KeychainError) in
+            guard let session, session.isInRing else { return nil }
+            return try DatabaseFailure.translating(location.databaseFile) {
+                try session.reader.use { try SyncTables($0).part(name) }
             }
         }
     }

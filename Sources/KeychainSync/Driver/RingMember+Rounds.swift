@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetching what the others have published, in rounds of one listing and one transaction of the vault each.
+
+import KeychainEngine
+import KeychainSyncCore
+import SecretMemory
+
+/// What is fetched in one round, beside the listing. It only saves a step: the core decides again in the transaction what it wants.
+private struct Round: Sendable {
+    let listing: Listing
+    let asked: Set<ObjectName>
+    let found: CarrierReading
+
+    var isEmpty: Bool { found.objects.isEmpty && found.damaged.isEmpty }
+}
+
+/// How far one round came within its transaction.
+private struct RoundEnd: Sendable {
+    /// Everything of the listing is here, and what is missing on the carrier was told.
+    var isConcluded = false
+    /// Nothing of this machine waits to be sealed.
+    var isSealed = false
+    /// There is nothing to publish either, and the exchange is complete.
+    var isComplete = false
+}
+
+/// What the carrier has, and the ring after all of it.
+struct FetchedRing {
+    let listing: Listing
+    let state: RingState
+    /// What was published since the last step. The core has not been told of it.
+    var outcomes: [(ObjectName, Publication)] = []
+    var isSealed = false
+    var isComplete = false
+}
+
+extension RingMember {
+    /// Enough rounds for a chain of segments that name each other; the next exchange continues.
+    static let mostRounds = 8
+
+    /// - Parameter isSealing: Whether local changes are sealed in the transaction that finds that there is nothing to fetch. They are
+    ///   then published with everything else that the carrier lacks.
+    func fetchAll(
+        _ carrier: any Carrier, sealing isSealing: Bool = false, _ report: inout ExchangeReport,
+        _ progress: (ExchangeReport) -> Void
+    ) async throws(KeychainError) -> FetchedRing {
+        var listing = try await carrier.listing()
+        for number in 0..<Self.mostRounds {
+            let round = try await prefetched(listing, carrier)
+            let (step, end) = try await take(round, isFirst: number == 0, isSealing, &report)
+            let (outcomes, wanted) = try await publish(step.effects, carrier, &report)
+            if end.isConcluded, wanted.isEmpty, !outcomes.contains(where: { $0.1 == .otherThere }) {
+                progress(report)
+                return FetchedRing(
+                    listing: listing, state: step.state, outcomes: outcomes, isSealed: end.isSealed,
+                    isComplete: end.isComplete)
+            }
+            let isNew = try await note(outcomes, wanted, carrier, &report)
+            progress(report)
+            guard isNew || !round.found.objects.isEmpty else { break }
+            listing = try await carrier.listing()
+        }
+        let last = listing
+        return FetchedRing(
+            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state)
+    }
+
+    /// Reads what is new by the state that this process knows, without a transaction.
+    private func prefetched(_ listing: Listing, _ carrier: any Carrier) async throws(KeychainError) -> Round {
+        let names = news(in: listing)
+        return Round(listing: listing, asked: Set(names), found: try await carrier.readingAll(names))
+    }
+
+    private func news(in listing: Listing) -> [ObjectName] {
+        // To tell what is new, segments that wait are opened.
+        defer { scrubResidue() }
+        return Array((known?.replica.news(in: listing) ?? []).prefix(Self.mostAtOnce))
+    }
+
+    private func take(
+        _ round: Round, isFirst: Bool, _ isSealing: Bool, _ report: inout ExchangeReport
+    ) async throws(KeychainError) -> (Step, RoundEnd) {
+        let (end, hasMoved) = (Guarded(RoundEnd()), report.hasMoved)
+        let step = try await take(&report, isRetrying: isFirst) { state, now in
+            var (effects, reached) = state.receive(round, at: now)
+            if reached.isConcluded, isSealing, let sealed = state.sealIfPossible(at: now) {
+                effects += sealed
+                reached.isSealed = true
+                let isQuiet = effects.allSatisfy { if case .found = $0 { true } else { false } }
+                if isQuiet, state.invitations.isEmpty, let last = state.end(round.listing, hasMoved, at: now) {
+                    effects += last
+                    reached.isComplete = true
+                }
+            }
+            end.withLock { $0 = reached }
+            return effects
+        }
+        return (step, end.withLock { $0 })
+    }
+
+    /// Ends an exchange in one step, if nothing more is to be published: the core is told of what was published, and the time is noted.
+    ///
+    /// - Returns: Whether it has ended.
+    func end(_ fetched: FetchedRing, _ report: inout ExchangeReport) async throws(KeychainError) -> Bool {
+        let (isOver, sent, hasMoved) = (Guarded(false), Guarded(0), report.hasMoved)
+        _ = try await take(&report) { state, now in
+            let before = state.replica.unpublishedCount
+            let effects = fetched.outcomes.flatMap { state.replica.published($0.0, $0.1, at: now) }
+            sent.withLock { $0 = before - state.replica.unpublishedCount }
+            guard let last = state.end(fetched.listing, hasMoved, at: now) else { return effects }
+            isOver.withLock { $0 = true }
+            return effects + last
+        }
+        report.sent += sent.withLock { $0 }
+        return isOver.withLock { $0 }
+    }
+}
+
+extension RingState {
+    fileprivate mutating func receive(_ round: Round, at now: UInt64) -> ([Effect], RoundEnd) {
+        var effects = replica.listed(round.listing, at: now)
+        let wanted = effects.wanted
+        guard !wanted.isEmpty || !round.isEmpty else { return (effects, RoundEnd(isConcluded: true)) }
+        effects.removeAll(where: \.isRead)
+        let rest = wanted.filter { !round.asked.contains($0) }
+        if !rest.isEmpty { effects.append(.read(rest)) }
+        if !round.isEmpty {
+            // What has come may tell that this machine goes on as another writer. The next round says what the carrier lacks then.
+            if !round.found.objects.isEmpty { effects.removeAll(where: \.isWrite) }
+            let more = replica.received(round.found.objects, at: now) + replica.damaged(round.found.damaged)
+            effects += more.filter { !$0.isRead }
+        }
+        return (effects, RoundEnd())
+    }
+
+    /// Seals what was collected, so that it is stored before it is published.
+    ///
+    /// - Returns: `nil`, and nothing has changed, if that fails: a step of its own then tells why.
+    fileprivate mutating func sealIfPossible(at now: UInt64) -> [Effect]? {
+        guard mayWrite else { return isMember ? [] : nil }
+        var sealed = replica
+        guard let effects = try? sealed.seal(at: now) else { return nil }
+        replica = sealed
+        return effects
+    }
+
+    /// Notes a complete exchange.
+    ///
+    /// - Returns: What is overdue; `nil`, and nothing has changed, if this machine has to publish something first.
+    fileprivate mutating func end(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) -> [Effect]? {
+        guard isMember else { return nil }
+        if hasNewestKeys {
+            let isSnapshotNeeded = mayWrite && isNeeded(replica.uncoveredSegmentCount(in: listing))
+            if isSnapshotNeeded || isHeadDue(hasMoved, at: now) { return nil }
+            neededSince = 0
+        }
+        noteExchange(hasMoved, at: now)
+        return replica.overdue(at: now)
+    }
+}
+
+extension Effect {
+    fileprivate var isRead: Bool { if case .read = self { true } else { false } }
+
+    fileprivate var isWrite: Bool {
+        switch self {
+        case .write, .writeBeside: true
+        case .read, .remove, .changed, .found: false
+        }
+    }
+}
+
+extension [Effect] {
+    /// The names of all objects that are to be read.
+    var wanted: [ObjectName] {
+        flatMap { effect -> [ObjectName] in if case .read(let names) = effect { names } else { [] } }
+    }
+}

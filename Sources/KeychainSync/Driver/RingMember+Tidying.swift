@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What machines do for each other from time to time: new keys, snapshots and heads.
+
+import Foundation
+import KeychainEngine
+import KeychainSyncCore
+
+extension RingMember {
+    /// New keys after a removal, a snapshot, a head. If several machines could do it, the one whose turn it is does;
+    /// any other does it a minute later, in case that machine is gone.
+    ///
+    /// - Parameter isAsked: Whether this machine does it in any case.
+    func tidy(
+        _ listing: Listing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport
+    ) async throws(KeychainError) {
+        let hasMoved = report.hasMoved
+        let step = try await take(&report) { state, now in
+            guard state.hasNewestKeys else { return [] }
+            guard state.mayWrite else { return try state.headIfDue(hasMoved, at: now) }
+            guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
+                state.neededSince = 0
+                return try state.headIfDue(hasMoved, at: now)
+            }
+            if state.neededSince == 0 { state.neededSince = now }
+            guard isAsked || state.isTurn || now >= state.neededSince + 60_000, state.replica.isPublished else {
+                return []
+            }
+            state.neededSince = 0
+            let keys = state.replica.ring.needsRotation ? try state.replica.rotate() : []
+            return try keys + state.replica.snapshot(at: now) + state.headIfDue(true, at: now)
+        }
+        _ = try await carryOut(step.effects, carrier, &report)
+    }
+}
+
+extension RingState {
+    var isMember: Bool { replica.ring.isActive(replica.member) }
+
+    /// Without the newest keys there is nothing to write. Why they are missing is among the findings.
+    var hasNewestKeys: Bool { replica.keyring.epochs[replica.ring.current] != nil }
+
+    var mayWrite: Bool { replica.ring.mayWrite(replica.member) }
+
+    /// More segments make joining slow.
+    private static let mostSegments = 256
+
+    func isNeeded(_ segments: Int) -> Bool {
+        replica.ring.needsRotation || replica.needsSnapshot || segments > Self.mostSegments
+    }
+
+    /// Whether this machine comes first in an order that all machines compute, and that changes with the ring.
+    fileprivate var isTurn: Bool {
+        func place(_ member: MemberID) -> ObjectHash {
+            .hash(of: Data(replica.log.tips.flatMap(\.bytes) + member.bytes))
+        }
+        let devices = replica.ring.active.filter { $0.role == .device }.map(\.id)
+        return devices.min { place($0) < place($1) } == replica.member
+    }
+
+    /// At most once a minute after changes, and otherwise once every six hours. A machine that only reads does not tell of changes:
+    /// there may be thousands of them.
+    fileprivate mutating func headIfDue(_ hasMoved: Bool, at now: UInt64) throws -> [Effect] {
+        guard isHeadDue(hasMoved, at: now) else { return [] }
+        let effects = try replica.head(at: now)
+        if !effects.isEmpty { lastHead = now }
+        return effects
+    }
+
+    func isHeadDue(_ hasMoved: Bool, at now: UInt64) -> Bool {
+        let age = now < lastHead ? UInt64.max : now - lastHead
+        return hasMoved && mayWrite && age >= 60_000 || age >= Observations.betweenHeads
+    }
+
+    /// An exchange that did nothing directly after another one is not worth a commit.
+    mutating func noteExchange(_ hasMoved: Bool, at now: UInt64) {
+        if hasMoved || now < lastExchange || now - lastExchange >= 1000 { lastExchange = now }
+    }
+}
