@@ -94,7 +94,7 @@ extension RingMember {
     ///
     /// - Parameters:
     ///   - wait: How long to wait until the other machine admits this one.
-    ///   - interval: How often to check.
+    ///   - interval: How often to check, beside each time that the carrier tells of a change.
     ///   - asked: Is given the ID of this machine when it has asked, for a person who compares it.
     /// - Throws: `itemNotFound` if there is no such invitation; `timedOut` if no machine has answered in time: joining
     ///   can be tried again.
@@ -162,7 +162,11 @@ extension RingMember {
         to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
         _ interval: Duration
     ) async throws(KeychainError) -> OpenedRing {
-        while true {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
+        defer { for source in sources { source.cancel() } }
+        signal.yield()
+        for await _ in signals {
             var refusal = Refusal.noKey
             do throws(KeychainError) {
                 let objects = try await answers(for: member, carrier)
@@ -175,12 +179,8 @@ extension RingMember {
             guard ContinuousClock.now < end else {
                 throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
             }
-            do {
-                try await Task.sleep(for: interval)
-            } catch {
-                throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
-            }
         }
+        throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
     }
 
     private func answers(
