@@ -82,27 +82,75 @@ extension UnsafeRawBufferPointer {
         let order = memcmp(own, others, length)
         return order < 0 || order == 0 && count < other.count
     }
+
+    /// Whether `other`, which is not shorter, begins with these bytes.
+    fileprivate func begins(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard let own = baseAddress, let others = other.baseAddress else { return true }
+        return memcmp(own, others, count) == 0
+    }
 }
 
 extension Sequence<StoredItem> {
     /// The items in the order of ``ItemOrder``; items with the same place keep their order.
     public func inOrder() -> [StoredItem] {
         let items = Array(self)
-        // The places of all items in one block: one for each would take longer than the comparisons.
-        var (bytes, ends): ([UInt8], [Int]) = ([], [0])
+        guard items.count > 1, let order = Places(of: items).order else { return items }
+        return order.map { items[$0] }
+    }
+}
+
+/// The places of many items in one block: one for each would take longer than the comparisons.
+private struct Places {
+    private var bytes: [UInt8] = []
+    private var ends = [0]
+
+    init(of items: [StoredItem]) {
         bytes.reserveCapacity(64 * items.count)
         ends.reserveCapacity(items.count + 1)
         for stored in items {
             ItemOrder.append(stored.item, to: &bytes)
             ends.append(bytes.count)
         }
-        return bytes.withUnsafeBytes { bytes in
-            func precedes(_ first: Int, _ second: Int) -> Bool {
-                UnsafeRawBufferPointer(rebasing: bytes[ends[first]..<ends[first + 1]])
-                    .precedes(UnsafeRawBufferPointer(rebasing: bytes[ends[second]..<ends[second + 1]]))
-            }
-            let isInOrder = !items.indices.dropFirst().contains { precedes($0, $0 - 1) }
-            return isInOrder ? items : items.indices.sorted(by: precedes).map { items[$0] }
+    }
+
+    /// The numbers of the items in their order; `nil` if they are in order already.
+    var order: [Int]? {
+        bytes.withUnsafeBytes { bytes in
+            let whole = ends.indices.dropLast().map { UnsafeRawBufferPointer(rebasing: bytes[ends[$0]..<ends[$0 + 1]]) }
+            let shared = Self.sharedLength(whole)
+            let places = whole.enumerated().map { Place($0.offset, $0.element, from: shared) }
+            guard zip(places.dropFirst(), places).contains(where: <) else { return nil }
+            return places.sorted().map(\.number)
         }
+    }
+
+    /// How many bytes all places begin with: the items of a list usually have one class and one access group.
+    private static func sharedLength(_ places: [UnsafeRawBufferPointer]) -> Int {
+        guard let first = places.first else { return 0 }
+        return places.reduce(first.count) { length, place in
+            if length <= place.count, UnsafeRawBufferPointer(rebasing: first[..<length]).begins(place) { return length }
+            return zip(first, place).prefix(length).prefix { $0 == $1 }.count
+        }
+    }
+
+    /// The place of one item without what it shares with all others.
+    private struct Place: Comparable {
+        let number: Int
+        /// The first eight bytes as a number, most significant byte first. They decide most comparisons.
+        private let head: UInt64
+        private let bytes: UnsafeRawBufferPointer
+
+        init(_ number: Int, _ whole: UnsafeRawBufferPointer, from start: Int) {
+            self.number = number
+            bytes = UnsafeRawBufferPointer(rebasing: whole[start...])
+            // Zeros after a short place come before any byte of a longer one, as its end does.
+            head = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - min(bytes.count, 8)))
+        }
+
+        static func < (lhs: Place, rhs: Place) -> Bool {
+            lhs.head == rhs.head ? lhs.bytes.precedes(rhs.bytes) : lhs.head < rhs.head
+        }
+
+        static func == (lhs: Place, rhs: Place) -> Bool { !(lhs < rhs) && !(rhs < lhs) }
     }
 }

@@ -141,4 +141,62 @@ struct ItemOrderTests {
         let places = ItemClass.allCases.map { ItemOrder(item($0, [.accessGroup: .string("a")])) }
         #expect(places == places.sorted())
     }
+
+    /// What places may have in common, and how they may differ: in the first byte, late, by a zero, or by their length alone.
+    /// In ascending order of their bytes.
+    private static let texts = [
+        "", "\u{0}", "a", "a\u{0}", "a\u{0}b", "a text of more than eight bytes", "a text of more than eight bytes!",
+        "account-1", "account-10", "account-2", "\u{E9}",
+    ]
+
+    private var manyItems: [Item] {
+        var items: [Item] = []
+        for text in Self.texts {
+            for other in Self.texts {
+                let name: Attributes = [.accessGroup: .string("g"), .account: .string(text), .service: .string(other)]
+                items.append(item(.genericPassword, name))
+            }
+            for itemClass in ItemClass.allCases { items.append(item(itemClass, [.accessGroup: .string(text)])) }
+            for port: Int64 in [-1, 0, 1] {
+                let name: Attributes = [.accessGroup: .string("g"), .server: .string(text), .port: .number(port)]
+                items.append(item(.internetPassword, name))
+            }
+        }
+        return items
+    }
+
+    @Test(arguments: 0..<20)
+    func items_inOrder_areSortedByTheirPlaces(_: Int) {
+        let items = manyItems.shuffled().map { StoredItem(id: UUID(), version: 1, item: $0) }
+        for count in [0, 1, 2, 3, 5, 20, items.count] {
+            let some = Array(items.prefix(count))
+            let expected = some.map { (place: ItemOrder($0.item), stored: $0) }.sorted { $0.place < $1.place }
+            #expect(some.inOrder().map(\.id) == expected.map(\.stored.id))
+            #expect(some.inOrder().inOrder() == some.inOrder())
+        }
+    }
+
+    @Test(arguments: texts)
+    func items_thatDifferInOneText_areSortedByIt(text: String) {
+        let items = Self.texts.reversed().map {
+            let attributes: Attributes = [.accessGroup: .string(text), .account: .string($0), .service: .string(text)]
+            return StoredItem(id: UUID(), version: 1, item: item(.genericPassword, attributes))
+        }
+        let accounts: [AttributeValue?] = items.inOrder().map { $0.item[.account] }
+        let expected: [AttributeValue?] = Self.texts.map { .string($0) }
+        #expect(accounts == expected)
+    }
+
+    @Test func items_withTheSamePlace_keepTheirOrder() {
+        let items = (0..<300).map { number in
+            let name: Attributes = [.account: .string(number % 3 == 0 ? "a" : "b")]
+            return StoredItem(id: UUID(), version: UInt64(number), item: item(.genericPassword, name))
+        }
+        let versions: [UInt64] = items.inOrder().map(\.version)
+        let numbers = (0..<300).map { UInt64($0) }
+        let (first, second) = (numbers.filter { $0 % 3 == 0 }, numbers.filter { $0 % 3 != 0 })
+        #expect(versions == first + second)
+        let two = [items[0], items[3]]
+        #expect(two.inOrder() == two)
+    }
 }
