@@ -118,7 +118,8 @@ public enum Sealing {
         _ sealed: Data, _ key: SymmetricKey, _ aad: [UInt8]
     ) throws(CipherFailure) -> Data {
         do {
-            return try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: aad)
+            let box = try AES.GCM.SealedBox(combined: sealed)
+            return try aad.withUnsafeBytes { try AES.GCM.open(box, using: key, authenticating: $0) }
         } catch {
             throw CipherFailure()
         }

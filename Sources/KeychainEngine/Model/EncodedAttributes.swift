@@ -49,7 +49,8 @@ struct EncodedAttributes: Sendable {
     var decoded: [Attributes.Element] {
         bytes.withUnsafeBytes { bytes in
             var (entries, elements) = (Entries(bytes), [Attributes.Element]())
-            elements.reserveCapacity(count + 1)
+            // Results get three more.
+            elements.reserveCapacity(count + 3)
             while let entry = entries.next() {
                 if let value = entry.value { elements.append((entry.attribute, value)) }
             }
@@ -65,10 +66,10 @@ extension EncodedAttributes {
         fileprivate let type: UInt8
         fileprivate let bytes: UnsafeRawBufferPointer
 
-        /// `nil` if there is no such type, or the bytes are none of its values.
+        /// The value of a valid entry; `nil` if there is no such type, or the bytes are no number.
         var value: AttributeValue? {
             switch ValueType(rawValue: type) {
-            case .string: String(validating: bytes, as: UTF8.self).map { .string($0) }
+            case .string: .string(String(decoding: bytes, as: UTF8.self))
             case .data: .data(Data(bytes))
             case .number: number.map { .number(Int64(bitPattern: $0)) }
             case .date: number.map { .date(Double(bitPattern: $0)) }
