@@ -4,6 +4,7 @@
 #if os(Linux)
     import Foundation
     import KeychainEngine
+    import SecretMemory
 
     /// What a call found or added, and what objects are made with.
     struct Answer {
@@ -41,12 +42,24 @@
             switch outcome {
             case .nothing: nil
             case .one(let result): made(result)
-            case .many(let results):
-                // Foundation's own conversion of an array asks each object what it is.
-                results.compactMap { made($0) }.withUnsafeBufferPointer {
-                    NSArray(objects: $0.baseAddress, count: $0.count)
-                }
+            case .many(let results): list(results)
             }
+        }
+
+        /// Foundation's own conversion of an array asks each object what it is.
+        private func list(_ results: [Outcome.Result]) -> NSArray {
+            let turn = Guarded(0)
+            return results.compactMap { listed($0, turn) }.withUnsafeBufferPointer {
+                NSArray(objects: $0.baseAddress, count: $0.count)
+            }
+        }
+
+        /// What stands for a result in a list. Whether there is an object of a key or a certificate is decided now.
+        private func listed(_ result: Outcome.Result, _ turn: Guarded<Int>) -> AnyObject? {
+            guard case .record(let record) = result, record.object == nil, record.identity == nil else {
+                return made(result)
+            }
+            return ListedDictionary(record, turn)
         }
 
         /// `nil` for a key, a certificate or an identity whose bytes are not one, or whose token is not there.
@@ -116,7 +129,7 @@
             return Dictionary(attributes.map { ($0, NSString(string: $0.name)) }) { first, _ in first }
         }()
 
-        private var name: String {
+        var name: String {
             withUnsafeBytes(of: code.bigEndian) { String(decoding: $0, as: UTF8.self) }
         }
     }

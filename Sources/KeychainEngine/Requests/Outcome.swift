@@ -16,7 +16,7 @@ public enum Outcome: Equatable, Sendable {
         /// A key or a certificate as an object. The caller makes it from the item; there is no result if that is not possible.
         case object(StoredItem)
         /// The same of an identity.
-        case identity(StoredIdentity)
+        indirect case identity(StoredIdentity)
         case record(Record)
     }
 
@@ -24,15 +24,69 @@ public enum Outcome: Equatable, Sendable {
     public struct Record: Equatable, Sendable {
         /// Set only if an object reference was requested, as on Apple platforms.
         public var itemClass: ItemClass?
-        public var attributes: Attributes
+        public var attributes: Attributes {
+            get { content.attributes }
+            set { content = .attributes(newValue) }
+        }
         public var accessControl: AccessControl?
         public var value: Data?
         public var persistentReference: PersistentReference?
         /// The item of which an object was requested, if its class has objects.
-        public var object: StoredItem?
+        public var object: StoredItem? {
+            get { keptObject.value }
+            set { keptObject = Kept(newValue) }
+        }
         /// The identity of which an object was requested. Then there is no `itemClass`.
-        public var identity: StoredIdentity?
+        public var identity: StoredIdentity? {
+            get { keptIdentity.value }
+            set { keptIdentity = Kept(newValue) }
+        }
+
+        private var content: RecordContent
+        private var keptObject: Kept<StoredItem>
+        private var keptIdentity: Kept<StoredIdentity>
+
+        init(
+            itemClass: ItemClass?, _ content: RecordContent, accessControl: AccessControl? = nil, value: Data?,
+            persistentReference: PersistentReference?, object: StoredItem? = nil, identity: StoredIdentity? = nil
+        ) {
+            (self.itemClass, self.content, self.accessControl) = (itemClass, content, accessControl)
+            (self.value, self.persistentReference) = (value, persistentReference)
+            (keptObject, keptIdentity) = (Kept(object), Kept(identity))
+        }
     }
+}
+
+/// The attributes of a record. Those of a list are made when they are asked for, since not all are.
+enum RecordContent: Equatable, Sendable {
+    case attributes(Attributes)
+    /// Those that a search finds in the item, of which the value is left out.
+    case found(in: Item)
+
+    init(foundIn item: Item) {
+        var item = item
+        item.value = nil
+        self = .found(in: item)
+    }
+
+    var attributes: Attributes {
+        switch self {
+        case .attributes(let attributes): attributes
+        case .found(let item): item.foundAttributes
+        }
+    }
+
+    static func == (lhs: RecordContent, rhs: RecordContent) -> Bool { lhs.attributes == rhs.attributes }
+}
+
+/// What few records have, outside of them: within, each record of a list would take the space of three items more.
+private indirect enum Kept<Value: Equatable & Sendable>: Equatable, Sendable {
+    case nothing
+    case kept(Value)
+
+    init(_ value: Value?) { self = value.map { .kept($0) } ?? .nothing }
+
+    var value: Value? { if case .kept(let value) = self { value } else { nil } }
 }
 
 /// Converts stored items to an ``Outcome``, with one table for adding and one for searching.
@@ -47,9 +101,9 @@ struct OutcomeShape {
         case .value where stored.item.isOnToken: return .nothing
         case .value: return .one(.value(stored.item.value ?? Data()))
         case .persistentReference: return .one(.persistentReference(stored.reference))
-        case [.value, .persistentReference]: return .one(.record(record(of: stored, attributes: Attributes())))
+        case [.value, .persistentReference]: return .one(.record(record(of: stored, .attributes(Attributes()))))
         default:
-            var record = record(of: stored, attributes: stored.item.visibleAttributes)
+            var record = record(of: stored, .attributes(stored.item.visibleAttributes))
             record.accessControl = givenAccessControl
             return .one(.record(record))
         }
@@ -72,16 +126,15 @@ struct OutcomeShape {
         case .value: return stored.item.value.map { .value($0) }
         case .persistentReference: return .persistentReference(stored.reference)
         default:
-            var record = record(of: stored, attributes: stored.item.foundAttributes)
+            var record = record(of: stored, RecordContent(foundIn: stored.item))
             record.accessControl = stored.item.accessControl
             return .record(record)
         }
     }
 
-    private func record(of stored: StoredItem, attributes: Attributes) -> Outcome.Record {
+    private func record(of stored: StoredItem, _ content: RecordContent) -> Outcome.Record {
         Outcome.Record(
-            itemClass: returns.contains(.reference) ? stored.item.itemClass : nil,
-            attributes: attributes,
+            itemClass: returns.contains(.reference) ? stored.item.itemClass : nil, content,
             value: returns.contains(.value) ? stored.item.value : nil,
             persistentReference: returns.contains(.persistentReference) ? stored.reference : nil,
             object: returns.contains(.reference) && stored.item.isObject ? stored : nil)
@@ -120,7 +173,7 @@ extension OutcomeShape {
         var joined = identity.key.item[keyPath: attributes]
         for (attribute, value) in identity.certificate.item[keyPath: attributes] { joined[attribute] = value }
         return Outcome.Record(
-            itemClass: nil, attributes: joined, accessControl: identity.certificate.item.accessControl,
+            itemClass: nil, .attributes(joined), accessControl: identity.certificate.item.accessControl,
             value: returns.contains(.value) ? identity.key.item.value : nil,
             persistentReference: returns.contains(.persistentReference) ? identity.reference : nil,
             identity: returns.contains(.reference) ? identity : nil)
