@@ -71,6 +71,11 @@ case "openers":
     }
 case "rotating": try VaultVerb(rest).acknowledge { print(try $0.vault.status().isRotating) }
 case "examine": try VaultVerb(rest).acknowledge { print(problems(of: $0.vault)) }
+case "examine-paused":
+    try VaultVerb(rest).acknowledge {
+        pause(at: .rowsRead)
+        print(problems(of: $0.vault))
+    }
 case "backup": try VaultVerb(rest).acknowledge { try $0.vault.backup(to: $0[0], replacing: true) }
 case "backup-paused":
     try VaultVerb(rest).acknowledge {

@@ -110,6 +110,27 @@ struct ReadOnlyTests {
             #expect(try reader.finish().lines == ["new", "done"])
         }
 
+        /// What it finds then may be of two states, like damage that is not there.
+        @Test(arguments: [1, 3])
+        func examination_disturbedWithoutCoordination_isMadeAgainAndEndsAsBusy(_ disturbances: Int) throws {
+            let test = try TestVault()
+            try test.engine.add(.genericPassword("exerciser", "alice", value: "0"))
+            try test.vault.close()
+            let examination = try test.running("examine-paused", under: readOnly(test))
+            for attempt in 1...min(disturbances + 1, 3) {
+                try #require(examination.line() == "rowsRead")
+                if attempt <= disturbances {
+                    try test.engine.update(.genericPassword("exerciser", "alice"), value: "\(attempt)")
+                    try test.vault.close()
+                }
+                try examination.send("go")
+            }
+            let lines = try examination.finish().lines
+            let isBusy = lines.first?.contains("Other processes kept writing") == true
+            #expect(isBusy == (disturbances == 3), "\(lines)")
+            #expect(isBusy || lines == ["no problem", "done"])
+        }
+
         @Test func backup_duringWhichAVaultWithoutCoordinationIsWritten_isMadeAgain() throws {
             let test = try TestVault()
             try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))

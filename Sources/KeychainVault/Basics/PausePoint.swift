@@ -7,7 +7,7 @@ import SecretMemory
 ///
 /// In a release build it does nothing and costs nothing.
 package enum PausePoint: String, Sendable, CaseIterable {
-    case databaseMissed, sessionOpened, keybagLooked, rowsRead
+    case databaseMissed, sessionOpened, keybagLooked, examinationOpened, rowsRead
     case lockFileOpened, lockWaiting, lockTaken, lockReleased
     case beforeBegin, begun, beforeCommit, committed
     case beforeTruncation, truncated

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a database that is examined, without creating files.
+// Opening a database that is examined, without creating files if possible.
 
 import Foundation
 import KeychainEngine
 
 extension ContentExamination {
-    /// Opens it without creating files: SQLite would create those for coordinating readers and writers.
+    /// Opens it without creating files, unless ``opensLikeReaders``: SQLite would create those for coordinating readers and
+    /// writers.
     mutating func open() throws(KeychainError) -> Connection {
-        guard try Session.Opened.hasWAL(location) else { return try Connection.openImmutable(location.databaseFile) }
+        if opensLikeReaders { return try openLikeReaders() }
+        guard try Session.Opened.hasWAL(location) else {
+            isFrozen = true
+            return try Connection.openImmutable(location.databaseFile)
+        }
+        // The WAL's index may be too small, and a full disk may have no space for it.
         if FileSafety.allows(R_OK, location.folder + "/" + VaultLocation.companionNames[1]) {
-            // Like readers: the WAL's index may be too small, and a full disk may have no space for it.
-            let isReadOnly = FilesState.isReadOnly(location)
-            return try Session.Opened(location, settings.writerTimeout, isReadOnly: isReadOnly).reader
+            return try openLikeReaders()
         }
         noteMissingIndex()
+        isFrozen = true
         return try Connection.openForReading(
             location.databaseFile, settings.writerTimeout, index: .inMemoryWithoutFile)
+    }
+
+    private mutating func openLikeReaders() throws(KeychainError) -> Connection {
+        let opened = try Session.Opened(
+            location, settings.writerTimeout, isReadOnly: FilesState.isReadOnly(location))
+        isFrozen = opened.frozenState != nil
+        return opened.reader
     }
 
     private mutating func noteMissingIndex() {

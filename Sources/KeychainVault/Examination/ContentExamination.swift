@@ -12,22 +12,31 @@ struct ContentExamination {
     /// The key, `nil` if there is none, or why it cannot be used.
     let deviceKey: Result<DeviceKey?, KeychainError>
     var findings: [Finding] = []
+    /// Whether to open the vault like readers do, with the files that coordinate them with writers.
+    var opensLikeReaders = false
+    /// Whether it was opened without coordination with writers.
+    var isFrozen = false
     private var seen: SeenAnchors?
     private var anchors: AnchorStore?
 
     /// Repeats the examination if another process wrote in the meantime: a file that is read without its WAL, or without
-    /// the index of that, may then seem damaged.
+    /// the index of that, may then seem damaged or older than it is. Processes that write all the time disturb the last
+    /// attempt too, so that one must be coordinated with them.
     static func findings(
         _ location: VaultLocation, _ settings: VaultSettings, _ deviceKey: Result<DeviceKey?, KeychainError>
     ) -> [Finding] {
         var examination = ContentExamination(location: location, settings: settings, deviceKey: deviceKey)
-        for _ in 1...3 {
-            let before = FileMoment(location)
-            examination.findings = []
+        for attempt in 1...Vault.readingAttempts {
+            let before = FilesState(location)
+            (examination.findings, examination.isFrozen) = ([], false)
+            examination.opensLikeReaders = attempt == Vault.readingAttempts
             examination.run()
-            if before == FileMoment(location) { break }
+            PausePoint.rowsRead.reached()
+            if before == FilesState(location) { return examination.findings }
         }
-        return examination.findings
+        // What was read may be of two states. Only the folder of this process is read-only then.
+        return examination.isFrozen
+            ? [Finding("database", .problem, KeychainError.readingDisturbed(location).message)] : examination.findings
     }
 
     private init(
@@ -49,6 +58,7 @@ struct ContentExamination {
                 // Read before the examination: a commit of another process in the meantime must not make the vault seem
                 // old.
                 anchors = try anchors(reader)
+                PausePoint.examinationOpened.reached()
                 seen = anchors?.read()
                 try reader.reading { connection in try look(connection) }
                 try reader.close()
@@ -226,19 +236,5 @@ struct ContentExamination {
                 index.closedCount == 0 ? "All entries are correct." : "All entries of items that open are correct.")
         }
         note("index", .problem, faults.joined(separator: "; ") + ". Run: keychainctl doctor --repair")
-    }
-}
-
-/// The outside state of the two files that a write changes.
-private struct FileMoment: Equatable {
-    private let parts: [Int]
-
-    init(_ location: VaultLocation) {
-        let paths = [location.databaseFile, location.folder + "/" + VaultLocation.companionNames[0]]
-        parts = paths.flatMap { path -> [Int] in
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return [-1] }
-            return [Int(status.st_ino), Int(status.st_size), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
-        }
     }
 }

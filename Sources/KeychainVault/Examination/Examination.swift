@@ -5,8 +5,10 @@ import Foundation
 import KeychainEngine
 
 extension Vault {
-    /// Looks for everything that may be wrong with a vault. It changes nothing, creates no file, and works also if the
-    /// vault is damaged, locked or missing.
+    /// Looks for everything that may be wrong with a vault. It changes nothing, and works also if the vault is damaged,
+    /// locked or missing. It creates no file, unless other processes keep writing the vault: then it reads like other
+    /// readers, whose files SQLite creates. If that is impossible because this process cannot write the folder, this is
+    /// the finding.
     ///
     /// ```swift
     /// for finding in Vault.examine(location) where finding.severity == .problem { report(finding.message) }

@@ -20,6 +20,15 @@ func pauseOnce(at point: PausePoint) {
     }
 }
 
+/// The same each time.
+func pause(at point: PausePoint) {
+    PausePoint.observe { reached in
+        guard reached == point else { return }
+        say(point.rawValue)
+        _ = readLine()
+    }
+}
+
 /// Keeps a read transaction open until the input ends.
 func holdRead(_ folder: String) throws {
     let connection = try Connection(folder + "/vault.db", .reading)

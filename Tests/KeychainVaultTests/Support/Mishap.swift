@@ -7,20 +7,21 @@
     @testable import KeychainVault
 
     enum Mishap {
-        @TaskLocal private static var current: (point: PausePoint, body: @Sendable () throws -> Void)?
+        @TaskLocal private static var current: [(point: PausePoint, body: @Sendable () throws -> Void)] = []
 
         /// One for all tests of the process, which run at the same time.
         private static let isObserving: Void = PausePoint.observe { point in
-            guard let current, current.point == point else { return }
-            do { try current.body() } catch { Issue.record(error) }
+            for mishap in current where mishap.point == point {
+                do { try mishap.body() } catch { Issue.record(error) }
+            }
         }
 
-        /// Runs `mishap` each time that `body` reaches the point on its own thread.
+        /// Runs `mishap` each time that `body` reaches the point on its own thread. Calls can be nested.
         static func at(
             _ point: PausePoint, _ mishap: @escaping @Sendable () throws -> Void, during body: () throws -> Void
         ) throws {
             isObserving
-            try $current.withValue((point, mishap)) { try body() }
+            try $current.withValue(current + [(point, mishap)]) { try body() }
         }
     }
 #endif
