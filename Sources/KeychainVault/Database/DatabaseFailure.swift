@@ -25,13 +25,10 @@ enum DatabaseFailure {
         let code = "SQLite error \(error.code)"
         return switch error.group {
         case SQLITE_FULL: full(path)
-        case SQLITE_IOERR where error.code == SQLiteFailure.writeFailed && DiskSpace.limitOfFiles != nil: full(path)
+        case SQLITE_IOERR where error.isOfSpace: full(path)
         case SQLITE_NOMEM:
             KeychainError(
                 .unavailable, "There is too little memory to use '\(path)'. Free some, or raise the limit (ulimit -v).")
-        // The index of the WAL has a fixed size, so growing it fails for one reason only.
-        case SQLITE_IOERR where error.code == SQLiteFailure.indexDoesNotGrow:
-            KeychainError(.diskFull, "No space is left for '\(path)'; nothing was changed. Free some and try again.")
         case SQLITE_READONLY:
             KeychainError(.readOnly, "'\(path)' cannot be written. Reading works; to write, make it writable.")
         // `SQLITE_PROTOCOL`: another process seems to have been stopped during a short operation.
@@ -82,6 +79,21 @@ enum DatabaseFailure {
 
     private static func unusable(_ path: String, _ code: String) -> KeychainError {
         KeychainError(.unavailable, "'\(path)' could not be used (\(code)). Check that its folder can be entered.")
+    }
+}
+
+extension SQLiteFailure {
+    /// Whether the disk has no space, or the system lets this process make no larger file.
+    fileprivate var isOfSpace: Bool {
+        let limit = DiskSpace.limitOfFiles
+        return switch code {
+        case Self.writeFailed: limit != nil
+        // SQLite first gives the WAL's index 3 bytes.
+        case Self.indexDoesNotOpen: limit.map { $0 < 3 } ?? false
+        // The index has a fixed size, so growing it fails for no other reason.
+        case Self.indexDoesNotGrow: true
+        default: false
+        }
     }
 }
 

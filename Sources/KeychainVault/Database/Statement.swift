@@ -68,6 +68,8 @@ package struct SQLiteFailure: Error, Equatable {
     static let endOfFile = SQLITE_IOERR | 2 << 8
     /// `SQLITE_IOERR_WRITE`
     static let writeFailed = SQLITE_IOERR | 3 << 8
+    /// `SQLITE_IOERR_SHMOPEN`: the file of the WAL's index could not be given its first bytes.
+    static let indexDoesNotOpen = SQLITE_IOERR | 18 << 8
     /// `SQLITE_IOERR_SHMSIZE`: the file of the WAL's index could not be made as long as it has to be.
     static let indexDoesNotGrow = SQLITE_IOERR | 19 << 8
     /// `SQLITE_IOERR_CORRUPTFS`
