@@ -151,6 +151,16 @@ struct CompanionFileTests {
         #expect(try test.files() == before)
     }
 
+    /// Such a file is of no other program: to move it away would not help.
+    @Test func database_thatIsEmpty_isToBeRestored() throws {
+        let test = try Self.closed()
+        try test.place(Data(), at: test.databaseFile)
+        let error = #expect(throws: KeychainError.self) { _ = try test.reopened().text(.genericPassword("s", "a")) }
+        #expect(error?.reason == .corrupt)
+        #expect(error?.message.contains("is empty") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains(KeychainError.restoreAdvice) == true)
+    }
+
     /// To say that there is no vault yet would be to say that nothing was lost.
     @Test func wal_withoutItsDatabaseAndLockFile_isToldToReadersAsWell() throws {
         let test = try TestVault()

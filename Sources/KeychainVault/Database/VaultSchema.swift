@@ -57,10 +57,7 @@ enum VaultSchema {
     /// - Returns: The version of the vault.
     static func check(_ connection: Connection, path: String) throws -> Int32 {
         guard try number(connection, "application_id") == applicationID else {
-            throw KeychainError(
-                .corrupt,
-                "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
-                    + "or name another vault folder (KEYCHAIN_VAULT).")
+            throw try number(connection, "page_count") == 0 ? empty(path) : foreign(path)
         }
         let found = try version(connection)
         guard found <= versionInRing else {
@@ -83,6 +80,18 @@ enum VaultSchema {
     }
 
     static func version(_ connection: Connection) throws -> Int32 { try number(connection, "user_version") }
+
+    /// No program leaves such a database; a damaged file system may.
+    private static func empty(_ path: String) -> KeychainError {
+        KeychainError(.corrupt, "'\(path)' is empty. It was left untouched. " + KeychainError.restoreAdvice)
+    }
+
+    private static func foreign(_ path: String) -> KeychainError {
+        KeychainError(
+            .corrupt,
+            "'\(path)' is a database of another program, not a vault. It was left untouched; move it away "
+                + "or name another vault folder (KEYCHAIN_VAULT).")
+    }
 
     static func hasHead(_ connection: Connection) throws -> Bool { try has(headStatement, connection) }
 
