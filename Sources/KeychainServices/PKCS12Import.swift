@@ -26,8 +26,8 @@
     /// - Parameters:
     ///   - pkcs12_data: The file, of at most 16 MiB.
     ///   - options: `kSecImportExportPassphrase` as text, empty if it is left out. With `kSecUseDataProtectionKeychain`
-    ///     keys and certificates are also stored, with the other entries as their attributes; those that exist are left
-    ///     as they are.
+    ///     keys and certificates are also stored, unless `kSecImportToMemoryOnly` is `true`, with the other entries as
+    ///     their attributes; those that exist are left as they are.
     ///   - items: Receives an array with a dictionary for each private key that has its certificate: the identity, the
     ///     chain of its certificates, its `SecTrust`, a label and the hash of its key; and one with a chain alone for the
     ///     other certificates. It is not touched if the file cannot be read.
@@ -57,12 +57,18 @@
         do throws(KeychainError) {
             let content = try PKCS12Content(file, options)
             items.pointee = content.dictionaries(issuers) as NSArray
-            let isStored = options[kSecUseDataProtectionKeychain].flatMap { exactBool($0) } ?? false
-            guard isStored else { return errSecSuccess }
+            guard isSet(kSecUseDataProtectionKeychain, options), !isSet(kSecImportToMemoryOnly, options) else {
+                return errSecSuccess
+            }
             return try content.store(options, add)
         } catch {
             return error.status
         }
+    }
+
+    /// A value that is no Boolean counts as absent.
+    private func isSet(_ option: CFString, _ options: NSDictionary) -> Bool {
+        options[option].flatMap { exactBool($0) } ?? false
     }
 
     /// The objects of a file.
@@ -146,9 +152,10 @@
                 guard let name = key as? String else { throw .invalidKey(key) }
                 attributes[name] = value
             }
-            for key in [kSecImportExportPassphrase, kSecImportExportKeychain, kSecImportExportAccess] {
-                attributes[key as String] = nil
-            }
+            let ofImport = [
+                kSecImportExportPassphrase, kSecImportExportKeychain, kSecImportExportAccess, kSecImportToMemoryOnly,
+            ]
+            for key in ofImport { attributes[key as String] = nil }
             return attributes
         }
     }

@@ -15,6 +15,9 @@
     /// Legacy macOS access object for imported items; kept for source compatibility.
     nonisolated(unsafe) public let kSecImportExportAccess: CFString = "access"
 
+    /// Whether nothing of the file is stored, whatever else the options say (Boolean).
+    nonisolated(unsafe) public let kSecImportToMemoryOnly: CFString = "memory"
+
     /// Name of an imported item (string).
     nonisolated(unsafe) public let kSecImportItemLabel: CFString = "label"
 

@@ -83,8 +83,10 @@ struct PKCS12ImportTests {
         let file = try file().file
         var items: NSArray?
         #expect(services.importPKCS12(file, Self.right as NSDictionary, &items) == errSecSuccess)
+        let inMemory = Self.right.adding(["nleg": true, kSecImportToMemoryOnly as String: true])
+        #expect(services.importPKCS12(file, inMemory as NSDictionary, &items) == errSecSuccess && items?.count == 1)
         #expect(services.count(keys()) == 0 && services.count(cert()) == 0)
-        let storing = Self.right.adding(["nleg": true, "pdmn": "ak"])
+        let storing = Self.right.adding(["nleg": true, "pdmn": "ak", kSecImportToMemoryOnly as String: false])
         for _ in 1...2 { #expect(services.importPKCS12(file, storing as NSDictionary, &items) == errSecSuccess) }
         #expect(services.count(keys(["kcls": "1"])) == 1 && services.count(cert()) == 2)
         #expect(services.count(keys(["pdmn": "ak"])) == 1 && services.count(cert(["pdmn": "ak"])) == 2)

@@ -242,6 +242,7 @@ let families: [Family] = [
             Spelling("kSecImportExportPassphrase", kSecImportExportPassphrase, "passphrase"),
             Spelling("kSecImportExportKeychain", kSecImportExportKeychain, "keychain"),
             Spelling("kSecImportExportAccess", kSecImportExportAccess, "access"),
+            Spelling("kSecImportToMemoryOnly", kSecImportToMemoryOnly, "memory"),
             Spelling("kSecImportItemLabel", kSecImportItemLabel, "label"),
             Spelling("kSecImportItemKeyID", kSecImportItemKeyID, "keyid"),
             Spelling("kSecImportItemTrust", kSecImportItemTrust, "trust"),
