@@ -148,6 +148,9 @@
         public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
         /// Additional input of the derivation (data).
         public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
+
+        /// Keys are texts, or values of this type, which Foundation turns into texts on Apple platforms only.
+        fileprivate func entry(in parameters: NSDictionary) -> Any? { parameters[rawValue] ?? parameters[self] }
     }
 
     /// Agrees on a secret with the owner of another key of the same kind.
@@ -172,8 +175,8 @@
             guard isPrivate else { throw KeyFailure.algorithmNotSupported }
             guard case .publicHalf(let peer) = peer.half else { throw KeyFailure.malformed("public key") }
             guard case .keyExchangeX963 = algorithm else { return NSData(try exchange(with: peer, algorithm)) }
-            let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.rawValue]
-            guard let size = parameters[SecKeyKeyExchangeParameter.requestedSize.rawValue], !(size is String),
+            let info = SecKeyKeyExchangeParameter.sharedInfo.entry(in: parameters)
+            guard let size = SecKeyKeyExchangeParameter.requestedSize.entry(in: parameters), !(size is String),
                 let size = keyNumber(size), info == nil || info is Data
             else { throw KeyFailure.invalidLength }
             return NSData(try exchange(with: peer, algorithm, size: size, sharedInfo: info as? Data ?? Data()))

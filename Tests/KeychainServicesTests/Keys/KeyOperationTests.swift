@@ -249,6 +249,15 @@ struct KeyOperationTests {
         #expect(agree(own, peer, .ecdhKeyExchangeStandard, row.entries).status == errSecSuccess)
     }
 
+    @Test func exchange_whoseParametersHaveTypedKeys_isTheSame() throws {
+        let (own, peer) = (try TestKey.p256.privateKey(), try TestKey.p256.publicKey())
+        let typed: [SecKeyKeyExchangeParameter: Any] = [.requestedSize: 16, .sharedInfo: Data([1])]
+        let algorithm = SecKeyAlgorithm.ecdhKeyExchangeStandardX963SHA256
+        let secret = attempt { SecKeyCopyKeyExchangeResult(own, algorithm, peer, typed as CFDictionary, $0) as Data? }
+        let expected = agree(own, peer, algorithm, ["requestedSize": 16, "sharedInfo": Data([1])]).value
+        #expect(expected?.count == 16 && secret.value == expected)
+    }
+
     // MARK: Several threads
 
     @Test func key_usedByManyThreads_signsForAll() async throws {
