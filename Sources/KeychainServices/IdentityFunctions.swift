@@ -16,6 +16,7 @@
     ///   - identityRef: receives the identity; not touched on failure.
     /// - Returns: `errSecSuccess`; `errSecItemNotFound` if there is no such key; `errSecUnimplemented` for a keychain;
     ///   the results of `SecItemCopyMatching` for keys that require authentication.
+    @discardableResult
     public func SecIdentityCreateWithCertificate(
         _ keychainOrArray: CFTypeRef?, _ certificateRef: SecCertificate,
         _ identityRef: UnsafeMutablePointer<SecIdentity?>

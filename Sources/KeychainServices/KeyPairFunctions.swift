@@ -39,6 +39,7 @@
     ///   - publicKey: receives the public key; not touched on failure.
     ///   - privateKey: receives the private key; not touched on failure.
     /// - Returns: `errSecSuccess`, or the code of the error of `SecKeyCreateRandomKey`.
+    @discardableResult
     public func SecKeyGeneratePair(
         _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?,
         _ privateKey: UnsafeMutablePointer<SecKey?>?

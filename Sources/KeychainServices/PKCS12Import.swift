@@ -34,6 +34,7 @@
     /// - Returns: `errSecSuccess`; `errSecAuthFailed` for a wrong passphrase, `errSecDecode` for a file that cannot be read,
     ///   `errSecParam` for a passphrase that is no text. If something could not be stored, the status of the last such
     ///   addition; the array is set, and what was stored stays.
+    @discardableResult
     public func SecPKCS12Import(
         _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
     ) -> OSStatus {

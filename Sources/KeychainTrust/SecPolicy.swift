@@ -120,8 +120,22 @@
         return properties as NSDictionary
     }
 
+    /// For `SecPolicyCreateRevocation`: ask the issuer's service (OCSP).
+    public let kSecRevocationOCSPMethod: CFOptionFlags = 1 << 0
+    /// For `SecPolicyCreateRevocation`: read the issuer's list.
+    public let kSecRevocationCRLMethod: CFOptionFlags = 1 << 1
+    /// For `SecPolicyCreateRevocation`: read the list first.
+    public let kSecRevocationPreferCRL: CFOptionFlags = 1 << 2
+    /// For `SecPolicyCreateRevocation`: no answer is a failure.
+    public let kSecRevocationRequirePositiveResponse: CFOptionFlags = 1 << 3
+    /// For `SecPolicyCreateRevocation`: use only answers that are there.
+    public let kSecRevocationNetworkAccessDisabled: CFOptionFlags = 1 << 4
+    /// For `SecPolicyCreateRevocation`: ask the service or read the list.
+    public let kSecRevocationUseAnyAvailableMethod = kSecRevocationOCSPMethod | kSecRevocationCRLMethod
+
     /// Revocation is not checked, so there is no such policy.
     ///
+    /// - Parameter revocationFlags: `kSecRevocation…`; they have no effect.
     /// - Returns: `nil`.
     public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPolicy? { nil }
 #endif

@@ -98,6 +98,7 @@
     ///   - policies: one or an array; all of them are judged. `nil`: that of `SecPolicyCreateBasicX509`.
     ///   - trust: receives the object.
     /// - Returns: `errSecParam` for an empty array and for other objects.
+    @discardableResult
     public func SecTrustCreateWithCertificates(
         _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
     ) -> OSStatus {
@@ -112,6 +113,7 @@
     ///
     /// - Parameter policies: one or an array.
     /// - Returns: `errSecParam` for an empty array and for other objects.
+    @discardableResult
     public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
         guard let policies = objects(of: policies, as: SecPolicy.self) else { return errSecParam }
         trust.set { $0.policies = policies.map(\.policy) }
@@ -122,6 +124,7 @@
     ///
     /// - Parameter policies: receives an array of `SecPolicy`.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePointer<CFArray?>) -> OSStatus {
         policies.pointee = NSArray(array: trust.request.policies.map { SecPolicy($0) })
         return errSecSuccess
@@ -132,6 +135,7 @@
     /// - Parameter anchorCertificates: certificates; an empty array: nothing is trusted. `nil`: the roots of the system, as
     ///   before.
     /// - Returns: `errSecParam` if an object in the array is no certificate.
+    @discardableResult
     public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
         guard let anchorCertificates else {
             trust.set { ($0.anchors, $0.usesSystem) = ([], true) }
@@ -146,6 +150,7 @@
     /// Whether the roots of the system are trusted beside the caller's anchors.
     ///
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
         trust.set { $0.usesSystem = !anchorCertificatesOnly }
         return errSecSuccess
@@ -155,6 +160,7 @@
     ///
     /// - Parameter anchors: receives an array of `SecCertificate`; `nil` if there are none.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustCopyCustomAnchorCertificates(
         _ trust: SecTrust, _ anchors: UnsafeMutablePointer<CFArray?>
     ) -> OSStatus {
@@ -166,10 +172,16 @@
     /// The date at which the certificates must be valid. Without it, it is the time of the evaluation.
     ///
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
         let date = Date(timeIntervalSinceReferenceDate: verifyDate.timeIntervalSinceReferenceDate)
         trust.set { $0.date = date }
         return errSecSuccess
+    }
+
+    /// The date at which the certificates must be valid, in seconds since the start of 2001: the one that is set, or now.
+    public func SecTrustGetVerifyTime(_ trust: SecTrust) -> CFAbsoluteTime {
+        (trust.request.date ?? Date()).timeIntervalSinceReferenceDate
     }
 
     /// An object, or the objects of an array; `nil` for an empty array, and if one is of another class.

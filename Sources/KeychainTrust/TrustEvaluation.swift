@@ -57,6 +57,7 @@
     ///
     /// - Parameter result: is called on the queue, with an error if the result is `false`.
     /// - Returns: `errSecSuccess`. On Apple platforms, the call must be made on the same queue.
+    @discardableResult
     public func SecTrustEvaluateAsyncWithError(
         _ trust: SecTrust, _ queue: DispatchQueue, _ result: @escaping SecTrustWithErrorCallback
     ) -> OSStatus {
@@ -72,6 +73,7 @@
     ///
     /// - Parameter result: receives the verdict.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustGetTrustResult(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>)
         -> OSStatus
     {
@@ -127,6 +129,7 @@
     ///
     /// - Parameter result: receives the verdict.
     /// - Returns: `errSecSuccess`, also for a negative verdict.
+    @discardableResult
     public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
         SecTrustGetTrustResult(trust, result)
     }
@@ -135,6 +138,7 @@
     ///
     /// - Parameter queue: where to evaluate; `nil`: a queue of the system.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecTrustEvaluateAsync(
         _ trust: SecTrust, _ queue: DispatchQueue?, _ result: @escaping SecTrustCallback
     ) -> OSStatus {
@@ -158,6 +162,7 @@
     /// Whether the network may be used: never.
     ///
     /// - Returns: `errSecUnimplemented` for `true`.
+    @discardableResult
     public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool) -> OSStatus {
         allowFetch ? errSecUnimplemented : errSecSuccess
     }
@@ -165,6 +170,7 @@
     /// Revocation is not checked.
     ///
     /// - Returns: `errSecUnimplemented`.
+    @discardableResult
     public func SecTrustSetOCSPResponse(_ trust: SecTrust, _ responseData: CFTypeRef?) -> OSStatus {
         errSecUnimplemented
     }
@@ -172,6 +178,7 @@
     /// Certificate transparency is not checked.
     ///
     /// - Returns: `errSecUnimplemented`.
+    @discardableResult
     public func SecTrustSetSignedCertificateTimestamps(_ trust: SecTrust, _ sctArray: CFArray?) -> OSStatus {
         errSecUnimplemented
     }

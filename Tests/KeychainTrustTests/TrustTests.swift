@@ -174,9 +174,24 @@
             #expect(result == .unspecified)
         }
 
+        /// Statuses can be ignored without a warning, as on Apple platforms: this is a test that it compiles.
+        @Test func verifyTime_isTheDateThatIsSetOrNow() {
+            let trust = itself.trust()
+            #expect(SecTrustGetVerifyTime(trust) > 0)
+            SecTrustSetVerifyDate(trust, NSDate(timeIntervalSinceReferenceDate: -5))
+            SecTrustSetPolicies(trust, SecPolicyCreateBasicX509())
+            #expect(SecTrustGetVerifyTime(trust) == -5)
+        }
+
+        @Test func revocationFlags_haveApplesNumbers() {
+            #expect(kSecRevocationOCSPMethod == 1 && kSecRevocationCRLMethod == 2 && kSecRevocationPreferCRL == 4)
+            #expect(kSecRevocationRequirePositiveResponse == 8 && kSecRevocationNetworkAccessDisabled == 16)
+            #expect(kSecRevocationUseAnyAvailableMethod == 3)
+        }
+
         @Test func refusedFunctions_sayThatTheyAreUnimplemented() {
             let trust = itself.trust()
-            #expect(SecPolicyCreateRevocation(1) == nil)
+            #expect(SecPolicyCreateRevocation(kSecRevocationUseAnyAvailableMethod) == nil)
             #expect(SecTrustSetOCSPResponse(trust, NSData()) == errSecUnimplemented)
             #expect(SecTrustSetSignedCertificateTimestamps(trust, NSArray()) == errSecUnimplemented)
             #expect(SecTrustSetNetworkFetchAllowed(trust, true) == errSecUnimplemented)

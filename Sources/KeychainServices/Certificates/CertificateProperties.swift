@@ -18,6 +18,7 @@
     ///
     /// - Parameter commonName: receives the name; `nil` if there is none.
     /// - Returns: `errSecSuccess`; -26276 if there is none.
+    @discardableResult
     public func SecCertificateCopyCommonName(
         _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
     ) -> OSStatus {
@@ -29,6 +30,7 @@
     ///
     /// - Parameter emailAddresses: receives an array of strings; it is empty if there are none, or if one is not ASCII.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecCertificateCopyEmailAddresses(
         _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
     ) -> OSStatus {

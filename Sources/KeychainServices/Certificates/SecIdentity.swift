@@ -68,6 +68,7 @@
     ///
     /// - Parameter certificateRef: receives the certificate.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecIdentityCopyCertificate(
         _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
     ) -> OSStatus {
@@ -79,6 +80,7 @@
     ///
     /// - Parameter privateKeyRef: receives the key.
     /// - Returns: `errSecSuccess`.
+    @discardableResult
     public func SecIdentityCopyPrivateKey(
         _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
     ) -> OSStatus {

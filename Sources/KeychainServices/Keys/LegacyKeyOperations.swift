@@ -44,6 +44,7 @@
     ///   - sigLen: the size of this memory; receives the length of the signature.
     /// - Returns: `errSecSuccess`; `errSecParam` for a padding or a length that the key does not take, and for too little
     ///   memory.
+    @discardableResult
     public func SecKeyRawSign(
         _ key: SecKey, _ padding: SecPadding, _ dataToSign: UnsafePointer<UInt8>, _ dataToSignLen: Int,
         _ sig: UnsafeMutablePointer<UInt8>, _ sigLen: UnsafeMutablePointer<Int>
@@ -58,6 +59,7 @@
     ///
     /// - Returns: `errSecSuccess`; -9809 (`errSSLCrypto`) if the signature does not match; `errSecParam` for a padding or
     ///   a length that the key does not take.
+    @discardableResult
     public func SecKeyRawVerify(
         _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
         _ sig: UnsafePointer<UInt8>, _ sigLen: Int
@@ -78,6 +80,7 @@
     ///   - cipherTextLen: the size of this memory; receives the length of the result.
     /// - Returns: `errSecSuccess`; `errSecParam` for a padding or a length that the key does not take, and for too little
     ///   memory.
+    @discardableResult
     public func SecKeyEncrypt(
         _ key: SecKey, _ padding: SecPadding, _ plainText: UnsafePointer<UInt8>, _ plainTextLen: Int,
         _ cipherText: UnsafeMutablePointer<UInt8>, _ cipherTextLen: UnsafeMutablePointer<Int>
@@ -93,6 +96,7 @@
     ///   - plainTextLen: the size of this memory; receives the length of the result.
     /// - Returns: `errSecSuccess`; `errSecParam` for a padding that the key does not take, for data that was not encrypted
     ///   for this key, and for too little memory.
+    @discardableResult
     public func SecKeyDecrypt(
         _ key: SecKey, _ padding: SecPadding, _ cipherText: UnsafePointer<UInt8>, _ cipherTextLen: Int,
         _ plainText: UnsafeMutablePointer<UInt8>, _ plainTextLen: UnsafeMutablePointer<Int>

@@ -22,6 +22,8 @@
     public typealias CFData = NSData
     /// A moment in time.
     public typealias CFDate = NSDate
+    /// Seconds since the start of 2001, in Greenwich.
+    public typealias CFAbsoluteTime = Double
     /// A number.
     public typealias CFNumber = NSNumber
     /// A Boolean. On Linux it cannot be distinguished from a number.
