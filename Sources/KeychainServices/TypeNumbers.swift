@@ -24,11 +24,17 @@
         case is NSDictionary: CFDictionaryGetTypeID()
         case is NSArray: CFArrayGetTypeID()
         case is NSData: CFDataGetTypeID()
-        case is NSNumber: CFNumberGetTypeID()
+        case let number as NSNumber: isBoolean(number) ? CFBooleanGetTypeID() : CFNumberGetTypeID()
+        case is NSSet: CFSetGetTypeID()
         case is NSDate: CFDateGetTypeID()
         case is NSError: CFErrorGetTypeID()
         default: (cf as? any TypeNumbered)?.typeNumber ?? 0
         }
+    }
+
+    /// Foundation has two classes of its own, of which the one for Booleans is not public.
+    private func isBoolean(_ number: NSNumber) -> Bool {
+        type(of: number) == type(of: kCFBooleanTrue as NSNumber)
     }
 
     /// An object of a module above this one.
@@ -38,13 +44,17 @@
 
     /// The type number of strings.
     public func CFStringGetTypeID() -> CFTypeID { 7 }
+    /// The type number of sets.
+    public func CFSetGetTypeID() -> CFTypeID { 17 }
     /// The type number of dictionaries.
     public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
     /// The type number of arrays.
     public func CFArrayGetTypeID() -> CFTypeID { 19 }
     /// The type number of data.
     public func CFDataGetTypeID() -> CFTypeID { 20 }
-    /// The type number of numbers, and of Booleans, which are numbers here.
+    /// The type number of Booleans. Those that the keychain stores come back as numbers, as on Apple platforms.
+    public func CFBooleanGetTypeID() -> CFTypeID { 21 }
+    /// The type number of numbers.
     public func CFNumberGetTypeID() -> CFTypeID { 22 }
     /// The type number of errors.
     public func CFErrorGetTypeID() -> CFTypeID { 27 }

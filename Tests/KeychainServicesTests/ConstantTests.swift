@@ -118,9 +118,16 @@ struct ConstantTests {
         #expect(CFUUIDCreateString(nil, nil) == nil)
     }
 
-    @Test func cfArray_hasACount() {
-        #expect(CFArrayGetCount([1, 2] as CFArray) == 2 && CFArrayGetCount([] as CFArray) == 0)
-        #expect(CFArrayGetCount(nil) == 0)
+    @Test func cfBoolean_isItsValueAndNoNumber() {
+        #expect(CFBooleanGetValue(kCFBooleanTrue) && !CFBooleanGetValue(kCFBooleanFalse) && !CFBooleanGetValue(nil))
+        for flag in [kCFBooleanTrue, kCFBooleanFalse, true as CFBoolean] as [CFBoolean] {
+            #expect(CFGetTypeID(flag) == CFBooleanGetTypeID())
+        }
+        for number in [0, 1, 1.5] as [NSNumber] { #expect(CFGetTypeID(number) == CFNumberGetTypeID()) }
+    }
+
+    @Test func cfHash_ofEqualObjects_isTheSame() {
+        #expect(CFHash(NSString(string: "acct")) == CFHash(kSecAttrAccount) && CFHash(nil) == 0)
     }
 
     @Test func cfEqual_withNil_neverTraps() {

@@ -18,6 +18,8 @@
     public typealias CFArray = NSArray
     /// An array that can be changed.
     public typealias CFMutableArray = NSMutableArray
+    /// Objects without an order.
+    public typealias CFSet = NSSet
     /// Bytes.
     public typealias CFData = NSData
     /// A moment in time.
@@ -26,7 +28,7 @@
     public typealias CFAbsoluteTime = Double
     /// A number.
     public typealias CFNumber = NSNumber
-    /// A Boolean. On Linux it cannot be distinguished from a number.
+    /// A Boolean. Its class is that of numbers; `CFGetTypeID` tells them apart.
     public typealias CFBoolean = NSNumber
     /// An error.
     public typealias CFError = NSError
@@ -40,6 +42,12 @@
     public typealias OSStatus = Int32
     /// A set of option bits.
     public typealias CFOptionFlags = UInt
+    /// Four characters as a number, such as `kSecAttrCreator`.
+    public typealias FourCharCode = UInt32
+    /// Four characters as a number.
+    public typealias OSType = FourCharCode
+    /// A hash.
+    public typealias CFHashCode = UInt
     /// A count or a position.
     public typealias CFIndex = Int
     /// The number of a Core Foundation type.
@@ -61,6 +69,11 @@
 
     /// The result code of a call that worked; the same as `errSecSuccess`.
     public let noErr: OSStatus = 0
+
+    /// Whether a Boolean is `true`; `false` for `nil`.
+    public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool {
+        boolean?.boolValue ?? false
+    }
 
     /// The domain of an error, `NSOSStatusErrorDomain` for those of this library.
     public func CFErrorGetDomain(_ err: CFError!) -> CFErrorDomain! {
@@ -91,9 +104,9 @@
         return false
     }
 
-    /// The number of objects in an array; 0 for `nil`. For the objects cast the array: `items as? [SecIdentity]`.
-    public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex {
-        theArray?.count ?? 0
+    /// A number that is the same for equal objects; 0 for `nil`, and for objects that cannot be compared by value.
+    public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
+        CFHashCode(bitPattern: (cf as? NSObject)?.hash ?? (cf as? AnyHashable)?.hashValue ?? 0)
     }
 
     /// A new random identifier.

@@ -87,7 +87,8 @@ struct KeyPropertyTests {
             (try TestKey.p256.privateKey(), SecKeyGetTypeID()), (control, SecAccessControlGetTypeID()),
             ("text" as CFString, CFStringGetTypeID()), (Data() as CFData, CFDataGetTypeID()),
             ([1] as CFArray, CFArrayGetTypeID()), (["x": 1] as CFDictionary, CFDictionaryGetTypeID()),
-            (NSNumber(value: 1), CFNumberGetTypeID()), (NSDate(), CFDateGetTypeID()),
+            (NSNumber(value: 1), CFNumberGetTypeID()), (NSNumber(value: true), CFBooleanGetTypeID()),
+            (NSSet(), CFSetGetTypeID()), (NSDate(), CFDateGetTypeID()),
             (NSError(domain: "x", code: 1), CFErrorGetTypeID()), (NSObject(), 0),
         ]
         for (object, number) in objects { #expect(CFGetTypeID(object) == number, "\(object)") }
