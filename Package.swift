@@ -251,7 +251,7 @@ let targets: [Target] = [
         name: "KeychainTrustTests",
         dependencies: [
             "KeychainTrust", "KeychainKeyStore", "KeychainKit", "KeychainServices", "KeychainEngine", "KeychainKeys",
-            "SecretMemory", "Security", "KeychainTesting", "KeychainTestSupport",
+            "SecretMemory", "Security", "KeychainTesting", "KeychainTestSupport", "asking-app",
             .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "X509", package: "swift-certificates", condition: .when(traits: ["Certificates"])),
             .product(name: "SwiftASN1", package: "swift-asn1"),

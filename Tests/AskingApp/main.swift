@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as an app's author writes it: one item that asks for the user. Prints the status of each call.
+// A program as an app's author writes it: an item that asks for the user, and certificates. Prints the status of each call.
 
 import Foundation
 import LocalAuthentication
 import Security
 
-// asking-app add | read | read-with-context | evaluate | delete
+// asking-app add | read | read-with-context | evaluate | delete | keep CERTIFICATE | judge CERTIFICATE ANCHOR
 
 func account() -> [CFString: Any] {
     [kSecClass: kSecClassGenericPassword, kSecAttrService: "com.example.asking", kSecAttrAccount: "alice"]
@@ -50,11 +50,33 @@ final class LastCode: @unchecked Sendable {
     var value = 1
 }
 
+/// Of the file that an argument names.
+func certificate(_ index: Int) -> SecCertificate {
+    let bytes = FileManager.default.contents(atPath: CommandLine.arguments[index])
+    guard let bytes, let certificate = SecCertificateCreateWithData(nil, bytes as CFData) else { exit(66) }
+    return certificate
+}
+
+#if Certificates
+    func judge() -> Int {
+        var trust: SecTrust?
+        SecTrustCreateWithCertificates(certificate(2), SecPolicyCreateBasicX509(), &trust)
+        guard let trust else { return 1 }
+        SecTrustSetAnchorCertificates(trust, [certificate(3)] as CFArray)
+        var error: CFError?
+        return SecTrustEvaluateWithError(trust, &error) ? 0 : CFErrorGetCode(error)
+    }
+#endif
+
 switch CommandLine.arguments.dropFirst().first {
 case "add": print(add())
 case "read": print(read())
 case "read-with-context": print(readWithContext())
 case "evaluate": print(evaluate())
 case "delete": print(SecItemDelete(account() as CFDictionary))
+case "keep": print(SecItemAdd([kSecValueRef: certificate(2)] as CFDictionary, nil))
+#if Certificates
+    case "judge": print(judge())
+#endif
 default: exit(64)
 }
