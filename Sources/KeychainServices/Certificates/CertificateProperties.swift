@@ -66,4 +66,43 @@
     public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
         certificate.certificate.notAfter as NSDate
     }
+
+    // MARK: - Refused functions of macOS
+
+    /// Certificates are not taken apart here: read them with swift-certificates.
+    ///
+    /// - Parameter error: receives an error that the caller releases: `errSecUnimplemented`.
+    /// - Returns: `nil`.
+    public func SecCertificateCopyValues(
+        _ certificate: SecCertificate, _ keys: CFArray?, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+    ) -> CFDictionary? {
+        reporting(to: error) { throw KeychainError.noDescription }
+    }
+
+    /// There is no description: show `SecCertificateCopySubjectSummary`.
+    ///
+    /// - Parameter error: receives an error that the caller releases: `errSecUnimplemented`.
+    /// - Returns: `nil`.
+    public func SecCertificateCopyLongDescription(
+        _ alloc: CFAllocator?, _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+    ) -> CFString? {
+        reporting(to: error) { throw KeychainError.noDescription }
+    }
+
+    /// There is no description: show `SecCertificateCopySubjectSummary`.
+    ///
+    /// - Parameter error: receives an error that the caller releases: `errSecUnimplemented`.
+    /// - Returns: `nil`.
+    public func SecCertificateCopyShortDescription(
+        _ alloc: CFAllocator?, _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+    ) -> CFString? {
+        reporting(to: error) { throw KeychainError.noDescription }
+    }
+
+    extension KeychainError {
+        fileprivate static let noDescription = KeychainError(
+            .unsupported,
+            "Certificates have no list of values and no description here. Use the functions for single fields, or "
+                + "swift-certificates.")
+    }
 #endif

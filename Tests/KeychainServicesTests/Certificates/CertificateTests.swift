@@ -82,6 +82,13 @@ struct CertificateTests {
         #expect(SecCertificateCopyPublicKey(certificate) == SecCertificateCopyKey(certificate))
     }
 
+    @Test func valuesAndDescriptions_areUnimplemented() throws {
+        let certificate = try TestIdentity.first.certificate()
+        #expect(attempt { SecCertificateCopyValues(certificate, nil, $0) }.status == errSecUnimplemented)
+        #expect(attempt { SecCertificateCopyLongDescription(nil, certificate, $0) }.status == errSecUnimplemented)
+        #expect(attempt { SecCertificateCopyShortDescription(nil, certificate, $0) }.status == errSecUnimplemented)
+    }
+
     @Test func typeNumber_ofACertificate_isItsOwn() throws {
         #expect(CFGetTypeID(try TestCertificate.object()) == SecCertificateGetTypeID())
         #expect(SecCertificateGetTypeID() != SecKeyGetTypeID())
