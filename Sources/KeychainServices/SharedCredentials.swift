@@ -26,19 +26,23 @@
         onAnotherThread(completionHandler) { $0(nil, withoutSharedCredentials()) }
     }
 
-    /// A random password that people can type: four groups of three letters and digits, such as `aB3-x7K-mRt-9cW`.
+    /// A random password that people can type: four groups of three letters and digits, such as `aB3-x7K-mRt-9cW`, with at
+    /// least one small letter, one capital letter and one digit.
     ///
-    /// It has 69 bits from the system's generator. Letters and digits that look like others are left out.
+    /// It has 68 bits from the system's generator. Letters and digits that look like others are left out.
     public func SecCreateSharedWebCredentialPassword() -> CFString? {
         var generator = SystemRandomNumberGenerator()
-        let groups = (0..<4).map { _ in
-            String((0..<3).map { _ in characters[Int.random(in: 0..<characters.count, using: &generator)] })
-        }
+        let characters = characterSets.joined().map { $0 }
+        var password: [Character]
+        repeat {
+            password = (0..<12).map { _ in characters[Int.random(in: 0..<characters.count, using: &generator)] }
+        } while !characterSets.allSatisfy { password.contains(where: $0.contains) }
+        let groups = (0..<4).map { String(password[3 * $0..<3 * $0 + 3]) }
         return NSString(string: groups.joined(separator: "-"))
     }
 
-    /// Without l, I, O, 0 and 1.
-    private let characters = Array("abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+    /// Those that Apple's passwords have.
+    private let characterSets = ["abcdefghkmnopqrstuvwxy", "ABCDEFGHJKLMNPQRSTUVWXYZ", "3456789"]
 
     private func withoutSharedCredentials() -> CFError {
         KeychainError(.unsupported, "Shared web credentials do not exist on this system. Save the password as an item.")

@@ -41,8 +41,16 @@ struct SharedCredentialTests {
     @Test func passwords_areDifferentAndFourGroupsOfThree() throws {
         let passwords = try (0..<100).map { _ in try #require(SecCreateSharedWebCredentialPassword()) as String }
         #expect(Set(passwords).count == 100)
-        let form = /([a-km-zA-HJ-NP-Z2-9]{3}-){3}[a-km-zA-HJ-NP-Z2-9]{3}/
+        let form = /([a-hkm-yA-HJ-NP-Z3-9]{3}-){3}[a-hkm-yA-HJ-NP-Z3-9]{3}/
         #expect(passwords.allSatisfy { $0.wholeMatch(of: form) != nil })
+    }
+
+    /// Of passwords without this rule, every fifth would lack a digit.
+    @Test func passwords_haveALetterOfEachSizeAndADigit() throws {
+        let passwords = try (0..<300).map { _ in try #require(SecCreateSharedWebCredentialPassword()) as String }
+        for characters in ["abcdefghkmnopqrstuvwxy", "ABCDEFGHJKLMNPQRSTUVWXYZ", "3456789"] {
+            #expect(passwords.allSatisfy { $0.contains(where: characters.contains) })
+        }
     }
 }
 
