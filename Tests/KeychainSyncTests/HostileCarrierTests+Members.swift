@@ -164,6 +164,22 @@ extension HostileCarrierTests {
 
     // MARK: - Keys
 
+    /// An entry of its epoch may still come.
+    @Test func wrap_thatIsReadEachTime_keepsNothingFromBeingWrittenAgain() async throws {
+        let (laptop, _) = try await world.synced()
+        let replica = try await world.replica(laptop)
+        let epoch = EpochID(number: 9, entry: .random())
+        let wrap = try KeyWrap(
+            root: SecretBytes.random(count: 32), epoch: epoch, ring: replica.keyring.ring,
+            to: replica.keys.publicKeys(), from: replica.member, signer: replica.keys)
+        let carrier = world.base(replica.log.id)
+        _ = try await carrier.publish(.wrap(epoch, replica.member), wrap.bytes, beside: false)
+        let segment = try #require(try await world.segments(laptop).first)
+        try await carrier.remove([segment])
+        try await laptop.exchange()
+        #expect(try await world.objects(laptop)[segment] != nil)
+    }
+
     @Test func wrap_ofAnotherRootKey_isRefused() async throws {
         let (laptop, desktop) = try await world.synced()
         try await world.act(laptop) { replica, _ in try replica.rotate() }

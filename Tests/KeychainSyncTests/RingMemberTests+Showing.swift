@@ -234,6 +234,19 @@ extension RingMemberTests {
         #expect(try await desktop.member.status().isMember)
     }
 
+    @Test func newKeys_besideAChangeThatHasArrived_takeOneExchange() async throws {
+        let (laptop, desktop) = try await pair()
+        try desktop.add("a", "1")
+        try await desktop.exchange()
+        try laptop.vault.rotate()
+        try laptop.add("later", "2")
+        for machine in [laptop, desktop] { try await machine.exchange() }
+        for machine in [laptop, desktop] { #expect(try machine.items() == ["a=1", "later=2"]) }
+        #expect(try await laptop.member.status().compareCode == desktop.member.status().compareCode)
+        // The head under the former keys stays there.
+        for machine in [laptop, desktop] { #expect(try await machine.exchange().findings.isEmpty) }
+    }
+
     @Test func vaultRestoredFromBeforeNewKeys_isToldToJoinAgainAndKeepsItsItems() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

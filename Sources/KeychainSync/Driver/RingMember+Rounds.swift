@@ -125,9 +125,8 @@ extension RingState {
         let rest = wanted.filter { !round.asked.contains($0) }
         if !rest.isEmpty { effects.append(.read(rest)) }
         if !round.isEmpty {
-            // What has come may tell that this machine goes on as another writer. The next round says what the carrier lacks then.
-            if !round.found.objects.isEmpty { effects.removeAll(where: \.isWrite) }
             let more = replica.received(round.found.objects, at: now) + replica.damaged(round.found.damaged)
+            effects.removeAll { !replica.isCurrent($0) }
             effects += more.filter { !$0.isRead }
         }
         return (effects, RoundEnd())
@@ -161,11 +160,14 @@ extension RingState {
 
 extension Effect {
     fileprivate var isRead: Bool { if case .read = self { true } else { false } }
+}
 
-    fileprivate var isWrite: Bool {
-        switch self {
-        case .write, .writeBeside: true
-        case .read, .remove, .changed, .found: false
+extension Replica {
+    /// Whether an effect is still wanted after something has come.
+    fileprivate func isCurrent(_ effect: Effect) -> Bool {
+        switch effect {
+        case .write(let name, let bytes), .writeBeside(let name, let bytes): isOwn(name, bytes)
+        case .read, .remove, .changed, .found: true
         }
     }
 }

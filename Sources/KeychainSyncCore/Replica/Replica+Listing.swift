@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares a carrier's listing: what to fetch, what to write again, what to report.
 
-import Foundation
+package import Foundation
 
 extension Replica {
     /// Looks at what a carrier holds: what to fetch, what to put back. Once nothing new is to be fetched, it also compares what is
@@ -184,10 +184,18 @@ extension Replica {
             case .segment(let id, let number): isWanted(id, number, in: listing) || isDoubtful(name)
             case .snapshot(let id, let part): isWanted(id, part)
             case .head(let member, let number):
-                member != self.member && number > observations.heads[member]?.number ?? 0
+                // That of a removed member is no use to anybody, and lies there for ever.
+                member != self.member && ring.members[member]?.isRemoved != true
+                    && number > observations.heads[member]?.number ?? 0
             case .invitation, .request: false
             }
         }.sorted()
+    }
+
+    /// Whether what ``listed(_:at:)`` wants to put back is still to be put back: since then this machine may have become another writer.
+    package func isOwn(_ name: ObjectName, _ bytes: Data) -> Bool {
+        guard case .segment(let writer, let number) = name else { return true }
+        return own[writer]?[number]?.bytes == bytes
     }
 
     private func isDoubtful(_ name: ObjectName) -> Bool { doubts[name]?.isRead == false }
