@@ -45,6 +45,8 @@
         private struct Count: Equatable {
             var made = 0
             var undecided = 0
+            /// Why changes were not made.
+            var failures: [String] = []
         }
 
         private func count(_ store: SecretStore, _ times: Int) async throws -> Count {
@@ -56,6 +58,7 @@
                 } catch let error as KeychainError {
                     #expect([.timedOut, .unavailable].contains(error.reason), "\(error)")
                     if error.reason == .timedOut { count.undecided += 1 }
+                    count.failures.append(error.message)
                 }
             }
             return count
