@@ -106,6 +106,24 @@ struct ConfirmedChangeTests {
         #expect(try desktop.items() == ["count=12"])
     }
 
+    @Test func changesOfAnotherMachineBesideEachListing_areCaughtUpWith() async throws {
+        let (laptop, desktop) = try await pair()
+        // More than one exchange fetches.
+        let numbers = Guarded(100..<120)
+        folders.script.withLock { script in
+            script.besideListings = (
+                20,
+                {
+                    try desktop.add("a\(numbers.withLock { $0.removeFirst() })", "1")
+                    try await desktop.exchange()
+                }
+            )
+        }
+        try await store(laptop).save("2", for: "a100")
+        #expect(try laptop.items() == ["a100=2"] + (101..<120).map { "a\($0)=1" })
+        #expect(try await laptop.member.status().conflicts == 0)
+    }
+
     @Test func ordinaryChangeOfAnotherMachine_countsToo() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

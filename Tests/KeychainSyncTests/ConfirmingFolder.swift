@@ -27,6 +27,8 @@ final class ConfirmingFolders: CarrierKind {
         var listings: [Answer] = []
         /// Runs before the next confirmed publication is compared.
         var meanwhile: (@Sendable () async throws -> Void)?
+        /// Runs before each of the next listings, but not before those that it makes itself.
+        var besideListings: (count: Int, run: @Sendable () async throws -> Void)?
         var confirmedCount = 0
         /// What it has refused.
         var refused: [(name: ObjectName, bytes: Data)] = []
@@ -56,9 +58,20 @@ struct ConfirmingFolder: ConfirmingCarrier {
         case .isSilent: try await keepWaiting()
         default: break
         }
+        try await runBesideListing()
         let revision = script.withLock { $0.revision }
         let listing = try await base.list()
         return Listing(names: listing.names, revision: revision, contents: listing.contents)
+    }
+
+    private func runBesideListing() async throws(CarrierFailure) {
+        let beside = script.withLock { script in
+            defer { script.besideListings = nil }
+            return script.besideListings
+        }
+        guard let beside else { return }
+        do { try await beside.run() } catch { throw CarrierFailure(.inputOutput, "\(error)") }
+        if beside.count > 1 { script.withLock { $0.besideListings = (beside.count - 1, beside.run) } }
     }
 
     func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading { try await base.read(names) }

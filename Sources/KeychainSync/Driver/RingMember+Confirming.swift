@@ -30,20 +30,22 @@ extension RingMember {
     ///
     /// - Returns: What the carrier has then.
     func catchUp(_ carrier: any ConfirmingCarrier) async throws(KeychainError) -> Listing {
-        var report = ExchangeReport()
+        var (report, isStuck) = (ExchangeReport(), false)
         for _ in 0..<Self.mostRounds {
             let fetched = try await fetchAll(carrier, &report) { _ in }
             let replica = fetched.state.replica
             guard replica.ring.isActive(replica.member) else { throw .removedFromRing }
             if replica.isPublished {
-                guard replica.hasApplied(fetched.listing) else { throw .cannotCatchUp }
-                return fetched.listing
+                if replica.hasApplied(fetched.listing) { return fetched.listing }
+                // Others may have published more in each round, or removed what the listing names.
+                isStuck = !fetched.isCutShort
+                continue
             }
             _ = try await note(fetched.outcomes, [], carrier, &report)
             // Its own segments are newer than the listing.
             try await publish(carrier, &report)
         }
-        throw .neverCaughtUp
+        throw isStuck ? .cannotCatchUp : .neverCaughtUp
     }
 
     /// Runs a change in the vault, finds out what it would publish, and takes it back.
@@ -112,7 +114,9 @@ extension KeychainError {
         .unavailable,
         "The carrier has changes that cannot be applied on this machine now. To see which, run: keychainctl sync now.")
     fileprivate static let neverCaughtUp = KeychainError(
-        .unavailable, "Programs of this machine keep changing shared items, so it never catches up. Try again.")
+        .unavailable,
+        "Programs of this machine, or other machines, keep changing shared items, so this machine never catches up. "
+            + "Nothing was changed. Try again.")
 
     /// - Parameter cause: Why it could not be stored on this machine.
     fileprivate static func confirmedElsewhere(_ cause: KeychainError) -> KeychainError {
