@@ -6,6 +6,7 @@
 - what only a trait needs is a dependency only with that trait;
 - both manifests are the same on every host: platform differences are conditions or in the sources;
 - warnings are errors only with KEYCHAIN_CHECK;
+- the build with KEYCHAIN_SANITIZED has every test of the vault that `make sanitize` is to run;
 - each module depends only on modules below it in the manifest, and the table of modules in Docs/Architecture.md has the same
   modules, in the same order, with the same dependencies.
 """
@@ -35,7 +36,7 @@ ARCHITECTURE = "Docs/Architecture.md"
 
 
 def main():
-    core, wrappers = manifest(".", checked=False), manifest("Wrappers", checked=False)
+    core, wrappers = manifest("."), manifest("Wrappers")
     problems = [
         *of_core(core),
         *upward_dependencies(core),
@@ -43,7 +44,8 @@ def main():
         *of_wrappers(wrappers),
         *differences_by_host("Package.swift"),
         *differences_by_host("Wrappers/Package.swift"),
-        *warnings(core, manifest(".", checked=True)),
+        *warnings(core, manifest(".", "KEYCHAIN_CHECK")),
+        *not_sanitized(manifest(".", "KEYCHAIN_SANITIZED")),
     ]
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -52,11 +54,11 @@ def main():
     print("The package manifests are correct.")
 
 
-def manifest(folder, checked):
+def manifest(folder, variable=None):
     """The manifest as SwiftPM reads it. A cached manifest would ignore a changed environment."""
     environment = {name: value for name, value in os.environ.items() if name not in {"KEYCHAIN_CHECK", "KEYCHAIN_SANITIZED", "KEYCHAIN_FUZZED"}}
-    if checked:
-        environment["KEYCHAIN_CHECK"] = "1"
+    if variable:
+        environment[variable] = "1"
     command = ["swift", "package", "--manifest-cache", "none", "--package-path", str(ROOT / folder), "dump-package"]
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
@@ -134,6 +136,20 @@ def dependencies(package):
     for dependency in package["dependencies"]:
         for values in dependency.values():
             yield values[0]["identity"]
+
+
+def not_sanitized(package):
+    """Tests that the thread sanitizer is to run, in files that its build leaves out."""
+    wanted = re.compile("|".join(re.findall(r"^THREAD_SUITES := (?:\$\(THREAD_SUITES\)\|)?(.*)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)))
+    (target,) = (target for target in package["targets"] if target["name"] == "KeychainVaultTests")
+    folder = ROOT / "Tests" / target["name"]
+    built = [folder / source for source in target["sources"]]
+    for file in sorted(folder.rglob("*.swift")):
+        if any(file == source or source in file.parents for source in built):
+            continue
+        for name in re.findall(r"\b(?:struct|class|func) (\w+)", file.read_text(encoding="utf-8")):
+            if wanted.search(f"{target['name']}.{name}/"):
+                yield f"Package.swift: KEYCHAIN_SANITIZED leaves out '{name}' in {file.relative_to(ROOT)}"
 
 
 def differences_by_host(path):

@@ -63,22 +63,3 @@ struct KillTests {
         return child.wasSignalled || child.status != 0
     }
 }
-
-extension TestVault {
-    /// Accounts and values of the exerciser's items, as a fresh process reads them.
-    func state() throws -> [String: String] {
-        let query = Query(.genericPassword, [.service: .string("exerciser")])
-            .returning([.value, .attributes], limit: .all)
-        let engine = reopened()
-        if reason({ _ = try engine.copyMatching(query, accessGroups: .unrestricted) }) == .itemNotFound { return [:] }
-        guard case .many(let results) = try engine.copyMatching(query, accessGroups: .unrestricted) else { return [:] }
-        return Dictionary(uniqueKeysWithValues: results.compactMap(Self.entry))
-    }
-
-    private static func entry(_ result: Outcome.Result) -> (String, String)? {
-        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
-            let value = record.value
-        else { return nil }
-        return (account, String(decoding: value, as: UTF8.self))
-    }
-}

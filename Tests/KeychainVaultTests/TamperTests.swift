@@ -224,17 +224,6 @@ struct TamperTests {
     }
 }
 
-extension TestVault {
-    /// Puts a file of mode 0600 in place, with its folders.
-    func place(_ bytes: Data, at path: String) throws {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try bytes.write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    }
-}
-
 /// The text, or the failure's reason after an exclamation mark.
 func reasonOrText(_ body: () throws -> String?) -> String {
     do {

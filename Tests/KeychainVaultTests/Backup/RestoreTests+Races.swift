@@ -118,15 +118,6 @@ extension RestoreTests {
         #expect(try test.state().count == BackupTests.items)
     }
 
-    @Test func restoration_isSeenByObservers() throws {
-        let (test, file) = try vaultWithBackup()
-        let child = try test.running("observe")
-        #expect(child.line()?.hasPrefix("ready") == true)
-        try test.vault.restore(from: file)
-        #expect(child.line() == "changed")
-        _ = try child.finish()
-    }
-
     @Test func eightWriters_loseNothingToARestoration() throws {
         let (test, file) = try vaultWithBackup()
         let writers = try (0..<8).map { try test.running("add-until-told", "writer\($0)") }

@@ -31,6 +31,17 @@ import Testing
         #expect(try child.finish().lines.last?.hasSuffix("left 0") == true)
     }
 
+    @Test func restoration_isSeenByObservers() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
+        try test.vault.backup(to: test.root + "/backup")
+        let child = try test.running("observe")
+        #expect(child.line()?.hasPrefix("ready") == true)
+        try test.vault.restore(from: test.root + "/backup")
+        #expect(child.line() == "changed")
+        _ = try child.finish()
+    }
+
     @Test func forkedChild_observesNothingAndLeavesItsParentObserving() throws {
         let test = try TestVault()
         let child = try test.running("observe-and-fork")

@@ -179,10 +179,6 @@ import Testing
     }
 }
 
-extension Vault {
-    func session() throws -> Session { try #require(try openSession()) }
-}
-
 extension KeyState {
     /// Looks without using, so that nothing is renewed.
     var isUnlockedByCache: Bool {

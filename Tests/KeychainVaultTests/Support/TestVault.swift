@@ -4,6 +4,7 @@
 import Foundation
 import KeychainEngine
 import KeychainTestSupport
+import Testing
 
 @testable import KeychainVault
 
@@ -44,6 +45,38 @@ final class TestVault: Sendable {
         }
         return files
     }
+}
+
+extension TestVault {
+    /// Puts a file of mode 0600 in place, with its folders.
+    func place(_ bytes: Data, at path: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    /// Accounts and values of the exerciser's items, as a fresh process reads them.
+    func state() throws -> [String: String] {
+        let query = Query(.genericPassword, [.service: .string("exerciser")])
+            .returning([.value, .attributes], limit: .all)
+        let engine = reopened()
+        if reason({ _ = try engine.copyMatching(query, accessGroups: .unrestricted) }) == .itemNotFound { return [:] }
+        guard case .many(let results) = try engine.copyMatching(query, accessGroups: .unrestricted) else { return [:] }
+        return Dictionary(uniqueKeysWithValues: results.compactMap(Self.entry))
+    }
+
+    private static func entry(_ result: Outcome.Result) -> (String, String)? {
+        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
+            let value = record.value
+        else { return nil }
+        return (account, String(decoding: value, as: UTF8.self))
+    }
+}
+
+extension Vault {
+    func session() throws -> Session { try #require(try openSession()) }
 }
 
 extension Query {
