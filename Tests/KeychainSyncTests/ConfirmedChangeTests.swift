@@ -124,6 +124,26 @@ struct ConfirmedChangeTests {
         #expect(try await laptop.member.status().conflicts == 0)
     }
 
+    @Test func changeOfAnotherMachineThatIsMissing_isSaid_andNothingChanges() async throws {
+        let (laptop, desktop) = try await pair()
+        let ring = try #require(try await folders.rings(at: place).first)
+        let carrier = try folders.carrier(of: ring, at: place)
+        let before = try await carrier.list().names
+        for account in ["a", "b"] {
+            try desktop.add(account, "1")
+            try await desktop.exchange()
+        }
+        let segments = try await carrier.list().names.subtracting(before).sorted().filter {
+            if case .segment = $0 { true } else { false }
+        }
+        #expect(segments.count == 2)
+        try await carrier.remove([segments[0]])
+        let error = try await failure { try await store(laptop, keepsUnconfirmed: false).save("1", for: "c") }
+        #expect(error.reason == .unavailable)
+        #expect(error.message.contains("cannot be applied on this machine now"))
+        #expect(try laptop.items().isEmpty)
+    }
+
     @Test func ordinaryChangeOfAnotherMachine_countsToo() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

@@ -30,22 +30,23 @@ extension RingMember {
     ///
     /// - Returns: What the carrier has then.
     func catchUp(_ carrier: any ConfirmingCarrier) async throws(KeychainError) -> Listing {
-        var (report, isStuck) = (ExchangeReport(), false)
+        var (report, unapplied) = (ExchangeReport(), Set<ObjectName>())
         for _ in 0..<Self.mostRounds {
             let fetched = try await fetchAll(carrier, &report) { _ in }
             let replica = fetched.state.replica
             guard replica.ring.isActive(replica.member) else { throw .removedFromRing }
             if replica.isPublished {
                 if replica.hasApplied(fetched.listing) { return fetched.listing }
-                // Others may have published more in each round, or removed what the listing names.
-                isStuck = !fetched.isCutShort
+                // Others may have published more in each round, or removed what the listing names. Then the next one is another.
+                guard fetched.listing.names != unapplied else { throw .cannotCatchUp }
+                unapplied = fetched.listing.names
                 continue
             }
             _ = try await note(fetched.outcomes, [], carrier, &report)
             // Its own segments are newer than the listing.
             try await publish(carrier, &report)
         }
-        throw isStuck ? .cannotCatchUp : .neverCaughtUp
+        throw .neverCaughtUp
     }
 
     /// Runs a change in the vault, finds out what it would publish, and takes it back.

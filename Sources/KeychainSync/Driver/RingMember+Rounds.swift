@@ -32,8 +32,6 @@ struct FetchedRing {
     var outcomes: [(ObjectName, Publication)] = []
     var isSealed = false
     var isComplete = false
-    /// Something was received in the last round too, so there may be more.
-    var isCutShort = false
 }
 
 extension RingMember {
@@ -46,7 +44,7 @@ extension RingMember {
         _ carrier: any Carrier, sealing isSealing: Bool = false, _ report: inout ExchangeReport,
         _ progress: (ExchangeReport) -> Void
     ) async throws(KeychainError) -> FetchedRing {
-        var (listing, isCutShort) = (try await carrier.listing(), false)
+        var listing = try await carrier.listing()
         for number in 0..<Self.mostRounds {
             let round = try await prefetched(listing, carrier)
             let (step, end) = try await take(round, isFirst: number == 0, isSealing, &report)
@@ -59,14 +57,12 @@ extension RingMember {
             }
             let isNew = try await note(outcomes, wanted, carrier, &report)
             progress(report)
-            isCutShort = isNew || !round.found.objects.isEmpty
-            guard isCutShort else { break }
+            guard isNew || !round.found.objects.isEmpty else { break }
             listing = try await carrier.listing()
         }
         let last = listing
         return FetchedRing(
-            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state,
-            isCutShort: isCutShort)
+            listing: last, state: try await take(&report) { state, _ in state.replica.conclude(last) }.state)
     }
 
     /// Reads what is new by the state that this process knows, without a transaction.

@@ -35,6 +35,7 @@ import Testing
         let test = try TestVault()
         try test.engine.add(.genericPassword("exerciser", "alice", value: "v"))
         try test.vault.backup(to: test.root + "/backup")
+        try test.engine.add(.genericPassword("exerciser", "later", value: "v"))
         let child = try test.running("observe")
         #expect(child.line()?.hasPrefix("ready") == true)
         try test.vault.restore(from: test.root + "/backup")
