@@ -9,7 +9,9 @@ cd -- "$(dirname -- "$0")/.."
 project=$PWD
 scratch=$(mktemp -d)
 readonly project scratch
-trap 'rm -rf -- "$scratch"' EXIT
+# Without the trait Certificates, nothing makes SwiftPM compile our Security after swift-certificates, which imports a module of that name
+# if it finds one. The next build with the trait would fail at the one that is left here.
+trap 'rm -rf -- "$scratch" "$project"/.build/development/debug/Modules/Security.*' EXIT
 
 # Reuses what the tests have compiled, with the folder, options and environment of Scripts/build.sh.
 source Scripts/build-options.sh
