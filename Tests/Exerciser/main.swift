@@ -39,6 +39,8 @@ case "read-paused":
     }
 case "read-twice": try VaultVerb(rest).run { $0.items.readTwice($0[0], signal: $0[1]) }
 case "delete": try VaultVerb(rest).acknowledge { try $0.items.delete($0[0]) }
+case "delete-in-transaction": try VaultVerb(rest).acknowledge { try $0.items.delete($0[0], adding: nil) }
+case "delete-and-add": try VaultVerb(rest).acknowledge { try $0.items.delete($0[0], adding: $0[1]) }
 case "delete-all": try VaultVerb(rest).acknowledge { try $0.items.deleteAll() }
 case "delete-each": try VaultVerb(rest).run { $0.items.deleteEach($0[0], count: $0.number(1)) }
 case "count": try VaultVerb(rest).acknowledge { print(try $0.items.count()) }

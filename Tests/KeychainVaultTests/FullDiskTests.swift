@@ -89,6 +89,31 @@ struct FullDiskTests {
         #expect(lines.steps == ["done", "done", "full", "failed diskFull", "done", "failed itemNotFound", "value-1"])
     }
 
+    @Test func deletionInATransaction_onAFullDisk_works() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add gone value-2; vault add-and-close last value-3; fill
+            vault delete-in-transaction gone; fill; vault delete-in-transaction last; vault read last; vault read kept
+            """)
+        #expect(
+            lines.steps == ["done", "done", "done", "full", "done", "full", "done", "failed itemNotFound", "value-1"])
+    }
+
+    @Test(arguments: ["delete-and-add last more", "add more value"])
+    func transactionThatStores_onAFullDisk_isRefusedAndLeavesTheReserve(change: String) throws {
+        let lines = try FullDisk().run(
+            """
+            vault add-and-close last value-3; fill
+            for time in 1 2 3; do vault \(change); size; done
+            vault read last; vault read more; vault delete last; vault read last; vault examine
+            """)
+        let refused = Array(repeating: ["failed diskFull", "\(Reserve.size)"], count: 3).joined()
+        #expect(
+            lines.steps == ["done", "full"] + refused + [
+                "value-3", "failed itemNotFound", "done", "failed itemNotFound", "no problem",
+            ])
+    }
+
     @Test func save_whereNoFileCanBeMade_isRefusedAsOnAFullDisk() throws {
         let lines = try FullDisk().run(
             """

@@ -62,7 +62,7 @@ extension ContentExamination {
     }
 
     mutating func checkRotation(_ keybag: Keybag, _ table: ItemTable) throws {
-        let pending = keybag.pendingRotation(try table.keyUse())
+        let pending = keybag.unfinishedRotation(try table.keyUse())
         guard !pending.isEmpty else { return }
         let waiting = pending.filter { Accessibility(number: $0.key)?.isThisDeviceOnly == true }.values.reduce(0, +)
         let isHere = if case .success(let key?) = deviceKey { keybag.isBound(to: key) } else { false }

@@ -37,7 +37,7 @@ public struct VaultStatus: Sendable {
     public let unlockCache: VaultSettings.UnlockCacheKind
     /// Whether the items for this device only can be opened here.
     public let isOfThisDevice: Bool
-    /// Whether a rotation of the class keys has begun and not ended.
+    /// Whether a rotation of the class keys has begun and not ended, or has left out items for want of the device key.
     public let isRotating: Bool
     /// Items that a rotation still has to seal under the new keys.
     public let unrotatedCount: Int
@@ -119,7 +119,7 @@ extension Vault {
                 let items = try ItemExamination(session.keyState, table, .metadata)
                 return try VaultStatus(
                     session, items, deviceKey, quarantined: table.quarantineCount(),
-                    rotation: session.keybag.pendingRotation(table.keyUse()),
+                    rotation: session.keybag.unfinishedRotation(table.keyUse()),
                     Self.headLook(session, connection, seen), settings)
             }
         }

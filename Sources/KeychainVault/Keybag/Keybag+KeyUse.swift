@@ -51,6 +51,20 @@ extension Keybag {
         return pending
     }
 
+    /// What is left to do of the last rotation: its classes, with the number of items that are not under new keys.
+    ///
+    /// Beside those of ``pendingRotation(_:)``, these are the classes for this device if the rotation had no device key to make
+    /// new keys for them: their newest key is older than those of the other classes.
+    func unfinishedRotation(_ use: KeyUse) -> [UInt8: Int] {
+        var unfinished = pendingRotation(use)
+        let newest = classKeys.filter { newestGenerations[$0.keyClass] == $0.generation }
+        let rotated = newest.filter { !$0.isForOneDevice }.map(\.created).max() ?? 0
+        for key in newest where key.isForOneDevice && key.created < rotated {
+            unfinished[key.keyClass, default: 0] += use.items[key.name] ?? 0
+        }
+        return unfinished
+    }
+
     /// Items of a class that are not under its newest key, apart from those of another device.
     private func movingItems(_ keyClass: UInt8, _ use: KeyUse) -> Int {
         let staying = stayingGenerations[keyClass] ?? []

@@ -28,7 +28,8 @@ struct LockedWrite {
                 return nil
             }
             PausePoint.keybagLooked.reached()
-            let transaction = VaultTransaction(session, keeper, plan.proofs, plan.isUse ? .using : .looking)
+            let transaction = VaultTransaction(
+                session, keeper, plan.proofs, refusal: plan.refusal, plan.isUse ? .using : .looking)
             defer { transaction.end() }
             let result = try change(transaction, &latest, body)
             truncation = WALTruncation(lock, isNeeded: plan.isRemoval || transaction.hasRemoved)

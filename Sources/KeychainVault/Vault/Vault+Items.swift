@@ -54,7 +54,9 @@ extension Vault {
     public func transaction<Result>(
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
-        try write(authorization.isShort ? .item : .items, authorization, body)
+        var plan = authorization.isShort ? WritePlan.item : .items
+        plan.mayOnlyRemove = true
+        return try write(plan, authorization, body)
     }
 
     public func insert(_ item: Item, _ authorization: Authorization) throws(KeychainError) -> StoredItem {

@@ -15,6 +15,11 @@ struct WritePlan {
     /// Whether it removes something in any case, so that it must work on a full disk. Other writes report when they
     /// have removed something (``VaultTransaction/hasRemoved``).
     var isRemoval = false
+    /// Whether it may turn out to remove items and store none. On a full disk it then gets the reserve before anybody knows.
+    var mayOnlyRemove = false
+    /// The failure of an attempt before the body ran, because of missing space. Now there is space that is not for storing, so
+    /// calls that store something throw it.
+    var refusal: KeychainError?
     /// Whether it replaces a damaged copy of the keybag with the intact one. Operations that decide about the head
     /// themselves must not make this additional change.
     var repairsKeybag = true
@@ -97,11 +102,19 @@ extension Vault {
         defer { lock.release() }
         var reserve = Reserve(location)
         var (plan, group, transaction) = (plan, group, VaultTransaction?.none)
+        defer {
+            if plan.refusal != nil {
+                // It keeps the session open.
+                transaction = nil
+                giveBack(&reserve)
+            }
+        }
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
                 let session = try openOrCreateSession(lock)
                 if let result = try commit(plan, session, lock, group, &transaction, body) {
+                    plan.refusal = nil
                     reserve.restore(removed: transaction?.largestRemoved ?? 0, largest: session.largestRow)
                     return .done(result)
                 }
@@ -145,9 +158,17 @@ extension Vault {
             plan.addsIndex = false
             return nil
         }
-        let isRemoval = plan.isRemoval || transaction?.hasOnlyRemoved ?? false
-        guard reserve.isWanted(after: error), isRemoval, reserve.giveUp() else { throw error }
+        let mayRemove = plan.isRemoval || transaction?.hasOnlyRemoved ?? plan.mayOnlyRemove
+        guard reserve.isWanted(after: error), mayRemove, reserve.giveUp() else { throw error }
+        if transaction == nil, !plan.isRemoval { (plan.refusal, group) = (error, nil) }
         return nil
+    }
+
+    /// After a write that was given the reserve and would have stored something. Without the session, the index of the WAL takes no
+    /// space any more.
+    private func giveBack(_ reserve: inout Reserve) {
+        dropSession()
+        reserve.restore()
     }
 
     /// Another process would have to change the keybag without the lock on each attempt.

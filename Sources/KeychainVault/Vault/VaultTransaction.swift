@@ -26,6 +26,7 @@ final class VaultTransaction: ItemOperations {
     private var damage: KeychainError?
     private var isEnded = false
     private let proofs: Proofs
+    private let refusal: KeychainError?
     private let purpose: KeyState.Purpose
     private var openSealer: RowSealer?
     /// What other machines have to learn; `nil` if there are none, or while what comes from them is written.
@@ -33,9 +34,15 @@ final class VaultTransaction: ItemOperations {
     private var table: ItemTable { content.table }
     private var items: ItemWriter { content.items }
 
-    /// - Parameter purpose: Whether an unlocked vault counts as used, so that it stays unlocked for longer.
-    init(_ session: Session, _ keeper: HeadKeeper, _ proofs: Proofs, _ purpose: KeyState.Purpose = .using) {
-        (self.session, self.keeper, self.proofs, self.purpose) = (session, keeper, proofs, purpose)
+    /// - Parameters:
+    ///   - refusal: The error of calls that store something, if there is only space for removing: ``WritePlan/refusal``.
+    ///   - purpose: Whether an unlocked vault counts as used, so that it stays unlocked for longer.
+    init(
+        _ session: Session, _ keeper: HeadKeeper, _ proofs: Proofs, refusal: KeychainError? = nil,
+        _ purpose: KeyState.Purpose = .using
+    ) {
+        (self.session, self.keeper, self.proofs) = (session, keeper, proofs)
+        (self.refusal, self.purpose) = (refusal, purpose)
     }
 
     /// Call it at the end of the transaction: a caller may have kept the object.
@@ -76,8 +83,7 @@ final class VaultTransaction: ItemOperations {
     }
 
     func insert(_ item: Item, _: Authorization) throws(KeychainError) -> StoredItem {
-        try checkUndamaged()
-        hasStored = true
+        try willStore()
         let before = table.totalChangesCount
         do { return try add(item) } catch { throw failure(error, changesBefore: before) }
     }
@@ -85,8 +91,7 @@ final class VaultTransaction: ItemOperations {
     func update(
         _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
-        try checkUndamaged()
-        hasStored = true
+        try willStore()
         let before = table.totalChangesCount
         do { return try replace(selection, change) } catch { throw failure(error, changesBefore: before) }
     }
@@ -102,6 +107,12 @@ final class VaultTransaction: ItemOperations {
         } catch {
             throw failure(error, changesBefore: before)
         }
+    }
+
+    private func willStore() throws(KeychainError) {
+        try checkUndamaged()
+        if let refusal { throw refusal }
+        hasStored = true
     }
 
     /// Deletes a part of the selected items.

@@ -73,6 +73,17 @@ struct VaultItems {
         try engine.delete(query(account), accessGroups: .unrestricted)
     }
 
+    /// Deletes an item in a transaction that may also add one: the vault does not know beforehand.
+    func delete(_ account: String, adding other: String?) throws {
+        try engine.transaction(as: query(account)) { (requests) throws(KeychainError) in
+            try requests.delete(query(account), accessGroups: .unrestricted)
+            guard let other else { return }
+            var query = query(other)
+            query.value = Data("value".utf8)
+            _ = try requests.add(query, accessGroups: .unrestricted)
+        }
+    }
+
     func read(_ account: String) throws -> String {
         var query = query(account)
         query.returns = .value

@@ -72,6 +72,19 @@ import Testing
         #expect(try Self.hasAll(test.another()))
     }
 
+    @Test func rotation_begunWithoutTheDeviceKey_staysUnfinishedUntilOneWithIt() throws {
+        let test = try Self.vault()
+        let elsewhere = try test.withoutDeviceKey()
+        #expect(reason { try elsewhere.rotate(authority: .old) } == .unavailable)
+        for vault in [elsewhere, test.another()] {
+            let status = try vault.status()
+            #expect(status.isRotating && status.unrotatedCount == 1)
+            #expect(Vault.examine(vault.location, vault.settings).contains { $0.check == "rotation" })
+        }
+        try test.another().rotate()
+        #expect(try !test.another().status().isRotating)
+    }
+
     /// It was interrupted when all items were under the new keys.
     @Test func rotation_thatOnlyHasToDropOldKeys_isCompletedWithoutTheDeviceKey() throws {
         let test = try TestVault(.cheap)
