@@ -7,6 +7,7 @@ public struct KeyProtection: Hashable, Sendable, CustomStringConvertible {
         case hardware
         case hardwareIfAvailable = "hardware if available"
         case software
+        case notExportable = "not exportable"
     }
 
     package let code: Code
@@ -18,6 +19,12 @@ public struct KeyProtection: Hashable, Sendable, CustomStringConvertible {
     public static let hardwareIfAvailable = KeyProtection(code: .hardwareIfAvailable)
     /// In the keychain, where programs of the user can read it.
     public static let software = KeyProtection(code: .software)
+
+    /// In the keychain, which uses the key and never gives it out: ``StoredKey/isExportable`` is false. It is bound to this device,
+    /// as a key in hardware is.
+    ///
+    /// Does not protect against a program of the user that opens the vault without these calls.
+    public static let notExportable = KeyProtection(code: .notExportable)
 
     /// The name, for people.
     public var description: String { code.rawValue }

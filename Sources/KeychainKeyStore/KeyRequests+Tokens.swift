@@ -13,6 +13,7 @@ extension KeyRequests {
     func create(
         _ type: KeyType, _ tag: String, _ label: String?, _ protection: KeyProtection
     ) throws(KeychainError) -> StoredKey {
+        defer { scrubResidue() }
         // Before slow hardware makes a key.
         guard try named(tag).isEmpty else { throw .keyExists }
         if let (token, key) = try madeOnToken(type, protection) {
@@ -35,6 +36,11 @@ extension KeyRequests {
         let token = store.tokens.standard
         switch protection.code {
         case .software: return nil
+        case .notExportable:
+            guard type == .p256 else { throw .isExportable(type) }
+            guard !store.synchronizable else { throw .notExportableIsNotSynchronizable }
+            let token = KeychainKeyToken()
+            return (token, try token.makeKey())
         case .hardware:
             guard type == .p256 else { throw .notInHardware(type) }
             guard !store.synchronizable else { throw .hardwareIsNotSynchronizable }
@@ -83,6 +89,7 @@ extension KeyRequests {
     /// - Throws: `itemNotFound` if the item has another key by now, or is gone.
     func open(_ key: StoredKey, _ publicHalf: PublicKey) throws(KeychainError) -> OpenTokenKey {
         guard let identifier = key.tokenIdentifier else { throw .keyOfSignerIsGone }
+        if identifier == KeyTokens.keychain { store.tokens.useKeychain(KeychainKeyToken()) }
         return try requests.openTokenKey(
             query(key.id), identifier: identifier, publicKey: publicHalf.externalRepresentation,
             accessGroups: accessGroups)
@@ -143,10 +150,20 @@ extension KeyType {
 
 extension KeychainError {
     /// The private bytes of a key on a token.
-    static let isOnToken = KeychainError(
-        .unsupported,
-        "The key is in hardware, which gives no key out. It can sign there (signer), and agree on a secret (sharedSecret)."
-    )
+    static func isOnToken(_ identifier: String) -> KeychainError {
+        let place =
+            identifier == KeyTokens.keychain
+            ? "The key was made so that it is never given out. It can sign"
+            : "The key is in hardware, which gives no key out. It can sign there"
+        return KeychainError(.unsupported, "\(place) (signer), and agree on a secret (sharedSecret).")
+    }
+
+    fileprivate static let notExportableIsNotSynchronizable = KeychainError(
+        .invalidParameter, "A key that is not exportable never leaves this device, so it cannot be synchronizable.")
+
+    fileprivate static func isExportable(_ type: KeyType) -> KeychainError {
+        KeychainError(.unsupported, "Keys that are not exportable are of type p256, not \(type).")
+    }
 
     fileprivate static let withoutHardware = KeychainError(
         .unsupported,

@@ -107,7 +107,7 @@ struct KeyRequests {
         query.returns = .value
         var complete = try requests.find(query, accessGroups: accessGroups)
         guard !complete.isEmpty else { return nil }
-        guard !complete[0].item.isOnToken else { throw .isOnToken }
+        if let token = complete[0].item.tokenIdentifier { throw .isOnToken(token) }
         guard let bytes = complete[0].item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .notAKey }
         complete[0].item.value?.wipe()
         complete[0].item.value = nil

@@ -17,10 +17,11 @@ extension KeyStore {
     ///
     /// A key in hardware signs, and agrees on secrets, through the hardware. No call gives its bytes, and no export or
     /// synchronization has them: the keychain stores a form that only this hardware can use, in a class that is bound to this
-    /// device. Where its ``accessControl`` requires the user, each use asks. Its protection cannot be changed later.
+    /// device. Where its ``accessControl`` requires the user, each use asks. Its protection cannot be changed later. The same is true
+    /// of a key that is ``KeyProtection/notExportable``, but the vault alone keeps it.
     ///
     /// - Parameters:
-    ///   - type: In hardware ``KeyType/p256``; in the keychain all but ML-KEM, ML-DSA and X-Wing. RSA keys have 3072 bits.
+    ///   - type: In hardware, and if it is not exportable, ``KeyType/p256``; otherwise all but ML-KEM, ML-DSA and X-Wing. RSA keys have 3072 bits.
     ///   - label: A name for people.
     /// - Returns: The stored key; ``StoredKey/isHardwareBound`` says where it is.
     /// - Throws: `duplicateItem` if there is a key of the tag, which stays as it is; `unsupported` if the process uses no

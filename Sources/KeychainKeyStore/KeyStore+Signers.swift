@@ -72,7 +72,7 @@ extension KeyRequests {
     ) throws(KeychainError) -> Data {
         defer { scrubResidue() }
         let half = signer.publicHalf
-        guard !signer.key.isHardwareBound else {
+        guard !signer.key.isOnToken else {
             return try half.signature(of: message, algorithm.content) { () throws(KeychainError) in
                 try open(signer.key, half)
             }

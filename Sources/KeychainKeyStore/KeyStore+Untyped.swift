@@ -36,7 +36,7 @@ extension KeyStore {
     /// - Throws: As `privateKey(tag:)`.
     package func publicKey(tag: String) throws(KeychainError) -> PublicKey? {
         try call { (requests) throws(KeychainError) in
-            if let key = try requests.only(tag).map({ StoredKey($0, publicKey: nil) }), key.isHardwareBound {
+            if let key = try requests.only(tag).map({ StoredKey($0, publicKey: nil) }), key.isOnToken {
                 guard let publicKey = key.publicKey else { throw .notAKey }
                 return publicKey
             }
@@ -62,7 +62,7 @@ extension KeyStore {
 
 extension KeyRequests {
     fileprivate func openSigningKey(_ stored: StoredKey) throws(KeychainError) -> OpenSigningKey? {
-        guard stored.isHardwareBound else { return try privateKey(of: stored).map { .software($0.key) } }
+        guard stored.isOnToken else { return try privateKey(of: stored).map { .software($0.key) } }
         guard let publicKey = stored.publicKey else { throw .notAKey }
         return .token(publicKey, try open(stored, publicKey))
     }

@@ -37,8 +37,12 @@ public struct StoredKey: Hashable, Sendable, Identifiable {
 
     /// Whether the key is in hardware, such as a TPM, which never gives it out. Reading and exporting it are `unsupported`; a
     /// ``KeychainSigner`` signs with it.
-    public var isHardwareBound: Bool { tokenIdentifier != nil }
-    /// The token that holds the key, for example `tpm` (`kSecAttrTokenID`); `nil` for a key in the keychain.
+    public var isHardwareBound: Bool { isOnToken && tokenIdentifier != KeyTokens.keychain }
+    /// Whether calls give out the private key. They do not if it is in hardware or ``KeyProtection/notExportable``.
+    public var isExportable: Bool { !isOnToken }
+    package var isOnToken: Bool { tokenIdentifier != nil }
+    /// The token that holds the key, for example `tpm` (`kSecAttrTokenID`); `keychain` for a key there that is not exportable; `nil`
+    /// for any other key in the keychain.
     public var tokenIdentifier: String? {
         guard case .string(let identifier) = item.attributes[.tokenID], !identifier.isEmpty else { return nil }
         return identifier

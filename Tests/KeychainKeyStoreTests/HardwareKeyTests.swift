@@ -58,6 +58,12 @@ struct HardwareKeyTests {
         Case(type: .p256, protection: .hardwareIfAvailable, synchronizable: true, isHardwareBound: false),
         Case(type: .p256, protection: .software, isHardwareBound: false),
         Case(type: .mlDSA65, protection: .software, isHardwareBound: nil, expected: .unsupported),
+        Case(type: .p256, protection: .notExportable, isHardwareBound: false),
+        Case(type: .p256, protection: .notExportable, hasToken: false, isHardwareBound: false),
+        Case(type: .ed25519, protection: .notExportable, isHardwareBound: nil, expected: .unsupported),
+        Case(
+            type: .p256, protection: .notExportable, synchronizable: true, isHardwareBound: nil,
+            expected: .invalidParameter),
     ]
 
     @Test(arguments: cases) func key_madeInPlace_isWhereItIsAskedForOrNowhere(example: Case) throws {
@@ -78,7 +84,7 @@ struct HardwareKeyTests {
     @Test func key_ofATagThatIsTaken_isNotMade() throws {
         let keys = try keys()
         let first = try keys.create(.p256, tag: "tag", protection: .hardware)
-        for protection in [KeyProtection.hardware, .software] {
+        for protection in [KeyProtection.hardware, .software, .notExportable] {
             #expect(reason { try keys.create(.p256, tag: "tag", protection: protection) } == .duplicateItem)
         }
         #expect(try keys.keys() == [first] && token.keyCount == 1)
@@ -115,7 +121,7 @@ struct HardwareKeyTests {
 
     @Test func secret_sharedWithAKeyInHardware_isThatOfTheOtherSide() throws {
         let (keys, peer) = (try keys(), P256.KeyAgreement.PrivateKey())
-        for protection in [KeyProtection.hardware, .software] {
+        for protection in [KeyProtection.hardware, .software, .notExportable] {
             let tag = protection.description
             try keys.create(.p256, tag: tag, protection: protection)
             let signer = try #require(try keys.signer(tag: tag))

@@ -64,6 +64,22 @@ struct KeyTests {
         #expect(try tool.run("key", "generate", type, "--tag", "t").status == 64)
     }
 
+    @Test func key_notExportable_signsAndIsNotExported() throws {
+        try shell("\"$CTL\" key generate p256 --tag t --not-exportable 2>&1; \"$CTL\" key public --tag t > pem")
+        try shell("printf message | \"$CTL\" key sign --tag t > sig; printf message > m")
+        try shell("openssl dgst -sha256 -verify pem -signature sig m")
+        let run = try tool.run("key", "export", "--tag", "t", "--clear-text")
+        #expect(run.status == 14 && run.output.isEmpty && run.errors.contains("never given out"), "\(run.everything)")
+        let archive = try tool.shell("\"$CTL\" export all --clear-text json && ! grep -q 'type.*p256' all")
+        #expect(archive.status == 0 && archive.errors.contains("1"), "\(archive.everything)")
+        #expect(try keys().first?["token"] as? String == "keychain")
+    }
+
+    @Test(arguments: ["p384", "p256 --synchronizable", "p256 --replace", "p256 --token"])
+    func generate_notExportableInAnotherWay_isUsage(words: String) throws {
+        #expect(try tool.shell("\"$CTL\" key generate \(words) --tag t --not-exportable").status == 64)
+    }
+
     @Test func generate_overAKey_keepsItUnlessItIsToBeReplaced() throws {
         try shell("\"$CTL\" key generate p256 --tag t --label Mine 2>&1")
         let old = try keys()

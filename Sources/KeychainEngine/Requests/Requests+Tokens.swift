@@ -2,6 +2,7 @@
 // Requests for keys on tokens.
 
 package import Foundation
+import SecretMemory
 
 /// A key on a token that an addition stores.
 package struct NewTokenKey: Sendable {
@@ -40,7 +41,9 @@ extension Requests {
         }
         // Before the user is asked.
         try found(false).item.accessControl.checkAllowsUse()
-        guard let object = try found(true).item.value else { throw .damagedItem }
+        var item = try found(true).item
+        guard let object = item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .damagedItem }
+        item.value?.resetBytes(in: 0..<object.count)
         return OpenTokenKey(token, object)
     }
 

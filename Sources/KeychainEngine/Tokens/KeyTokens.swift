@@ -16,10 +16,13 @@ public final class KeyTokens: Sendable {
     public static let shared = KeyTokens()
     /// `kSecAttrTokenIDSecureEnclave`: the name that code for Apple platforms has for the token of the device.
     public static let secureEnclave = "com.apple.setoken"
+    /// The value of `kSecAttrTokenID` of keys in the keychain that are only used and never given out. No other token has it.
+    package static let keychain = "keychain"
 
     private struct State {
         var tokens: [String: any KeyToken] = [:]
         var standard: (any KeyToken)?
+        var keychain: (any KeyToken)?
     }
 
     private let state = Guarded(State())
@@ -37,12 +40,13 @@ public final class KeyTokens: Sendable {
     /// A second token of the same identifier replaces the first. Stored keys use the new one from then on; keys that are not
     /// stored go on with the token that made them.
     ///
-    /// - Throws: `invalidParameter` for an identifier that is empty or begins with `com.apple.`.
+    /// - Throws: `invalidParameter` for an identifier that is empty, begins with `com.apple.`, or is `keychain`.
     public func use(_ token: any KeyToken) throws(KeychainError) {
         let identifier = token.identifier
-        guard !identifier.isEmpty, !identifier.hasPrefix("com.apple.") else {
+        guard !identifier.isEmpty, !identifier.hasPrefix("com.apple."), identifier != Self.keychain else {
             throw KeychainError(
-                .invalidParameter, "A token needs an identifier of its own that does not begin with 'com.apple.'.")
+                .invalidParameter,
+                "A token needs an identifier of its own, not 'keychain', that does not begin with 'com.apple.'.")
         }
         state.withLock { state in
             state.tokens[identifier] = token
@@ -50,12 +54,21 @@ public final class KeyTokens: Sendable {
         }
     }
 
+    /// Adds what uses the keys of ``keychain``. It is no hardware, so it never becomes the ``standard`` one.
+    package func useKeychain(_ token: any KeyToken) { state.withLock { $0.keychain = token } }
+
     /// The token that was added last: it makes keys if none is named, and answers to ``secureEnclave``.
     public var standard: (any KeyToken)? { state.withLock { $0.standard } }
 
     /// The token that answers to an identifier; `nil` if there is none.
     public func token(_ identifier: String) -> (any KeyToken)? {
-        state.withLock { identifier == Self.secureEnclave ? $0.standard : $0.tokens[identifier] }
+        state.withLock { state in
+            switch identifier {
+            case Self.secureEnclave: state.standard
+            case Self.keychain: state.keychain
+            default: state.tokens[identifier]
+            }
+        }
     }
 
     var isEmpty: Bool { state.withLock { $0.tokens.isEmpty } }

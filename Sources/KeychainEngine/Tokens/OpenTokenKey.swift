@@ -7,9 +7,20 @@ package import SecretMemory
 /// A key on a token with its object, after all that its access control requires. It is opened again for each use.
 package struct OpenTokenKey: Sendable {
     private let token: any KeyToken
-    package let object: Data
+    private let secret: SecretBytes
 
-    package init(_ token: any KeyToken, _ object: Data) { (self.token, self.object) = (token, object) }
+    /// - Parameter object: For hardware the object is no secret; for keys in the keychain it is.
+    package init(_ token: any KeyToken, _ object: SecretBytes) { (self.token, self.secret) = (token, object) }
+
+    package var object: Data { secret.withUnsafeBytes { Data($0) } }
+
+    private func withObject<Result>(
+        _ body: (Data) throws(KeychainError) -> Result
+    ) throws(KeychainError) -> Result {
+        var copy = object
+        defer { copy.resetBytes(in: copy.startIndex..<copy.endIndex) }
+        return try body(copy)
+    }
 
     /// Signs a digest of any length. The result is r ‖ s.
     ///
@@ -24,12 +35,16 @@ package struct OpenTokenKey: Sendable {
     private func signed(_ digest: Data) throws(KeychainError) -> Data {
         if let hash = TokenHash.allCases.first(where: { $0.byteCount == digest.count }) {
             do throws(KeychainError) {
-                return try token.sign(digest, of: hash, with: object)
+                return try withObject { (object) throws(KeychainError) in
+                    try token.sign(digest, of: hash, with: object)
+                }
             } catch {
                 guard error.reason == .unsupported, hash != .sha256 else { throw error }
             }
         }
-        return try token.sign(Self.number(digest), of: .sha256, with: object)
+        return try withObject { (object) throws(KeychainError) in
+            try token.sign(Self.number(digest), of: .sha256, with: object)
+        }
     }
 
     private static func number(_ digest: Data) -> Data {
@@ -40,7 +55,9 @@ package struct OpenTokenKey: Sendable {
     ///
     /// - Parameter publicKey: An uncompressed point on P-256.
     package func sharedSecret(with publicKey: Data) throws(KeychainError) -> SecretBytes {
-        let secret = try token.agree(with: publicKey, object: object)
+        let secret = try withObject { (object) throws(KeychainError) in
+            try token.agree(with: publicKey, object: object)
+        }
         guard secret.count == 32 else { throw .unexpectedAnswer(of: token) }
         return secret
     }

@@ -69,7 +69,7 @@
             case .process(let token, let object):
                 try accessControl?.checkAllowsUse()
                 if let needs = accessControl?.needs, !needs.isEmpty { try services().engine.prove(needs, as: request) }
-                return OpenTokenKey(token, object)
+                return OpenTokenKey(token, object.withUnsafeBytes { SecretBytes(copying: $0) })
             case .item(let reference):
                 var query = request
                 query.persistentReference = reference

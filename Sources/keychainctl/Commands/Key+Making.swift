@@ -37,17 +37,17 @@ struct NewKeyOptions: ParsableArguments {
     }
 
     func saveOnToken(
-        _ key: KeyOptions, in keychain: UserKeychain
+        _ key: KeyOptions, _ protection: KeyProtection, in keychain: UserKeychain
     ) throws(KeychainError) -> KeychainKeyStore.StoredKey {
         var store = key.store(in: keychain)
         store.accessibility = accessibility?.accessibility
         do throws(KeychainError) {
-            return try store.create(.p256, tag: key.tag, label: label, protection: .hardware)
+            return try store.create(.p256, tag: key.tag, label: label, protection: protection)
         } catch {
             guard error.reason == .duplicateItem else { throw error }
             throw KeychainError(
                 .duplicateItem,
-                "A key of this tag exists and was not changed: --token does not replace keys. Use another tag, or remove "
+                "A key of this tag exists and was not changed: such a key does not replace others. Use another tag, or remove "
                     + "the old key: keychainctl key delete")
         }
     }
@@ -65,12 +65,15 @@ extension Keychainctl.Key {
 
                 With --token the key is made in hardware, such as a TPM, and never leaves it: it signs \
                 there, and cannot be exported. The type is then p256. Without such hardware no key is \
-                made, never one in software instead.
+                made, never one in software instead. With --not-exportable the vault keeps the key and \
+                signs with it, but no command and no call gives it out, and it never leaves this device; \
+                the type is p256. That does not stop a program of yours which opens the vault by itself.
 
                 EXAMPLES
                   keychainctl key generate ed25519 --tag release
                   keychainctl key generate p256 --tag device --accessibility after-first-unlock
                   keychainctl key generate rsa-3072 --tag legacy
+                  keychainctl key generate p256 --tag signing --not-exportable
                 """)
 
         @Argument(help: ArgumentHelp("The type: \(KeyTypeName.help).", valueName: "type"))
@@ -82,34 +85,41 @@ extension Keychainctl.Key {
         @Flag(help: "Make the key in hardware that never gives it out; only p256.")
         var token = false
 
+        @Flag(help: "Make a key that is used and never given out; only p256.")
+        var notExportable = false
+
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
         func validate() throws {
-            guard token else { return }
-            guard type.kind == .p256 else { throw ValidationError("With --token the type is p256.") }
+            guard !token || !notExportable else {
+                throw ValidationError("A key on a token is never exportable. Leave out --not-exportable.")
+            }
+            guard token || notExportable else { return }
+            let option = token ? "--token" : "--not-exportable"
+            guard type.kind == .p256 else { throw ValidationError("With \(option) the type is p256.") }
             guard !key.synchronizable else {
-                throw ValidationError("A key on a token cannot leave it. Leave out --token or --synchronizable.")
+                throw ValidationError("Such a key cannot leave this device. Leave out \(option) or --synchronizable.")
             }
             guard !new.replace else {
-                throw ValidationError("--token does not replace keys. To remove the old one: keychainctl key delete")
+                throw ValidationError("\(option) does not replace keys. To remove the old one: keychainctl key delete")
             }
         }
 
         func run() throws {
             let keychain = try UserKeychain()
-            guard !token else { return try makeOnToken(keychain) }
+            guard !token, !notExportable else { return try makeOnToken(keychain) }
             let made = try made()
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in try new.save(made, key, in: keychain) }
             Output.note("Stored a new \(made.publicKey.shown).")
         }
 
         private func makeOnToken(_ keychain: UserKeychain) throws {
-            try HardwareTokens.check()
+            if token { try HardwareTokens.check() }
             let stored = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try new.saveOnToken(key, in: keychain)
+                try new.saveOnToken(key, token ? .hardware : .notExportable, in: keychain)
             }
-            let shown = stored.publicKey?.shown ?? "key"
-            Output.note("Stored a new \(shown), on the token '\(stored.tokenIdentifier ?? "")'.")
+            let place = token ? "on the token '\(stored.tokenIdentifier ?? "")'" : "which is never given out"
+            Output.note("Stored a new \(stored.publicKey?.shown ?? "key"), \(place).")
         }
 
         private func made() throws(KeychainError) -> PrivateKey {

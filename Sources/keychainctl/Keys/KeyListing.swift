@@ -18,7 +18,7 @@ struct KeyListing {
             header.append("PROTECTED")
             for (index, key) in keys.enumerated() { rows[index].append(key.requiresAuthentication ? "asks" : "-") }
         }
-        if keys.contains(where: \.isHardwareBound) {
+        if keys.contains(where: \.isOnToken) {
             header.append("TOKEN")
             for (index, key) in keys.enumerated() {
                 rows[index].append(key.tokenIdentifier.map { $0.escapingControls() } ?? "-")
