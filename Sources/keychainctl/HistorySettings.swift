@@ -65,10 +65,12 @@ extension HistorySettings {
         return InternalItem.selection(conditions)
     }
 
+    /// Outside a transaction it is no use of an unlocked vault.
+    ///
     /// - Returns: The standard settings if there are none.
     /// - Throws: `corrupt` if they cannot be read. The standard ones would keep what the user may not want to be kept.
     static func read(_ items: any ItemOperations) throws(KeychainError) -> HistorySettings {
-        let found = try items.select(selection, limit: 1, includingValues: false, .none)
+        let found = try items.select(selection, limit: 1, includingValues: false, Authorization.none.looking)
         guard let stored = found.items.first else {
             guard found.failure == nil else { throw .damagedSettings }
             return .standard

@@ -127,8 +127,10 @@ extension UserKeychain {
 
     func historySettings() throws(KeychainError) -> HistorySettings { try HistorySettings.read(vault) }
 
-    /// How many versions are kept of all items.
-    func keptCount() throws(KeychainError) -> Int { try kept.all().count }
+    /// How many versions are kept of all items. Like looking at the settings, it is no use of an unlocked vault.
+    func keptCount() throws(KeychainError) -> Int {
+        try KeptVersions(items: vault, authorization: authorization.looking).all().count
+    }
 
     /// - Returns: How many versions are kept now.
     func changeHistory(_ change: (inout HistorySettings) -> Void) throws(KeychainError) -> Int {

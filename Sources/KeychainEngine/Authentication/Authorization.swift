@@ -17,6 +17,8 @@ public struct Authorization: Sendable {
 
     /// Whether a transaction for it changes one item and runs no code of the caller: a store may make it together with others.
     package var isShort = false
+    /// Whether a search with it counts as use of an unlocked vault, which restarts the idle timeout. `false` to look at settings.
+    package var isUse = true
 
     public init(_ context: AuthenticationContext, allowsInteraction: Bool = true, prompt: String? = nil) {
         self.context = context
@@ -26,6 +28,13 @@ public struct Authorization: Sendable {
 
     /// For requests that do not ask the user.
     public static let none = Authorization(AuthenticationContext { nil }, allowsInteraction: false)
+
+    /// The same for searches that do not count as use.
+    package var looking: Authorization {
+        var authorization = self
+        authorization.isUse = false
+        return authorization
+    }
 
     /// Runs `body` with the proofs so far. While it needs more, asks for them and runs it again. So no transaction is
     /// open and no file is locked while the user is asked.

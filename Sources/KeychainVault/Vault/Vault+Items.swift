@@ -9,22 +9,23 @@ extension Vault {
         _ selection: Selection, limit: Int?, includingValues: Bool, _ authorization: Authorization
     ) throws(KeychainError) -> SelectedItems {
         guard limit ?? 1 > 0 else { return SelectedItems(items: []) }
+        let use: KeyState.Purpose = authorization.isUse ? .using : .looking
         return try authorization.satisfying(self) { (proofs) throws(KeychainError) in
             try undisturbed(age: Self.lookInterval) { (session) throws(KeychainError) -> Attempt<SelectedItems> in
                 guard let session else { return .done(SelectedItems(items: [])) }
                 return try attempt(
-                    session, selection, limit, .reading(includingValues: includingValues, proofs))
+                    session, selection, limit, .reading(includingValues: includingValues, proofs), use)
             }
         }
     }
 
     private func attempt(
-        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose
+        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose, _ use: KeyState.Purpose
     ) throws(KeychainError) -> Attempt<SelectedItems> {
-        let search = try search(session, selection, limit, purpose)
+        let search = try search(session, selection, limit, purpose, use)
         // Another process may be rotating the class keys at this moment.
         if search.metUnknownKey, try closeIfKeybagChanged(session), let session = try openSession() {
-            return try self.search(session, selection, limit, purpose).attempt
+            return try self.search(session, selection, limit, purpose, use).attempt
         }
         return search.attempt
     }
@@ -36,10 +37,10 @@ extension Vault {
     }
 
     private func search(
-        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose
+        _ session: Session, _ selection: Selection, _ limit: Int?, _ purpose: Search.Purpose, _ use: KeyState.Purpose
     ) throws(KeychainError) -> Search {
         do throws(KeychainError) {
-            var search = Search(selection, try session.keyState.sealer(), purpose)
+            var search = Search(selection, try session.keyState.sealer(use), purpose)
             return try DatabaseFailure.translating(location.databaseFile) {
                 let run = { (connection: Connection) throws in try search.run(ItemTable(connection), limit: limit) }
                 // One statement sees one state of the database, so a transaction around it would only cost time.

@@ -35,7 +35,7 @@ struct WritePlan {
     static let item = WritePlan(isOfItems: true, isShort: true)
     static let removalOfItems = WritePlan(isOfItems: true, isRemoval: true)
     static let removal = WritePlan(isRemoval: true)
-    static let ofHead = WritePlan(repairsKeybag: false)
+    static let ofHead = WritePlan(isUse: false, repairsKeybag: false)
 }
 
 extension Vault {

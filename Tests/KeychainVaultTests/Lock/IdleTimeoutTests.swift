@@ -3,31 +3,11 @@
 
 import Foundation
 import KeychainEngine
+import KeychainTestSupport
 import SecretMemory
 import Testing
 
 @testable import KeychainVault
-
-/// The kernel's own words about a key's time, as `/proc/keys` shows them.
-private enum KernelTime {
-    static let isShown = access("/proc/keys", R_OK) == 0
-
-    /// Whether the key has so little time left that the kernel counts it in seconds; that is less than one minute.
-    static func isShort(_ key: KernelKeyring.Key) throws -> Bool {
-        let serial = String(format: "%08x", UInt32(bitPattern: key.serial))
-        // "2a6f8c1b I--Q---     1  29s 3f010000  1000  1000 user      description: 297"
-        let words = try text().split(separator: "\n")
-            .map { $0.split(separator: " ") }.first { $0.first.map(String.init) == serial }
-        return try #require(words)[3].hasSuffix("s")
-    }
-
-    /// To its end: Foundation's ways to read a whole file stop after the kernel's first four kilobytes.
-    private static func text() throws -> String {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/keys"))
-        defer { file.closeFile() }
-        return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-    }
-}
 
 @Suite(.enabled(if: KernelTime.isShown && KernelUnlockCache.isUsable, "the kernel shows no keys to this process"))
 struct IdleTimeoutTests {
@@ -46,7 +26,7 @@ struct IdleTimeoutTests {
 
         func letTimePass() throws { try KernelKeyring.setTimeout(.seconds(50), of: key) }
 
-        var isStillAlmostOver: Bool { get throws { try KernelTime.isShort(key) } }
+        var isStillAlmostOver: Bool { get throws { try #require(try KernelTime.isShort(key)) } }
     }
 
     private static func key(_ vault: Vault) throws -> KernelKeyring.Key {
@@ -63,6 +43,16 @@ struct IdleTimeoutTests {
         ("opensByItself", { _ = try $0.another().opensByItself }),
         ("protectors", { _ = try $0.another().protectors }),
         ("observe", { _ = try $0.another().observe {} }),
+        ("quarantinedItems", { _ = try $0.another().quarantinedItems() }),
+        ("headReport", { _ = try $0.another().headReport() }),
+        ("repairIndex", { _ = try $0.another().repairIndex() }),
+        (
+            "settings",
+            { test in
+                let selection = Selection(itemClass: .genericPassword)
+                _ = try test.another().select(selection, limit: 1, includingValues: false, .none.looking)
+            }
+        ),
         ("inRing", { try $0.another().inRing { (ring) throws(KeychainError) in _ = try ring.keyGeneration() } }),
         (
             "differences",
@@ -116,7 +106,7 @@ struct IdleTimeoutTests {
         #expect(try reading.lockState == .unlocked)
         try vault.unlock(.old, idleTimeout: .seconds(50))
         #expect(try reading.engine.text(.find(.whenUnlocked)) == "value")
-        #expect(try KernelTime.isShort(Self.key(vault)))
+        #expect(try KernelTime.isShort(Self.key(vault)) == true)
         try test.forget()
     }
 
