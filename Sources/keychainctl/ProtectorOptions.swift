@@ -201,6 +201,10 @@ extension UnlockOptions {
             let hasPerson = try vault.protectors.contains { $0.kind?.holder == .person }
             guard hasPerson, kind?.holder == .person else { return nil }
         }
-        return try secret(vault)
+        do throws(KeychainError) {
+            return try secret(vault)
+        } catch {
+            throw try cause(ofNotAsking: error, vault)
+        }
     }
 }

@@ -150,10 +150,21 @@ extension UnlockOptions {
             } catch {
                 // The checksum detects a mistyped recovery key as an input error.
                 let isWrong = [.authenticationFailed, .invalidParameter].contains(error.reason)
-                guard isWrong, attempt < Self.tries, given?.source ?? .terminal == .terminal else { throw error }
+                guard isWrong, attempt < Self.tries, given?.source ?? .terminal == .terminal else {
+                    throw try cause(ofNotAsking: error, vault)
+                }
                 Output.note("That does not open the vault. Try again.")
             }
         }
+    }
+
+    /// The failure, or its cause if nobody could be asked for a secret: the credential should have opened the vault.
+    func cause(ofNotAsking failure: KeychainError, _ vault: Vault) throws(KeychainError) -> KeychainError {
+        guard given == nil, failure.reason == .interactionNotAllowed, let path = try vault.wrongCredential else {
+            return failure
+        }
+        return KeychainError(
+            .authenticationFailed, "The credential '\(path)' does not open this vault. \(failure.message)")
     }
 
     /// Runs `body` with an open vault. Unlocks the vault for this process first if a secret was given; otherwise, if it
@@ -166,7 +177,7 @@ extension UnlockOptions {
             return try body()
         } catch {
             guard error.reason == .locked, given == nil else { throw error }
-            guard Self.mayAsk else { throw Self.locked(vault, error) }
+            guard Self.mayAsk else { throw try Self.locked(vault, vault.cause(of: error)) }
             try unlockForThisProcess(vault)
             return try body()
         }
@@ -183,7 +194,7 @@ extension UnlockOptions {
 
     /// If each process must unlock separately, the usual advice would not help.
     private static func locked(_ vault: Vault, _ failure: KeychainError) -> KeychainError {
-        guard vault.unlockCacheInUse == .process else { return failure }
+        guard failure.reason == .locked, vault.unlockCacheInUse == .process else { return failure }
         return KeychainError(
             .locked,
             "The keychain is locked, and here each process must unlock it for itself. Give the passphrase to "

@@ -50,7 +50,7 @@ struct LockTableTests {
         var testDescription: String { "\(cache), \(opening): \(verb.rawValue)" }
     }
 
-    /// Exit codes: 0 done, 5 the user cannot be asked, 13 not possible here, 14 no effect.
+    /// Exit codes: 0 done, 5 the user cannot be asked, 7 the credential is wrong, 13 not possible here, 14 no effect.
     private static func expected(_ cache: Cache, _ opening: Opening, _ verb: Verb) -> (Int32, String) {
         let serves = cache == .kernel
         switch (verb, opening) {
@@ -60,6 +60,8 @@ struct LockTableTests {
             return (0, opening == .credential ? "This process still opens the vault with the credential" : "")
         case (.unlock, .deviceKey): return (0, "nothing to unlock")
         case (.unlock, .credential): return (0, "opens the vault with the credential")
+        case (.unlock, .wrongCredential):
+            return (serves ? 7 : 13, "credentials/swift-keychain.key' does not open this vault")
         case (.unlock, _): return serves ? (5, "--passphrase-fd") : (13, "an unlock would have no effect")
         case (.unlockWithSecret, _): return serves ? (0, "") : (13, "an unlock would have no effect")
         }
@@ -130,6 +132,53 @@ struct LockTableTests {
         let run = try vault.tool.shell("\(environment) \"$CTL\" \(verb)")
         #expect(run.status == 7, "\(run.errors)")
         #expect(run.errors.contains("credentials/swift-keychain.key' does not open this vault"))
+    }
+
+    /// These open the vault with a secret that the user would be asked for.
+    @Test(arguments: [
+        "unlock", "rotate", "protect adopt", "protect add passphrase", "protect add device-key",
+        "protect remove recovery-key", "protect change recovery-key",
+    ])
+    func verbOnTheVault_withAWrongCredentialAndNobodyToAsk_saysThatItIsWrong(verb: String) throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let run = try vault.tool.shell("\(environment) setsid --wait \"$CTL\" \(verb)")
+        #expect(run.status == (verb == "unlock" && !Tool.hasKeyring ? 13 : 7), "\(run.errors)")
+        #expect(run.errors.contains("credentials/swift-keychain.key' does not open this vault"), "\(run.errors)")
+    }
+
+    /// The device key alone would open what these need.
+    @Test(
+        .enabled(if: Tool.hasPython, "python3 is not installed"),
+        arguments: ["accept", "quarantine restore --all", "quarantine purge --all --yes"])
+    func verbOnTheIndex_withAWrongCredentialAndNoDeviceKey_saysThatItIsWrong(verb: String) throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        try vault.tool.python(
+            """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            database.execute("INSERT INTO quarantine SELECT *, 7.5 FROM item")
+            database.commit()
+            """)
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        let run = try vault.tool.shell("\(environment) setsid --wait \"$CTL\" \(verb)")
+        #expect(run.status == 7, "\(run.errors)")
+        #expect(run.errors.contains("credentials/swift-keychain.key' does not open this vault"), "\(run.errors)")
+    }
+
+    @Test func unlock_withAWrongCredentialAndNobodyToAsk_saysHowToGiveAnotherSecret() throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let run = try vault.tool.shell("\(environment) setsid --wait \"$CTL\" unlock")
+        #expect(run.errors.contains("--passphrase-fd"), "\(run.errors)")
+    }
+
+    /// The credential is not why the given secret fails.
+    @Test func rotate_withAWrongCredentialAndAWrongSecret_namesTheSecret() throws {
+        let (vault, environment) = try Self.vault(.wrongCredential)
+        let other = try LockableTool()
+        let run = try vault.tool.shell(
+            "\(environment) \"$CTL\" rotate --recovery-key-fd 3 3< '\(other.keyOnPaper.path)'")
+        #expect(run.status == 7 && run.errors.contains("The recovery key does not open this vault"), "\(run.errors)")
+        #expect(!run.errors.contains("swift-keychain.key"))
     }
 
     @Test func statusAndDoctor_withAWrongCredential_sayThatItIsWrong() throws {

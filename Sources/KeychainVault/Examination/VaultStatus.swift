@@ -96,6 +96,11 @@ extension Vault {
         get throws(KeychainError) { try openSession()?.keyState.openedBy }
     }
 
+    /// The file of a credential that should open the vault but does not, if nothing else on this machine opens it.
+    package var wrongCredential: String? {
+        get throws(KeychainError) { try openSession()?.keyState.wrongCredential }
+    }
+
     /// Where unlocking keeps the keys: according to the settings, unless the kernel refuses.
     public var unlockCacheInUse: VaultSettings.UnlockCacheKind {
         settings.cacheInUse

@@ -31,8 +31,8 @@ extension Vault {
     }
 
     /// The failure itself, or its cause: a vault may be locked because a credential is wrong.
-    func cause(of failure: KeychainError) throws(KeychainError) -> KeychainError {
-        guard failure.reason == .locked, let path = try openSession()?.keyState.wrongCredential else { return failure }
+    package func cause(of failure: KeychainError) throws(KeychainError) -> KeychainError {
+        guard failure.reason == .locked, let path = try wrongCredential else { return failure }
         return .wrongCredential(path)
     }
 

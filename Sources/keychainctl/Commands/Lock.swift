@@ -98,9 +98,11 @@ extension Keychainctl {
 
         private func checkServesOthers(_ vault: Vault) throws(KeychainError) {
             guard vault.unlockCacheInUse == .process else { return }
+            let wrong = try options.given == nil ? vault.wrongCredential : nil
+            let cause = wrong.map { "The credential '\($0)' does not open this vault. " } ?? ""
             throw KeychainError(
                 .unavailable,
-                "\(OwnKeys.reason(vault)), so an unlock would have no effect after this command. Give the secret to the command "
+                "\(cause)\(OwnKeys.reason(vault)), so an unlock would have no effect after this command. Give the secret to the command "
                     + "that needs it, for example: keychainctl get --passphrase-fd 3 …")
         }
     }

@@ -110,7 +110,11 @@ extension Keychainctl {
                 let vault = try UserKeychain.existingVault()
                 let what = chosen.numbers.map { "\($0.count) of the quarantined items" } ?? "All quarantined items"
                 try confirmation.ask(what + " will be erased permanently.")
-                Output.note("Erased: \(try vault.purgeQuarantined(chosen.numbers))")
+                do throws(KeychainError) {
+                    Output.note("Erased: \(try vault.purgeQuarantined(chosen.numbers))")
+                } catch {
+                    throw try vault.cause(of: error)
+                }
             }
         }
     }
