@@ -13,8 +13,8 @@ struct QuarantineVerbTests {
         try tool.store()
     }
 
-    private func spoil(_ statements: String) throws {
-        try tool.python(
+    private func spoil(_ statements: String, of other: Tool? = nil) throws {
+        try (other ?? tool).python(
             "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).executescript(sys.argv[2])",
             statements)
     }
@@ -82,5 +82,48 @@ struct QuarantineVerbTests {
         #expect(try listed().count == 1)
         #expect(try tool.dialogue("quarantine", "purge", "1", steps: [("[y/N]", .type("y\n"))]).status == 0)
         #expect(try listed().isEmpty)
+    }
+
+    // MARK: - Rotations
+
+    private static let notice =
+        "moved to the quarantine with their old keys: 1. To list them: keychainctl quarantine list"
+
+    private func damageOne() throws {
+        try tool.store(account: "bob")
+        try spoil("UPDATE item SET value = zeroblob(152) WHERE id = 1")
+        try #require(try tool.run("accept", "--yes").status == 0)
+    }
+
+    @Test func rotate_overADamagedItem_failsAndSaysHowManyWentToTheQuarantine() throws {
+        try damageOne()
+        let run = try tool.run("rotate")
+        #expect(run.status == 8, "\(run.errors)")
+        #expect(run.errors.contains(Self.notice), "\(run.errors)")
+        #expect(try listed().count == 1)
+        #expect(try tool.get(account: "bob") == secret)
+        // The rotation is complete.
+        let again = try tool.run("rotate")
+        #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
+    }
+
+    @Test func rotate_thatFailsAfterADamagedItem_saysBoth() throws {
+        let vault = try LockableTool()
+        try vault.store()
+        let options = "--accessibility when-unlocked-this-device-only"
+        try #require(try vault.withKey("set -s example.com -a bob \(options)", input: secret).status == 0)
+        try spoil("UPDATE item SET value = zeroblob(152) WHERE id = 1", of: vault.tool)
+        try #require(try vault.withKey("accept --yes").status == 0)
+        try FileManager.default.removeItem(at: vault.tool.deviceKey)
+        let run = try vault.withKey("rotate")
+        #expect(run.status == 13 && run.errors.contains("The rotation is not complete"), "\(run.errors)")
+        #expect(run.errors.contains(Self.notice), "\(run.errors)")
+    }
+
+    @Test func protectRemove_overADamagedItem_saysHowManyWentToTheQuarantine() throws {
+        try damageOne()
+        try tool.must("\"$CTL\" protect add recovery-key > paper")
+        let run = try tool.must("\"$CTL\" protect remove device-key --recovery-key-fd 3 3< paper")
+        #expect(run.errors.contains(Self.notice), "\(run.errors)")
     }
 }

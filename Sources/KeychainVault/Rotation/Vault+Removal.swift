@@ -12,7 +12,7 @@ extension Vault {
     /// One transaction removes the slot and gives the vault a new root key and new class keys, which the removed secret
     /// never opened: with an older copy of the vault it opens the contents of that copy, but nothing that is stored
     /// later. Then all items are sealed again under the new keys, which takes time in a large vault. If that is
-    /// interrupted, the slot is still removed, and ``rotate(authority:progress:)`` continues.
+    /// interrupted, the slot is still removed, and ``rotate(authority:progress:quarantined:)`` continues.
     ///
     /// New keys must be wrapped for all other protectors, so their secrets must be available: the device key, a
     /// credential, and a passphrase or recovery key as authority.
@@ -27,13 +27,15 @@ extension Vault {
     ///     user.
     ///   - keepingKeys: Whether to remove it even if a secret is missing that new keys require. Then the removed secret
     ///     and an older copy of the vault still open later items.
+    ///   - quarantined: Called with the number of damaged items that a step of the rotation has moved to the quarantine.
     /// - Returns: Whether the vault has new keys.
     /// - Throws: `unsupported` for the last one, or if items would be erased and `erasingItems` is false;
     ///   `authenticationFailed` or `unavailable` if a secret is missing and `keepingKeys` is false, or if the items
     ///   could not all be sealed again: the message says which.
     @discardableResult
     public func removeProtector(
-        _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil
+        _ id: UUID, erasingItems: Bool = false, keepingKeys: Bool = false, authority secret: ProtectorSecret? = nil,
+        quarantined: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> Bool {
         let authority = try self.authority(secret)
         let erasure = Erasure(isAllowed: erasingItems, authority: authority)
@@ -50,7 +52,7 @@ extension Vault {
         do throws(KeychainError) {
             try forgetUnlocking()
             guard let renewed else { return false }
-            try rotate(by: renewed)
+            try rotate(by: renewed, quarantined: quarantined)
             return true
         } catch {
             let renewal = renewed == nil ? "" : " and does not open anything that is stored from now on"

@@ -15,22 +15,27 @@ extension Vault {
     /// A rotation needs the device key that the vault is bound to. Without it the items of the classes for this device
     /// stay unchanged, with their keys: everything else is rotated, and then this throws.
     ///
-    /// - Parameter progress: Called with the number of rotated items.
+    /// - Parameters:
+    ///   - progress: Called with the number of rotated items.
+    ///   - quarantined: Called with the number of damaged items that a step has moved to the quarantine, also if a later
+    ///     step fails.
     /// - Returns: The number of items whose keys are bound to another device key; they stay as they are.
     /// - Throws: `authenticationFailed` if the authority is not one; `unavailable` if not all could be rotated.
     @discardableResult
     public func rotate(
-        authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }
+        authority: ProtectorSecret? = nil, progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void = { _ in }
     ) throws(KeychainError) -> Int {
-        try rotate(by: try self.authority(authority), progress: progress)
+        try rotate(by: try self.authority(authority), progress: progress, quarantined: quarantined)
     }
 
     @discardableResult
-    func rotate(by authority: Authority, progress: (Int) -> Void = { _ in }) throws(KeychainError) -> Int {
+    func rotate(
+        by authority: Authority, progress: (Int) -> Void = { _ in }, quarantined: (Int) -> Void
+    ) throws(KeychainError) -> Int {
         try beginRotation(authority)
         let end: RotationEnd
         do throws(KeychainError) {
-            end = try moveAllRows(authority, progress)
+            end = try moveAllRows(authority, progress, quarantined)
         } catch {
             throw error.after(
                 "The rotation was started but is not finished.", next: "To continue it, run: keychainctl rotate")
@@ -40,7 +45,7 @@ extension Vault {
     }
 
     private func moveAllRows(
-        _ authority: Authority, _ progress: (Int) -> Void
+        _ authority: Authority, _ progress: (Int) -> Void, _ quarantined: (Int) -> Void
     ) throws(KeychainError) -> RotationEnd {
         var (done, before) = (0, -1)
         var end = RotationEnd()
@@ -48,9 +53,10 @@ extension Vault {
         // pass that moves no row is the last one.
         while done > before {
             before = done
-            try moveRows(authority) { count in
-                done += count
+            try moveRows(authority) { step in
+                done += step.moved
                 progress(done)
+                if step.quarantined > 0 { quarantined(step.quarantined) }
                 PausePoint.betweenBatches.reached()
             }
             end = try finishRotation(authority)
@@ -67,13 +73,21 @@ extension Vault {
         }
     }
 
-    private func moveRows(_ authority: Authority, _ progress: (Int) -> Void) throws(KeychainError) {
+    /// The rows of one transaction.
+    private struct RotationStep {
+        let last: Int64
+        /// Including those in the quarantine.
+        let moved: Int
+        let quarantined: Int
+    }
+
+    private func moveRows(_ authority: Authority, _ progress: (RotationStep) -> Void) throws(KeychainError) {
         // The vault uses no numbers below 1, but an attacker may have written such rows.
         var (first, plan, limit) = (Int64.min, WritePlan(), settings.rotationBatch)
         while true {
             do throws(KeychainError) {
                 guard let step = try rotateBatch(plan, from: first, limit, authority) else { return }
-                if step.moved > 0 { progress(step.moved) }
+                if step.moved > 0 { progress(step) }
                 guard step.last < .max else { return }
                 first = step.last + 1
             } catch {
@@ -87,7 +101,7 @@ extension Vault {
     /// - Returns: `nil` if no row from `rowID` on needs it.
     private func rotateBatch(
         _ plan: WritePlan, from rowID: Int64, _ limit: Int, _ authority: Authority
-    ) throws(KeychainError) -> (last: Int64, moved: Int)? {
+    ) throws(KeychainError) -> RotationStep? {
         try write(plan) { transaction in
             let (session, content) = (transaction.session, transaction.content)
             let keybag = try session.keybags(vouchedForBy: authority).authentic
@@ -96,22 +110,32 @@ extension Vault {
             let (sealer, table) = (RowSealer(keys, userPublicKey: keybag.userKey?.publicKey), content.table)
             let rows = try table.rows(
                 sealedOtherwiseThan: keybag.rotatingGenerations(authority), from: rowID, limit: limit)
-            let moved = try rows.filter { try Self.rotate($0, sealer, content.items) }.count
-            return rows.last.map { ($0.rowID, moved) }
+            let outcomes = try rows.map { try Self.rotate($0, sealer, content.items) }
+            return rows.last.map { row in
+                RotationStep(
+                    last: row.rowID, moved: outcomes.count { $0 != .stays },
+                    quarantined: outcomes.count { $0 == .quarantined })
+            }
         }
     }
 
-    /// - Returns: `false` for a row whose key is not on this machine: it is not damaged, and stays.
-    private static func rotate(_ row: SealedRow, _ sealer: RowSealer, _ items: ItemWriter) throws -> Bool {
+    private enum RowOutcome {
+        case resealed, quarantined
+        /// Its key is not on this machine: it is not damaged.
+        case stays
+    }
+
+    private static func rotate(_ row: SealedRow, _ sealer: RowSealer, _ items: ItemWriter) throws -> RowOutcome {
         do {
             try items.reseal(try sealer.rotated(row))
+            return .resealed
         } catch let failure as UnreadableRow {
             switch failure {
-            case .locked, .ofAnotherDevice, .refused: return false
+            case .locked, .ofAnotherDevice, .refused: return .stays
             case .damaged, .unknownKey: try items.quarantine(row.rowID, at: Date())
             }
+            return .quarantined
         }
-        return true
     }
 
     // MARK: - The end

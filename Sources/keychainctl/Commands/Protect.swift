@@ -166,7 +166,7 @@ extension Keychainctl {
                     The vault gets new keys, so that the removed secret together with an older copy of the \
                     vault opens nothing that is stored later. This requires the secrets of all other \
                     protectors. If one is missing, nothing is removed, unless --keep-keys allows the keys \
-                    to stay unchanged.
+                    to stay unchanged. Damaged items are moved to the quarantine, and reported.
 
                     EXAMPLES
                       keychainctl protect remove device-key
@@ -192,9 +192,14 @@ extension Keychainctl {
                 let openedByItself = try vault.opensByItself
                 let authority = try options.authorityForRemoval(vault)
                 // The slot may be removed although a later step failed, and another protector may then open the vault.
-                defer { tell(vault, openedByItself) }
+                var damaged = 0
+                defer {
+                    QuarantineNotice.tell(damaged)
+                    tell(vault, openedByItself)
+                }
                 let isRenewed = try vault.removeProtector(
-                    slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority)
+                    slot.id, erasingItems: eraseItems, keepingKeys: keepKeys, authority: authority,
+                    quarantined: { damaged += $0 })
                 if !isRenewed {
                     Output.note(
                         "The vault keeps its keys. The removed secret together with an older copy of the vault still opens "

@@ -13,9 +13,12 @@ extension Keychainctl {
             usage: "keychainctl rotate [<options>]",
             discussion: """
                 Other programs can read and write during the rotation. You can interrupt it at any time; \
-                run it again to continue. Damaged items are moved to the quarantine, and their keys are \
-                kept. Items bound to this device require the device key that the vault is bound to; \
+                run it again to continue. Items bound to this device require the device key that the vault is bound to; \
                 without it they are not changed, and the exit code is 13.
+
+                Damaged items cannot be encrypted again. They are moved to the quarantine, their old keys are \
+                kept, and the exit code is 8, although all other items have new keys. To list them: \
+                keychainctl quarantine list
 
                 EXAMPLES
                   keychainctl rotate
@@ -30,9 +33,34 @@ extension Keychainctl {
             let authority = try options.authority(vault)
             let progress = ProgressLine()
             defer { progress.end() }
-            let kept = try vault.rotate(authority: authority) { progress.show($0) }
-            progress.end()
-            if kept > 0 { Output.note("Items bound to another device, which keep the keys of that device: \(kept).") }
+            var damaged = 0
+            do throws(KeychainError) {
+                let kept = try vault.rotate(
+                    authority: authority, progress: { progress.show($0) }, quarantined: { damaged += $0 })
+                progress.end()
+                if kept > 0 {
+                    Output.note("Items bound to another device, which keep the keys of that device: \(kept).")
+                }
+            } catch {
+                progress.end()
+                QuarantineNotice.tell(damaged)
+                throw error
+            }
+            guard damaged == 0 else {
+                throw KeychainError(.corrupt, "Not all items have new keys. " + QuarantineNotice.text(damaged))
+            }
         }
+    }
+}
+
+/// The message about damaged items that a rotation has found.
+enum QuarantineNotice {
+    static func text(_ count: Int) -> String {
+        "Damaged items, moved to the quarantine with their old keys: \(count). To list them: keychainctl quarantine list"
+    }
+
+    /// Nothing if there are none.
+    static func tell(_ count: Int) {
+        if count > 0 { Output.note(text(count)) }
     }
 }
