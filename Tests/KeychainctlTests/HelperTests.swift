@@ -7,21 +7,21 @@ import Testing
 
 @Suite("helper")
 struct HelperTests {
-    private let tool: Tool
+    let tool: Tool
 
     init() throws { tool = try Tool() }
 
-    private func file(_ name: String) -> URL { tool.home.appendingPathComponent(name) }
+    func file(_ name: String) -> URL { tool.home.appendingPathComponent(name) }
 
-    private func text(_ name: String) throws -> String {
+    func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: file(name)), as: UTF8.self)
     }
 
     @discardableResult
-    private func install(_ program: String) throws -> Tool.Run { try tool.run("helper", "install", program, "--yes") }
+    func install(_ program: String) throws -> Tool.Run { try tool.run("helper", "install", program, "--yes") }
 
     @discardableResult
-    private func remove(_ program: String) throws -> Tool.Run { try tool.run("helper", "remove", program, "--yes") }
+    func remove(_ program: String) throws -> Tool.Run { try tool.run("helper", "remove", program, "--yes") }
 
     @Test(arguments: ["git", "docker", "ssh"])
     func install_withoutConsent_showsTheChangeAndMakesNone(_ program: String) throws {
@@ -209,24 +209,5 @@ struct HelperTests {
         #expect(try install("docker").status == 4)
         #expect(try text(".local/bin/docker-credential-keychain") == "mine")
         #expect(!FileManager.default.fileExists(atPath: file(".docker").path))
-    }
-
-    // MARK: - ssh
-
-    @Test func ssh_remove_removesWhatInstallMade() throws {
-        try install("ssh")
-        #expect(try text(".config/environment.d/60-keychain-askpass.conf").contains("SSH_ASKPASS=\(tool.home.path)/"))
-        try remove("ssh")
-        for folder in [".config/environment.d", ".local/bin"] {
-            #expect(try FileManager.default.contentsOfDirectory(atPath: file(folder).path).isEmpty)
-        }
-    }
-
-    @Test func ssh_withAFileOfTheUser_leavesIt() throws {
-        try FileManager.default.createDirectory(at: file(".config/environment.d"), withIntermediateDirectories: true)
-        try Data("A=b\n".utf8).write(to: file(".config/environment.d/60-keychain-askpass.conf"))
-        #expect(try install("ssh").status == 4)
-        #expect(try remove("ssh").status == 4)
-        #expect(try text(".config/environment.d/60-keychain-askpass.conf") == "A=b\n")
     }
 }

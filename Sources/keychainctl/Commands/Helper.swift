@@ -19,7 +19,7 @@ extension Keychainctl {
                 must be on the PATH.
                 ssh: makes a link in ~/.local/bin, and a file in environment.d of your configuration, \
                 which systemd reads when you log in. For other shells, the lines for the profile are \
-                printed.
+                printed. Lines that you add to the file stay when it is removed.
 
                 EXAMPLES
                   keychainctl helper install git
@@ -111,7 +111,8 @@ extension Keychainctl.Helper {
 
         private func installSSH(_ path: String) throws(KeychainError) {
             let environment = try SSHEnvironment(path)
-            let (found, text) = (try environment.checked(), Array(environment.text.utf8))
+            let found = try environment.checked()
+            let text = environment.added(to: found)
             try environment.link.check()
             if found == text, environment.link.leadsHere {
                 Output.note("ssh already uses the keychain; nothing was changed.")
@@ -191,12 +192,23 @@ extension Keychainctl.Helper {
 
         private func removeSSH(_ path: String) throws(KeychainError) {
             let environment = try SSHEnvironment(path)
-            let isThere = try environment.checked() != nil
-            guard isThere || environment.link.isOwn else { return Self.tellNothing("ssh") }
-            if isThere { Output.note("File to be removed: \(environment.file.path)") }
+            let found = try environment.checked()
+            let rest = found.flatMap(environment.removed)
+            guard found != nil || environment.link.isOwn else { return Self.tellNothing("ssh") }
+            if rest != nil {
+                Output.note(
+                    "The lines of this program will be removed from '\(environment.file.path)'. The file stays, because "
+                        + "it has other lines.")
+            } else if found != nil {
+                Output.note("File to be removed: \(environment.file.path)")
+            }
             if environment.link.isOwn { Output.note("Link to be removed: \(environment.link.path)") }
             try confirmation.ask("The environment of your sessions will be changed.")
-            try environment.file.remove()
+            if let rest {
+                try environment.file.replace(found, by: rest, mode: 0o644)
+            } else if found != nil {
+                try environment.file.remove(found)
+            }
             try environment.link.remove()
             Output.note("If you added lines to the profile of a shell, remove them too.")
         }

@@ -79,11 +79,15 @@ struct ConfigurationFile {
                 throw failure("cannot be written")
             }
         }
+        try checkIsStill(old)
+        guard rename(temporary, path) == 0 else { throw failure("cannot be written") }
+        isDone = true
+    }
+
+    private func checkIsStill(_ old: [UInt8]?) throws(KeychainError) {
         guard try read() == old else {
             throw KeychainError(.busy, "'\(path)' was changed by another program meanwhile. Try again.")
         }
-        guard rename(temporary, path) == 0 else { throw failure("cannot be written") }
-        isDone = true
     }
 
     private func write(_ bytes: [UInt8], _ descriptor: Int32) throws(KeychainError) {
@@ -105,7 +109,9 @@ struct ConfigurationFile {
         }
     }
 
-    func remove() throws(KeychainError) {
+    /// - Parameter old: What was read before. If another program has changed the file since, it stays.
+    func remove(_ old: [UInt8]?) throws(KeychainError) {
+        try checkIsStill(old)
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("cannot be removed") }
     }
 
