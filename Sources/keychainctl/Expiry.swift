@@ -31,17 +31,20 @@ extension KeychainItem {
 }
 
 /// A date as 2027-01-01 or 2027-01-01T12:00:00Z, or a time from now such as 90d.
-enum ExpiryDate: ExpressibleByArgument {
+enum ExpiryDate {
     case date(Date)
     case after(Duration)
 
-    init?(argument: String) {
+    @Sendable init(_ argument: String) throws {
         if let date = Self.day(argument) ?? Self.moment(argument) {
             self = .date(date)
         } else if let duration = Self.duration(argument) {
             self = .after(duration)
         } else {
-            return nil
+            throw ValidationError(
+                "Give a day (2027-01-01), a moment (2027-01-01T12:00:00Z), or a time from now with its unit: seconds (90s), "
+                    + "minutes (15m), hours (12h) or days (90d), up to 49710 days. A number without a unit is refused: it "
+                    + "could be a year.")
         }
     }
 

@@ -35,6 +35,17 @@ struct ExpireTests {
         #expect(hours > 47 && hours <= 48)
     }
 
+    @Test(arguments: ["5", "2027", "5w", "tomorrow", "d"])
+    func expire_withWhatIsNoDate_isUsageAndNamesTheForms(date: String) throws {
+        try tool.store()
+        let run = try tool.run("expire", date, "-s", "example.com", "-a", "alice")
+        #expect(run.status == 64)
+        for words in ["2027-01-01T12:00:00Z", "seconds (90s)", "minutes (15m)", "days (90d)", "could be a year"] {
+            #expect(run.errors.contains(words), "\(run.errors)")
+        }
+        #expect(try expiry() == nil)
+    }
+
     @Test func expire_never_removesTheDate() throws {
         try tool.store()
         try expire("90d")

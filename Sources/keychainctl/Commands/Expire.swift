@@ -17,8 +17,9 @@ extension Keychainctl {
                 """,
             discussion: """
                 The date is a day (2027-01-01: from its beginning, in UTC), a moment \
-                (2027-01-01T12:00:00Z) or a time from now (12h, 90d). --never removes it. The value stays \
-                as it is, and nothing is deleted when the date has come. Exactly one item must match.
+                (2027-01-01T12:00:00Z) or a time from now with its unit (90s, 15m, 12h, 90d; a number alone \
+                is refused, since it could be a year). --never removes it. The value stays as it is, and \
+                nothing is deleted when the date has come. Exactly one item must match.
 
                 From then on, `get`, `copy`, `run`, `inject` and other commands that read the value warn \
                 on standard error; the git helper gives git no password, as if git itself had stored the \
@@ -35,7 +36,9 @@ extension Keychainctl {
                   keychainctl list --expires-within 14d
                 """)
 
-        @Argument(help: ArgumentHelp("2027-01-01, 2027-01-01T12:00:00Z, 12h or 90d.", valueName: "date"))
+        @Argument(
+            help: ArgumentHelp("2027-01-01, 2027-01-01T12:00:00Z, 12h or 90d.", valueName: "date"),
+            transform: ExpiryDate.init)
         var date: ExpiryDate?
 
         @OptionGroup(title: "Item") var item: ItemOptions
