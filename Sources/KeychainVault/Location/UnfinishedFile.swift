@@ -47,7 +47,8 @@ final class UnfinishedFile {
         isInPlace = true
     }
 
-    /// Fills it with the bytes of another private file. The checks apply to the opened file, not to its path.
+    /// Fills it with the bytes of another private file. The checks apply to the opened file, not to its path. What was
+    /// never written there takes neither time nor space here: a broken file may claim to have terabytes.
     func fill(from source: String) throws(KeychainError) {
         _ = try FileSafety.checkFile(source)
         let input = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -57,13 +58,61 @@ final class UnfinishedFile {
         guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw KeychainError(.unsafeLocation, "'\(source)' changed while it was being checked. Nothing was changed.")
         }
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = read(input, &buffer, buffer.count)
-            if count == 0 { return }
-            guard count > 0 || errno == EINTR else { throw SystemFailure.failure("read", source) }
-            if count > 0 { try write(buffer[..<count]) }
+        var end: off_t = 0
+        while let part = try Self.data(input, from: end, source) { end = try copy(part, of: input, source) }
+        // What is left is a hole.
+        guard fstat(input, &status) == 0 else { throw SystemFailure.failure("look at", source) }
+        guard ftruncate(descriptor, status.st_size) == 0 else { throw SystemFailure.failure("write", path) }
+    }
+
+    /// Linux's numbers of SEEK_DATA and SEEK_HOLE, which Foundation does not import.
+    private static let (seekData, seekHole) = (Int32(3), Int32(4))
+
+    /// The next part of a file that is no hole; to the end of the file where the file system knows no holes.
+    ///
+    /// - Returns: `nil` if there is none.
+    private static func data(
+        _ input: Int32, from offset: off_t, _ source: String
+    ) throws(KeychainError) -> Range<off_t>? {
+        let start = lseek(input, offset, Self.seekData)
+        guard start >= 0 else {
+            switch errno {
+            case ENXIO: return nil
+            case EINVAL, EOPNOTSUPP: return try rest(input, from: offset, source)
+            default: throw SystemFailure.failure("read", source)
+            }
         }
+        let end = lseek(input, start, Self.seekHole)
+        return end > start ? start..<end : try rest(input, from: start, source)
+    }
+
+    private static func rest(
+        _ input: Int32, from offset: off_t, _ source: String
+    ) throws(KeychainError) -> Range<off_t>? {
+        let end = lseek(input, 0, SEEK_END)
+        guard end >= 0 else { throw SystemFailure.failure("read", source) }
+        return end > offset ? offset..<end : nil
+    }
+
+    /// Copies a part to the same place.
+    ///
+    /// - Returns: Where the next part may begin.
+    private func copy(_ part: Range<off_t>, of input: Int32, _ source: String) throws(KeychainError) -> off_t {
+        for file in [input, descriptor] {
+            guard lseek(file, part.lowerBound, SEEK_SET) >= 0 else { throw SystemFailure.failure("read", source) }
+        }
+        var buffer = [UInt8](repeating: 0, count: min(1 << 20, part.count))
+        var offset = part.lowerBound
+        while offset < part.upperBound {
+            let count = read(input, &buffer, min(buffer.count, Int(part.upperBound - offset)))
+            guard count > 0 || count < 0 && errno == EINTR else {
+                if count == 0 { return part.upperBound }
+                throw SystemFailure.failure("read", source)
+            }
+            if count > 0 { try write(buffer[..<count]) }
+            offset += off_t(max(0, count))
+        }
+        return offset
     }
 
     private func write(_ bytes: ArraySlice<UInt8>) throws(KeychainError) {
