@@ -182,6 +182,12 @@ struct SecurityCommand {
                     + "-x  The private keys cannot be exported\n-A, -T, -a  Accepted without effect",
                 ImportCommand.importFile),
             SecurityCommand(
+                "cms", "-D [-i infile] [-o outfile] [-n] [-k keychain] [-u certusage]",
+                "Decode a signed message, such as a provisioning profile, and write its content.\n"
+                    + "No signature is checked: anybody may have written the content.\n"
+                    + "-n  Only decode\n-k, -u  Accepted without effect",
+                CMSCommand.decode),
+            SecurityCommand(
                 "error", "<error code(s)...>", "Display a descriptive message for the given error code(s).",
                 ErrorCommand.explain),
         ]

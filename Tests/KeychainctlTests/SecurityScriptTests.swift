@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// security: what scripts for macOS also call: cms, the keychains of the system, and commands that do not exist here.
+
+import Foundation
+import KeychainTestSupport
+import Testing
+
+private let hasOpenSSL: Bool = {
+    do { return try Tool().shell("openssl version").status == 0 } catch { return false }
+}()
+
+@Suite("security: scripts of macOS")
+struct SecurityScriptTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    // MARK: - Signed messages
+
+    /// Makes a profile and signs it, as `script` says, into `p`. The exit code is 77 without openssl's command.
+    private func withProfile(_ script: String) throws -> Tool.Run {
+        try tool.shell(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout k.pem -out c.pem \
+            -subj /CN=Signer -days 10 2> /dev/null || exit 77
+            printf '<plist><string>UUID</string>\\000\\377</plist>\\n' > profile
+            sign() { openssl cms -sign -in profile -binary -signer c.pem -inkey k.pem -outform der -out p "$@"; }
+            \(script)
+            """)
+    }
+
+    @Test(
+        .enabled(if: hasOpenSSL, "openssl is not installed"),
+        arguments: [
+            "-i p", "< p", "-i /dev/stdin < p", "-i p -k login.keychain -u 6", "-i p -o out; cat out",
+        ], ["-nodetach", "-nodetach -stream", "-nodetach -nocerts -nosmimecap"])
+    func message_thatIsSigned_isDecoded(words: String, signing: String) throws {
+        let run = try withProfile("sign \(signing); ( \"$CTL\" security cms -D \(words) ) | cmp - profile && echo same")
+        #expect(run.text == "same\n" && run.errors.isEmpty, "\(run.everything)")
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func message_decodedIntoAFile_isPrivateAndComplete() throws {
+        let run = try withProfile("sign -nodetach; \"$CTL\" security cms -Di p -o out; stat -c %a out; cmp out profile")
+        #expect(run.text == "600\n" && run.status == 0)
+    }
+
+    @Test(
+        .enabled(if: hasOpenSSL, "openssl is not installed"),
+        arguments: [
+            ("sign", "-i p"), ("sign", "-i p -c profile"), ("sign -nodetach", "-i p -h 0"),
+            ("sign -nodetach", "-S -N Signer -i profile"), ("head -c 300 k.pem > p", "-i p"), (": > p", "-i p"),
+            ("sign -nodetach; head -c 200 p > q", "-i q"),
+            ("openssl crl2pkcs7 -nocrl -certfile c.pem -outform der -out p", "-i p"),
+        ])
+    func message_thatCannotBeDecoded_leavesNoOutput(making: String, words: String) throws {
+        let run = try withProfile("\(making)\n\"$CTL\" security cms -D \(words) -o out; echo $?; ls out 2> /dev/null")
+        #expect(run.text == "1\n" && run.errors.hasPrefix("security: "), "\(run.everything)")
+    }
+
+    @Test func message_thatIsMissing_isNamedAsOnMacOS() throws {
+        try SecurityRow(
+            "cms -D -i missing", err: "security: unable to open \"missing\" for reading: No such file or directory\n", 1
+        ).check(tool)
+    }
+
+    @Test(arguments: ["cms", "cms -i p", "cms -D p", "cms -D -y", "cms -h"])
+    func decoding_withAWrongCommandLine_showsItsUsage(line: String) throws {
+        let run = try tool.security(line)
+        #expect(run.status == 2 && run.errors.contains("Usage: cms -D "))
+    }
+
+    /// The lines that follow are commands, and may hold passwords.
+    @Test func message_amongCommandsOfStandardInput_needsAFile() throws {
+        let run = try tool.security("-i", input: "cms -D\nlist-keychains -d system\n")
+        #expect(run.status == 0 && run.errors.contains("Name a file: -i FILE"))
+    }
+
+    // MARK: - Whole scripts
+
+    /// As the documentation of a CI service has it, and the steps after it.
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func script_thatInstallsACertificateInCI_runs() throws {
+        let run = try withProfile(
+            """
+            set -e
+            security() { "$CTL" security "$@"; }
+            openssl pkcs12 -export -inkey k.pem -in c.pem -out cert.p12 -passout pass:pw -name Signer
+            sign -nodetach
+            kc="$HOME/tmp/app-signing.keychain-db"
+            security create-keychain -p temp "$kc"
+            security set-keychain-settings -lut 21600 "$kc"
+            security unlock-keychain -p temp "$kc"
+            security import cert.p12 -P pw -A -t cert -f pkcs12 -k "$kc"
+            security set-key-partition-list -S apple-tool:,apple: -k temp "$kc" > /dev/null
+            security list-keychains -d user -s "$kc" $(security list-keychains -d user | tr -d '"')
+            security find-identity -v -p codesigning "$kc" | grep -o '"[^"]*"' | tr -d '"'
+            security cms -D -i p | grep -a -o UUID
+            security delete-keychain "$kc"
+            security list-keychains | sed 's|.*/||'
+            """)
+        #expect(
+            run.status == 0 && run.text == "1 identity imported.\nSigner\nUUID\nlogin.keychain-db\"\n",
+            "\(run.everything)")
+    }
+}
