@@ -15,6 +15,34 @@ struct SecurityScriptTests {
 
     init() throws { tool = try Tool() }
 
+    // MARK: - Commands that are not supported
+
+    static let unsupported = [
+        "add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ca.pem", "remove-trusted-cert ca.pem",
+        "dump-trust-settings -d", "trust-settings-export -d t.plist", "trust-settings-import -d t.plist",
+        "user-trust-settings-enable", "verify-cert -c ca.pem", "create-keypair -a rsa",
+        "authorizationdb read system.preferences", "authorize -u x", "execute-with-privileges true",
+        "get-identity-preference -s x", "set-identity-preference -n -s x", "smartcards token -l", "list-smartcards",
+        "export-smartcard", "create-filevaultmaster-keychain x.keychain", "filevault", "create-db x", "install-mds",
+        "leaks", "translocate-create x", "translocate-policy-check x", "translocate-status-check x",
+        "translocate-original-path x", "requirement-evaluate x y",
+    ]
+
+    @Test(arguments: unsupported)
+    func command_thatDoesNotExistHere_failsAndSaysSo(line: String) throws {
+        let name = line.prefix { $0 != " " }
+        for words in [line, "help \(name)"] {
+            let run = try tool.security(words)
+            #expect(run.status == 1 && run.text.isEmpty)
+            #expect(run.errors.hasPrefix("security: \(name) is not supported here. "))
+        }
+    }
+
+    @Test func trust_ofACertificate_isRefusedWithTheCommandOfLinux() throws {
+        let run = try tool.security("add-trusted-cert -d ca.pem")
+        #expect(run.errors.contains("nothing was changed") && run.errors.contains("run update-ca-certificates"))
+    }
+
     // MARK: - Signed messages
 
     /// Makes a profile and signs it, as `script` says, into `p`. The exit code is 77 without openssl's command.

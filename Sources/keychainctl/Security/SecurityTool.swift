@@ -51,6 +51,10 @@ enum SecurityTool {
         // Without the words that follow, which may be passwords.
         if session.isVerbose { session.say(quoted(name) + (words.count > 1 ? " …" : "")) }
         guard let command = SecurityCommand.find(name) else {
+            if let text = UnsupportedCommand.find(name)?.failure.text {
+                session.say(text)
+                return 1
+            }
             session.say("security: unknown command" + (session.hidesWords ? "" : " \"\(name.escaped)\""))
             return 1
         }
@@ -85,6 +89,7 @@ enum SecurityTool {
             return try naming("write") { () throws(KeychainError) in try Output.write(globalUsage + "\n") }
         }
         guard let command = SecurityCommand.find(name) else {
+            if let unsupported = UnsupportedCommand.find(name) { throw unsupported.failure }
             throw SecurityFailure(text: "security: no such command: \(name.escaped)", status: 1)
         }
         try naming("write") { () throws(KeychainError) in try Output.write(command.usage) }
