@@ -33,17 +33,10 @@
         package init(
             environment: [String: String] = ProcessEnvironment.current, standard: [String] = Self.standardFiles
         ) {
-            files = environment.value("SSL_CERT_FILE").map { [$0] } ?? standard
+            files = environment.value(RootFiles.variable).map { [$0] } ?? standard
         }
 
-        package static let standardFiles = [
-            "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch, Gentoo
-            "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
-            "/etc/pki/tls/certs/ca-bundle.crt",  // older Fedora and RHEL
-            "/etc/ssl/ca-bundle.pem",  // openSUSE
-            "/etc/ssl/cert.pem",  // Alpine
-            "/etc/pki/tls/cacert.pem",  // OpenELEC
-        ]
+        package static let standardFiles = RootFiles.standard
 
         /// The roots; `nil` if there is no file, it cannot be read, or it has no certificate.
         func roots() -> SystemRoots? {

@@ -48,6 +48,7 @@ struct SecurityKeychainTests {
         ("/tmp/build.keychain", "/tmp/build.keychain"), ("/tmp/build.keychain-db", "/tmp/build.keychain-db"),
         ("/Users/u/Library/Keychains/build", "/Users/u/Library/Keychains/build-db"),
         ("/Library/Keychains/System.keychain", "/Library/Keychains/System.keychain"),
+        ("/System/Library/Keychains/Other.keychain", "/System/Library/Keychains/Other.keychain"),
     ])
     func keychain_isShownWithThePathOfMacOS(name: String, path: String) throws {
         try tool.prepare("list-keychains -s \(name)")

@@ -43,6 +43,77 @@ struct SecurityScriptTests {
         #expect(run.errors.contains("nothing was changed") && run.errors.contains("run update-ca-certificates"))
     }
 
+    // MARK: - The keychains of the system
+
+    @Test(arguments: [
+        ("import c.pem -k", 1), ("export -k", 1), ("add-generic-password -a a -s s -w x", 50),
+        ("unlock-keychain -p x", 50),
+    ])
+    func change_ofTheSystemKeychain_failsAndNamesTheWayOfLinux(command: String, status: Int32) throws {
+        let run = try tool.security("\(command) /Library/Keychains/System.keychain")
+        #expect(run.status == status)
+        #expect(run.errors.contains("keychain could not be found. The system has no keychain here."))
+        #expect(run.errors.contains("update-ca-certificates"))
+    }
+
+    private static let roots = "/System/Library/Keychains/SystemRootCertificates.keychain"
+
+    /// Runs a script with two roots, `one.pem` and `two.pem`, in the file that the system's roots come from.
+    private func withRoots(_ script: String) throws -> Tool.Run {
+        try tool.shell(
+            """
+            for name in one two; do
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $name.key -out $name.pem \
+            -subj "/CN=Root $name" -days 10 2> /dev/null || exit 77
+            done
+            cat one.pem two.pem > roots.pem; export SSL_CERT_FILE="$PWD/roots.pem"
+            roots=\(Self.roots)
+            \(script)
+            """)
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func roots_ofTheSystem_areReadFromTheKeychainOfMacOS() throws {
+        let run = try withRoots(
+            """
+            "$CTL" security find-certificate -a -p $roots | cmp - roots.pem && echo all
+            "$CTL" security find-certificate -c 'root two' -p $roots | cmp - two.pem && echo named
+            "$CTL" security export -k $roots -t certs -f pemseq -o out.pem 2> /dev/null
+            cmp out.pem roots.pem && echo exported
+            "$CTL" security find-certificate -c 'Root one' $roots | grep -e keychain: -e labl
+            """)
+        #expect(
+            run.text == "all\nnamed\nexported\nkeychain: \"\(Self.roots)\"\n    \"labl\"<blob>=\"Root one\"\n",
+            "\(run.errors)")
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func roots_ofTheSystem_areReadWithoutAVault() throws {
+        let run = try withRoots(
+            "KEYCHAIN_VAULT=/dev/null/x \"$CTL\" security find-certificate -a -p $roots | cmp - roots.pem && echo all"
+        )
+        #expect(run.text == "all\n", "\(run.errors)")
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func roots_ofTheSystem_areNotFoundElsewhereAndNotChanged() throws {
+        let run = try withRoots(
+            """
+            "$CTL" security find-certificate -a -p; "$CTL" security find-certificate -a -p login.keychain
+            "$CTL" security delete-certificate -c 'Root one' $roots; echo $?
+            "$CTL" security import two.pem -k $roots; echo $?
+            cat one.pem two.pem | cmp - roots.pem && echo same
+            """)
+        #expect(run.text == "1\n1\nsame\n", "\(run.errors)")
+    }
+
+    @Test(arguments: ["missing", "empty"])
+    func roots_thatCannotBeRead_areNoEmptyFile(file: String) throws {
+        let run = try tool.shell(
+            ": > empty; SSL_CERT_FILE=\"$PWD/\(file)\" \"$CTL\" security find-certificate -a -p \(Self.roots)")
+        #expect(run.status != 0 && run.text.isEmpty && run.errors.contains(file))
+    }
+
     // MARK: - Signed messages
 
     /// Makes a profile and signs it, as `script` says, into `p`. The exit code is 77 without openssl's command.

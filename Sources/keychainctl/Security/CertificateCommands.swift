@@ -9,7 +9,7 @@ import KeychainKit
 enum CertificateCommands {
     static func find(_ call: SecurityCall) throws(SecurityFailure) {
         let options = try call.options("ac:e:mpZ")
-        let all = try call.certificates(in: call.searched(options.words)).filter { matches($0, options) }
+        let all = try call.readableCertificates(in: call.searched(options.words)).filter { matches($0, options) }
         // As on macOS, a list of all may be empty.
         guard !all.isEmpty || options.has("a") else {
             throw SecurityFailure("SecKeychainSearchCopyNext", SecurityStatus.itemNotFound)

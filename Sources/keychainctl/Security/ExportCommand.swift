@@ -17,7 +17,7 @@ enum ExportCommand {
         let kind = options["t"] ?? "all"
         guard kinds.contains(kind) else { throw .usage("security: unknown type of items") }
         try endingWithOne { () throws(SecurityFailure) in
-            let keychains = try options.has("k") ? [call.keychain(options["k"], function)] : call.searched([])
+            let keychains = try source(call, options)
             let format = options["f"] ?? (kind == "identities" ? "pkcs12" : "pemseq")
             guard formats.contains(format) else {
                 throw unsupported("The format is not supported. These are: \(formats.joined(separator: ", ")).")
@@ -34,6 +34,14 @@ enum ExportCommand {
         }
     }
 
+    private static func source(
+        _ call: SecurityCall, _ options: SecurityOptions
+    ) throws(SecurityFailure) -> [NamedKeychain] {
+        guard let name = options["k"] else { return try call.searched([]) }
+        if let keychain = NamedKeychain(name), keychain.hasSystemRoots { return [keychain] }
+        return [try call.keychain(name, function)]
+    }
+
     // MARK: - PEM
 
     private static func pem(
@@ -47,7 +55,7 @@ enum ExportCommand {
             }
         }
         if ["certs", "identities", "all"].contains(kind), format != "pkcs8" {
-            parts += try call.certificates(in: keychains).map { SecretBytes.text($0.certificate.pem) }
+            parts += try call.readableCertificates(in: keychains).map { SecretBytes.text($0.certificate.pem) }
         }
         guard !parts.isEmpty else { throw SecurityFailure(function, SecurityStatus.itemNotFound) }
         return parts.dropFirst().reduce(parts[0]) { SecretBytes.concatenating($0, $1) }

@@ -28,12 +28,21 @@ struct NamedKeychain: Hashable {
         let isAbsolute = name.utf8.first == UInt8(ascii: "/")
         let parent = isAbsolute ? String(Substring(name.utf8.dropLast(file.utf8.count + 1))) : Self.folder
         // In a home folder, every file of macOS ends in -db, and a name means the same with and without it.
-        let isHome = !isAbsolute || parent.hasSuffix(Self.place) && parent != Self.place
+        let isHome = !isAbsolute || parent.hasSuffix(Self.place) && !Self.systemPlaces.contains(parent)
         let endings = [".keychain-db", ".keychain"] + (isHome ? ["-db"] : [])
         let group = endings.first(where: file.hasSuffix).map { file.dropLast($0.count) } ?? file[...]
         guard !group.isEmpty, group != ".", group != ".." else { return nil }
         path = parent + "/" + (isHome && !file.hasSuffix("-db") ? file + "-db" : file)
         self.group = group == "login" ? Self.defaultGroup : String(group)
+    }
+
+    /// What the error about a keychain that does not exist says.
+    var absence: String {
+        let text = SecurityStatus.text(SecurityStatus.noSuchKeychain)
+        guard path == Self.place + "/System.keychain" else { return text }
+        return text
+            + " The system has no keychain here. For root certificates: update-ca-certificates (Debian, Ubuntu) or trust "
+            + "anchor FILE (Fedora, Arch). For other items: name another keychain, or none."
     }
 
     var isLogin: Bool { group == Self.defaultGroup }
@@ -47,6 +56,7 @@ struct NamedKeychain: Hashable {
 
     /// Where a home folder has its keychains, and the system its own.
     private static let place = "/Library/Keychains"
+    private static let systemPlaces = [place, "/System" + place]
 
     private static var folder: String { (ProcessEnvironment.current.value("HOME") ?? "") + place }
 }

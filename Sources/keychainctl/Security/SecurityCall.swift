@@ -23,7 +23,9 @@ struct SecurityCall {
         guard let keychain = NamedKeychain(name) else {
             throw SecurityFailure(function, SecurityStatus.invalidKeychain)
         }
-        guard list.knows(keychain) else { throw SecurityFailure(function, SecurityStatus.noSuchKeychain) }
+        guard list.knows(keychain) else {
+            throw SecurityFailure(function, SecurityStatus.noSuchKeychain, keychain.absence)
+        }
         return keychain
     }
 
