@@ -175,6 +175,31 @@ struct SecurityScriptTests {
         #expect(run.status == 0 && run.errors.contains("Name a file: -i FILE"))
     }
 
+    // MARK: - Files without a passphrase
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"))
+    func identity_exportedWithAnEmptyPassphrase_isWarnedOfAndRead() throws {
+        let run = try withProfile(
+            """
+            "$CTL" security import k.pem > /dev/null && "$CTL" security import c.pem > /dev/null
+            "$CTL" security export -t identities -f pkcs12 -P '' -o id.p12 && stat -c %a id.p12
+            openssl pkey -in k.pem > a
+            openssl pkcs12 -in id.p12 -passin pass: -nodes -nocerts | openssl pkey | cmp - a && echo same
+            """)
+        #expect(run.text == "600\nsame\n", "\(run.errors)")
+        #expect(run.errors.contains("security: Warning: The passphrase is empty"))
+    }
+
+    @Test(.enabled(if: hasOpenSSL, "openssl is not installed"), arguments: ["-f pkcs8 -w -P ''", "-f pkcs12"])
+    func keys_withAnEmptyPassphraseThatWasNotAskedFor_areNotExported(words: String) throws {
+        let run = try withProfile(
+            """
+            "$CTL" security import k.pem > /dev/null && "$CTL" security import c.pem > /dev/null
+            printf '\\n\\n' | "$CTL" security export -t identities \(words) -o out; echo $?; ls out 2> /dev/null
+            """)
+        #expect(run.text == "1\n", "\(run.everything)")
+    }
+
     // MARK: - Whole scripts
 
     /// As the documentation of a CI service has it, and the steps after it.

@@ -124,8 +124,11 @@ enum ExportCommand {
                 "passphrase for exported items: ", again: "retype passphrase for exported items: ")
         }
         defer { bytes.wipe() }
-        guard !bytes.isEmpty else {
+        guard !bytes.isEmpty || (options.has("P") && !options.has("w")) else {
             throw SecurityFailure(function, SecurityStatus.parameter, "The passphrase is empty.")
+        }
+        if bytes.isEmpty {
+            call.session.say("security: Warning: The passphrase is empty, so the file protects no private key.")
         }
         return bytes.withUnsafeBytes { SecretBytes(copying: $0) }
     }
