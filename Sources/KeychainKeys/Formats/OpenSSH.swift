@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private keys as ssh-keygen writes them (openssh-key-v1), for import.
+// Private keys as ssh-keygen writes them (openssh-key-v1), and as clients add them to an SSH agent.
 
 import Crypto
 import CryptoExtras
@@ -11,7 +11,7 @@ extension PrivateKey {
     ///
     /// - Parameter passphrase: Only read for an encrypted key.
     public init(openSSH bytes: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) {
-        var reader = SSHReader(SecretSlice(bytes))
+        var reader = SSHReader(bytes)
         guard reader.take(prefix: "openssh-key-v1\0") else { throw .malformed(SSHReader.format) }
         let cipher = try reader.text()
         let derivation = try reader.text()
@@ -41,80 +41,11 @@ extension PrivateKey {
         _ = try reader.string()
         try reader.finishPadding()
     }
-
-    /// Reads a key as clients add it to an SSH agent (draft-ietf-sshm-ssh-agent). Its comment and other fields follow.
-    ///
-    /// - Parameter start: The index of its first byte.
-    /// - Returns: The key, and the index behind its last byte.
-    public static func readSSHEncoding(
-        in bytes: SecretBytes, from start: Int
-    ) throws(KeyFailure) -> (key: PrivateKey, end: Int) {
-        var reader = SSHReader(SecretSlice(bytes).dropFirst(start))
-        let key = try reader.privateKey()
-        return (key, reader.position)
-    }
-}
-
-/// Reads the strings and numbers of the SSH protocol (RFC 4251).
-private struct SSHReader {
-    static let format = "OpenSSH private key"
-    private var rest: SecretSlice
-
-    init(_ bytes: SecretSlice) { rest = bytes }
-
-    /// The index of the next byte in the secret that is read.
-    var position: Int { rest.startIndex }
-
-    mutating func take(prefix: String) -> Bool {
-        guard rest.starts(with: prefix.utf8) else { return false }
-        rest = rest.dropFirst(prefix.utf8.count)
-        return true
-    }
-
-    mutating func number() throws(KeyFailure) -> Int {
-        guard rest.count >= 4 else { throw .malformed(Self.format) }
-        defer { rest = rest.dropFirst(4) }
-        return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    mutating func string() throws(KeyFailure) -> SecretSlice {
-        let count = try number()
-        guard count <= rest.count else { throw .malformed(Self.format) }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
-    }
-
-    /// A name, which is public.
-    mutating func text() throws(KeyFailure) -> String {
-        let bytes = try string()
-        guard bytes.count <= 64, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .malformed(Self.format)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// A number that is not negative, without the zero byte of the sign.
-    private mutating func integer() throws(KeyFailure) -> SecretSlice {
-        let bytes = try string()
-        guard bytes.first.map({ $0 < 0x80 }) ?? false else { throw .malformed(Self.format) }
-        return bytes.first == 0 ? bytes.dropFirst() : bytes
-    }
-
-    func finish() throws(KeyFailure) {
-        guard rest.isEmpty else { throw .malformed(Self.format) }
-    }
-
-    /// The bytes 1, 2, 3 … up to a block of the cipher.
-    func finishPadding() throws(KeyFailure) {
-        guard rest.count < 16, rest.elementsEqual((0..<rest.count).map { UInt8($0 + 1) }) else {
-            throw .malformed(Self.format)
-        }
-    }
 }
 
 extension SSHReader {
-    /// The name of its type, and its numbers.
-    mutating func privateKey() throws(KeyFailure) -> PrivateKey {
+    /// The name of its type, and its numbers. A message that adds a key to an SSH agent has the same (draft-ietf-sshm-ssh-agent).
+    package mutating func privateKey() throws(KeyFailure) -> PrivateKey {
         let type = try text()
         switch type {
         case "ssh-ed25519": return try ed25519()

@@ -15,12 +15,12 @@ struct SSHAgentConstraints: Equatable {
     var needsConfirmation = false
 
     /// - Returns: `nil` if a constraint is unknown, given twice or malformed: the agent could not enforce it.
-    static func read(_ reader: inout SSHMessageReader) -> SSHAgentConstraints? {
+    static func read(_ reader: inout SSHReader) -> SSHAgentConstraints? {
         var constraints = SSHAgentConstraints()
         while !reader.isAtEnd {
-            switch reader.byte() {
+            switch try? reader.byte() {
             case 1:
-                guard constraints.lifetime == nil, let seconds = reader.number(), seconds > 0 else { return nil }
+                guard constraints.lifetime == nil, let seconds = try? reader.number(), seconds > 0 else { return nil }
                 constraints.lifetime = .seconds(seconds)
             case 2:
                 guard !constraints.needsConfirmation else { return nil }

@@ -46,8 +46,10 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
 
     func answer(to message: SecretBytes) -> Data {
         defer { scrubResidue() }
-        var reader = SSHMessageReader(message)
-        guard let request = reader.byte().flatMap({ SSHAgentRequest(rawValue: $0) }) else { return Self.failure }
+        var reader = SSHReader(message)
+        guard let number = try? reader.byte(), let request = SSHAgentRequest(rawValue: number) else {
+            return Self.failure
+        }
         do throws(KeychainError) {
             return try lock == nil ? answer(to: request, &reader) : answerLocked(request, &reader)
         } catch {
@@ -56,9 +58,7 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         }
     }
 
-    private func answer(
-        to request: SSHAgentRequest, _ reader: inout SSHMessageReader
-    ) throws(KeychainError) -> Data {
+    private func answer(to request: SSHAgentRequest, _ reader: inout SSHReader) throws(KeychainError) -> Data {
         switch request {
         case .identities: try identities()
         case .sign: try signature(&reader)
@@ -70,7 +70,7 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         }
     }
 
-    private func answerLocked(_ request: SSHAgentRequest, _ reader: inout SSHMessageReader) -> Data {
+    private func answerLocked(_ request: SSHAgentRequest, _ reader: inout SSHReader) -> Data {
         switch request {
         case .identities: Self.list([])
         case .unlock: removeLock(&reader)
@@ -106,8 +106,9 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         return answer.message
     }
 
-    private func signature(_ reader: inout SSHMessageReader) throws(KeychainError) -> Data {
-        guard let encoding = reader.string(), let data = reader.string(), let flags = reader.number(), reader.isAtEnd
+    private func signature(_ reader: inout SSHReader) throws(KeychainError) -> Data {
+        guard let encoding = try? reader.data(), let data = try? reader.data(), let flags = try? reader.number(),
+            reader.isAtEnd
         else { return Self.failure }
         guard let key = try key(encoding) else { return Self.failure }
         // Without a flag it is SHA-1 for RSA, which is refused.
@@ -142,14 +143,14 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
 
     // MARK: - Adding and removing
 
-    private func add(_ reader: inout SSHMessageReader, isConstrained: Bool) throws(KeychainError) -> Data {
+    private func add(_ reader: inout SSHReader, isConstrained: Bool) throws(KeychainError) -> Data {
         let key: PrivateKey
         do throws(KeyFailure) {
             key = try reader.privateKey()
         } catch {
             throw error.inKeychainWords("A key was not added: it")
         }
-        guard let comment = reader.string(), isConstrained || reader.isAtEnd else { return Self.failure }
+        guard let comment = try? reader.data(), isConstrained || reader.isAtEnd else { return Self.failure }
         guard let constraints = SSHAgentConstraints.read(&reader) else { throw Self.unknownConstraint }
         try added.add(key, String(decoding: comment, as: UTF8.self), constraints)
         return Self.success
@@ -162,15 +163,15 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         )
     }
 
-    private func remove(_ reader: inout SSHMessageReader) -> Data {
-        guard let encoding = reader.string(), reader.isAtEnd else { return Self.failure }
+    private func remove(_ reader: inout SSHReader) -> Data {
+        guard let encoding = try? reader.data(), reader.isAtEnd else { return Self.failure }
         if added.remove(encoding) { return Self.success }
         complain("A key was not removed: no client has added it. Keys of the vault: keychainctl key delete")
         return Self.failure
     }
 
     /// The keys of the vault stay.
-    private func removeAll(_ reader: SSHMessageReader) -> Data {
+    private func removeAll(_ reader: SSHReader) -> Data {
         guard reader.isAtEnd else { return Self.failure }
         added.removeAll()
         return Self.success
@@ -178,14 +179,14 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
 
     // MARK: - Locking by a client
 
-    private func setLock(_ reader: inout SSHMessageReader) -> Data {
-        guard let passphrase = reader.secret(), reader.isAtEnd else { return Self.failure }
+    private func setLock(_ reader: inout SSHReader) -> Data {
+        guard let passphrase = try? reader.secret(), reader.isAtEnd else { return Self.failure }
         lock = digest(passphrase)
         return Self.success
     }
 
-    private func removeLock(_ reader: inout SSHMessageReader) -> Data {
-        guard let lock, let passphrase = reader.secret(), reader.isAtEnd else { return Self.failure }
+    private func removeLock(_ reader: inout SSHReader) -> Data {
+        guard let lock, let passphrase = try? reader.secret(), reader.isAtEnd else { return Self.failure }
         guard digest(passphrase) == lock else {
             // Slows down guessing.
             wrongPassphrases = min(wrongPassphrases + 1, 10)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of an SSH agent (draft-ietf-sshm-ssh-agent): their numbers, and their parts.
+// The messages of an SSH agent (draft-ietf-sshm-ssh-agent): their numbers, how they are written, and how they arrive.
 
 import Foundation
-import KeychainKeys
 import SecretMemory
 
 /// What a client asks for.
@@ -15,39 +14,6 @@ enum SSHAgentRequest: UInt8 {
     case lock = 22
     case unlock = 23
     case addConstrained = 25
-}
-
-/// Reads the parts of a message, which may contain a private key or a passphrase.
-struct SSHMessageReader {
-    private let message: SecretBytes
-    private var position = 0
-
-    init(_ message: SecretBytes) { self.message = message }
-
-    var isAtEnd: Bool { position == message.count }
-
-    mutating func byte() -> UInt8? { take(1) { $0[0] } }
-
-    mutating func number() -> UInt32? { take(4) { $0.reduce(0) { $0 << 8 | UInt32($1) } } }
-
-    /// A string that is public.
-    mutating func string() -> Data? { number().flatMap { take($0) { Data($0) } } }
-
-    mutating func secret() -> SecretBytes? { number().flatMap { take($0) { SecretBytes(copying: $0) } } }
-
-    mutating func privateKey() throws(KeyFailure) -> PrivateKey {
-        let (key, end) = try PrivateKey.readSSHEncoding(in: message, from: position)
-        position = end
-        return key
-    }
-
-    /// - Returns: `nil` if the message has fewer bytes left; none of them are taken then.
-    private mutating func take<Part>(_ count: some BinaryInteger, _ part: (UnsafeRawBufferPointer) -> Part) -> Part? {
-        guard count <= message.count - position else { return nil }
-        let range = position..<position + Int(count)
-        position = range.upperBound
-        return message.withUnsafeBytes { part(UnsafeRawBufferPointer(rebasing: $0[range])) }
-    }
 }
 
 /// Writes the parts of a message.
