@@ -46,26 +46,15 @@ enum Items {
 
     private static func all(_ query: Query, _ vault: Vault) throws -> [String: String] {
         var query = query
-        query.returns = [.value, .attributes]
-        query.limit = .all
-        guard case .many(let results)? = try found(query, vault) else { return [:] }
-        return Dictionary(results.compactMap(entry)) { first, _ in first }
+        (query.returns, query.limit) = (.value, .all)
+        let found = try Engine(store: vault).requests.find(query, accessGroups: .unrestricted)
+        return Dictionary(found.compactMap(entry)) { first, _ in first }
     }
 
-    /// `nil` if there is none.
-    private static func found(_ query: Query, _ vault: Vault) throws(KeychainError) -> Outcome? {
-        do throws(KeychainError) {
-            return try Engine(store: vault).copyMatching(query, accessGroups: .unrestricted)
-        } catch {
-            guard error.reason == .itemNotFound else { throw error }
+    private static func entry(_ found: StoredItem) -> (String, String)? {
+        guard case .string(let account) = found.item.attributes[.account], let value = found.item.value else {
             return nil
         }
-    }
-
-    private static func entry(_ result: Outcome.Result) -> (String, String)? {
-        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
-            let value = record.value
-        else { return nil }
         return (account, String(decoding: value, as: UTF8.self))
     }
 }

@@ -59,18 +59,15 @@ extension TestVault {
 
     /// Accounts and values of the exerciser's items, as a fresh process reads them.
     func state() throws -> [String: String] {
-        let query = Query(.genericPassword, [.service: .string("exerciser")])
-            .returning([.value, .attributes], limit: .all)
-        let engine = reopened()
-        if reason({ _ = try engine.copyMatching(query, accessGroups: .unrestricted) }) == .itemNotFound { return [:] }
-        guard case .many(let results) = try engine.copyMatching(query, accessGroups: .unrestricted) else { return [:] }
-        return Dictionary(uniqueKeysWithValues: results.compactMap(Self.entry))
+        let query = Query(.genericPassword, [.service: .string("exerciser")]).returning(.value, limit: .all)
+        let found = try reopened().requests.find(query, accessGroups: .unrestricted)
+        return Dictionary(uniqueKeysWithValues: found.compactMap(Self.entry))
     }
 
-    private static func entry(_ result: Outcome.Result) -> (String, String)? {
-        guard case .record(let record) = result, case .string(let account) = record.attributes[.account],
-            let value = record.value
-        else { return nil }
+    private static func entry(_ found: StoredItem) -> (String, String)? {
+        guard case .string(let account) = found.item.attributes[.account], let value = found.item.value else {
+            return nil
+        }
         return (account, String(decoding: value, as: UTF8.self))
     }
 }
