@@ -142,20 +142,9 @@ struct KeyRequests {
         }
     }
 
-    /// Does not ask the user: whether a key exists is no secret to them.
     func contains(_ tag: String) throws(KeychainError) -> Bool {
         try Self.check(tag)
-        var query = query(tag)
-        query.authenticationUI = .fail
-        // An empty context: a problem with the store's context says nothing about the key.
-        query.context = AuthenticationContext { nil }
-        do throws(KeychainError) {
-            return try !requests.find(query, accessGroups: accessGroups).isEmpty
-        } catch {
-            // The key exists and requires authentication.
-            guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
-            return true
-        }
+        return try requests.contains(query(tag), accessGroups: accessGroups)
     }
 
     func key(_ tag: String) throws(KeychainError) -> StoredKey? {

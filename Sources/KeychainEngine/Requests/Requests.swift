@@ -50,6 +50,21 @@ public struct Requests {
             engine.authorization(query))
     }
 
+    /// Whether an item matches. Does not ask the user: whether an item exists is no secret to them.
+    package func contains(_ query: Query, accessGroups: AccessGroups) throws(KeychainError) -> Bool {
+        var query = query
+        query.authenticationUI = .fail
+        // An empty context: a problem with the caller's context says nothing about the item.
+        query.context = AuthenticationContext { nil }
+        do throws(KeychainError) {
+            return try !find(query, accessGroups: accessGroups).isEmpty
+        } catch {
+            // The item exists and requires authentication.
+            guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
+            return true
+        }
+    }
+
     /// Changes every item that matches, or none. Returns the number of changed items; of identities the number of pairs.
     ///
     /// - Throws: The errors of ``Engine/update(_:with:accessGroups:)`` except `itemNotFound`.

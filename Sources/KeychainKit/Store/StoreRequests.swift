@@ -75,19 +75,8 @@ struct StoreRequests {
         return FoundOnce(meant, isOnly: false)
     }
 
-    /// Does not ask the user: whether an item exists is no secret to them.
     func contains(_ account: String) throws(KeychainError) -> Bool {
-        var query = query(account)
-        query.authenticationUI = .fail
-        // An empty context: a problem with the store's context says nothing about the item.
-        query.context = AuthenticationContext { nil }
-        do throws(KeychainError) {
-            return try !requests.find(query, accessGroups: accessGroups).isEmpty
-        } catch {
-            // The item exists and requires authentication.
-            guard error.reason == .interactionNotAllowed || error == .passcodeNotSet else { throw error }
-            return true
-        }
+        try requests.contains(query(account), accessGroups: accessGroups)
     }
 
     /// - Parameter isAsking: Whether the user is asked for items that require authentication, to get all of their
