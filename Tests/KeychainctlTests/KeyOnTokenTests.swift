@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys on a token that the tool cannot reach, or does not know: what it shows, and what it refuses.
+// Keys on a token: what the tool shows and refuses if it does not reach or know it, and what a kill leaves behind.
 
 import Foundation
 import KeychainEngine
@@ -76,5 +76,33 @@ struct KeyOnTokenTests {
             """)
         #expect(run.status == 0 && run.text.contains("(ECDSA)"), "\(run.everything)")
         #expect(run.text.contains("no such token"), "\(run.everything)")
+    }
+
+    /// At each third write to the WAL, before the one that commits the item: the TPM has made the key by then.
+    @Test(
+        .enabled(if: Tool.hasTPM && Tool.hasStrace && geteuid() == 0, "swtpm or strace is missing, or this is not root")
+    )
+    func generation_killedBetweenTheKeyAndItsItem_leavesAWholeVaultAndAFreeTag() throws {
+        try tool.store()
+        let run = try tool.shell(
+            Tool.scriptWithTPM(
+                """
+                wal="$HOME/.local/share/swift-keychain/vault.db-wal"; call=1; status=137
+                while [ $status = 137 ]; do
+                    status=0; kill="pwrite64:signal=KILL:when=$call"
+                    strace -f -qq -o trace -P "$wal" -e trace=pwrite64 -e inject=$kill \
+                        "$CTL" key generate p256 --tag t --token 2> log || status=$?
+                    made=$(grep -c '^ 80 02 00 00 .. .. 00 00 01 53' tpm.log)
+                    echo "$status $made $("$CTL" key list --json | grep -o '"tag":"t"' | wc -l)"
+                    "$CTL" doctor > findings || cat findings; call=$((call + 3))
+                done
+                echo message > file; "$CTL" key public --tag t > public.pem; "$CTL" get -s example.com; echo
+                "$CTL" key sign --tag t < file > signature && openssl dgst -sha256 -verify public.pem -signature signature file
+                """))
+        let lines = run.text.split(separator: "\n").map(String.init)
+        let kills = lines.count - 3
+        try #require(kills >= 3, "\(run.everything)")
+        for number in 0..<kills { #expect(lines[number] == "137 \(number + 1) 0", "\(run.everything)") }
+        #expect(lines[kills...] == ["0 \(kills + 1) 1", "correct horse", "Verified OK"], "\(run.everything)")
     }
 }

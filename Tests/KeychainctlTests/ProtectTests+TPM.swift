@@ -5,32 +5,18 @@ import Foundation
 import KeychainTestSupport
 import Testing
 
-private let hasTPM =
-    Programs.installed("swtpm") != nil && dlopen("libtss2-tctildr.so.0", RTLD_NOW | RTLD_LOCAL) != nil
-private let isMissing: Comment = "swtpm or its library is not installed (Debian: swtpm, libtss2-tctildr0)"
-
 extension ProtectTests {
-    /// Runs a script in which the functions `start` and `stop` start and end a TPM with the state in the folder `tpm`.
+    /// A script with a TPM, the files `pin` and `wrong`, and a function that tells what a verb says and how it ends.
     private func script(_ lines: String) -> String {
-        """
-        export KEYCHAIN_TPM="swtpm:path=$PWD/tpm.sock" TSS2_LOG=all+NONE
-        start() {
-            mkdir -p tpm
-            swtpm socket --tpm2 --tpmstate dir=tpm --server type=unixio,path=tpm.sock \\
-                --ctrl type=unixio,path=tpm.sock.ctrl --flags not-need-init,startup-clear >swtpm.log 2>&1 &
-            swtpm=$!
-            until [ -S tpm.sock ] && [ -S tpm.sock.ctrl ] || ! kill -0 $swtpm; do sleep 0.02; done
-        }
-        stop() { kill -9 $swtpm; wait $swtpm; rm -f tpm.sock tpm.sock.ctrl; } 2>/dev/null
-        trap stop EXIT
-        says() { "$CTL" "$@" 2>&1 || echo "status $?"; }
-        printf 2580 > pin; printf 1111 > wrong
-        start
-        \(lines)
-        """
+        Tool.scriptWithTPM(
+            """
+            says() { "$CTL" "$@" 2>&1 || echo "status $?"; }
+            printf 2580 > pin; printf 1111 > wrong
+            \(lines)
+            """)
     }
 
-    @Test(.enabled(if: hasTPM && Tool.hasPython, isMissing))
+    @Test(.enabled(if: Tool.hasTPM && Tool.hasPython, Tool.tpmIsMissing))
     func pin_isAskedForTwiceWhenItIsMadeOrChanged_andOnceWhenItIsUsed() throws {
         try vault.store()
         let made = try tool.dialogue(
@@ -50,7 +36,7 @@ extension ProtectTests {
         #expect(!made.screen.contains("2580"))
     }
 
-    @Test(.enabled(if: hasTPM, isMissing))
+    @Test(.enabled(if: Tool.hasTPM, Tool.tpmIsMissing))
     func tpm_withAPIN_opensTheVaultOnlyWithIt() throws {
         try vault.store()
         let run = try tool.shell(
@@ -71,7 +57,7 @@ extension ProtectTests {
         #expect(lines[4] == lines[1])
     }
 
-    @Test(.enabled(if: hasTPM, isMissing))
+    @Test(.enabled(if: Tool.hasTPM, Tool.tpmIsMissing))
     func tpm_thatIsAnother_opensNothing_andTheRecoveryKeyStillDoes() throws {
         try vault.store()
         let run = try tool.shell(
@@ -96,7 +82,7 @@ extension ProtectTests {
         #expect(lines[6] == "status 13")
     }
 
-    @Test(.enabled(if: hasTPM, isMissing))
+    @Test(.enabled(if: Tool.hasTPM, Tool.tpmIsMissing))
     func tpm_isNeverAlone() throws {
         let run = try tool.shell(
             script(
@@ -112,7 +98,7 @@ extension ProtectTests {
     }
 
     /// Another TPM has the same name, and not the key.
-    @Test(.enabled(if: hasTPM, isMissing))
+    @Test(.enabled(if: Tool.hasTPM, Tool.tpmIsMissing))
     func key_inATPM_signsOnlyThere() throws {
         let run = try tool.shell(
             script(
@@ -137,7 +123,9 @@ extension ProtectTests {
         #expect(lines.last == "status 20", "\(run.everything)")
     }
 
-    @Test(.enabled(if: hasTPM && Tool.hasKeyPrograms, "swtpm, its library, openssl or ssh-keygen is not installed"))
+    @Test(
+        .enabled(
+            if: Tool.hasTPM && Tool.hasKeyPrograms, "swtpm, its library, openssl or ssh-keygen is not installed"))
     func key_inATPM_isListedAndSignsThroughTheAgent() throws {
         let run = try tool.shell(
             script(
