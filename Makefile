@@ -9,7 +9,7 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults carriers fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
+.PHONY: help demo test check faults archives carriers fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
 .PHONY: release install uninstall deb container check-install
 
 help: ## Show this list
@@ -33,6 +33,10 @@ check: ## Before a commit: check formatting and documents, build without warning
 faults: ## Try all faults, power cuts and interleavings, and write Docs/Evidence.md
 	@Scripts/setup.sh test
 	@Scripts/faults.sh
+
+archives: ## Try exports and imports in full: 10,000 items, kills at each write call, each byte changed; writes Docs/Evidence.md
+	@Scripts/setup.sh test
+	@Scripts/archives.sh
 
 # Items on each of three machines.
 ITEMS := 10000

@@ -13,7 +13,7 @@ suites+='|HeadKillTests|TimeoutSwarmTests|FullDiskTests|whoseLockFileIsRemoved'
 readonly suites
 
 # The sections that other commands write.
-readonly others=(Syncing Carriers Fuzzing Mutants Simulation Consumers Distributions "Thread sanitizer")
+readonly others=(Syncing Archives Carriers Fuzzing Mutants Simulation Consumers Distributions "Thread sanitizer")
 
 log=$(mktemp)
 readonly log

@@ -27,8 +27,7 @@ struct ExportTests {
 
     // MARK: - There and back
 
-    /// `KEYCHAIN_TEST_ITEMS` names another number, such as 10,000.
-    private static let count = ProcessInfo.processInfo.environment["KEYCHAIN_TEST_ITEMS"].flatMap(Int.init) ?? 600
+    private static let count = ArchiveExtent.items
 
     @Test func items_ofAllClasses_areEqualAfterExportAndImport() throws {
         let given = ExportedItems.lines(Self.count)
@@ -48,6 +47,7 @@ struct ExportTests {
         let other = try otherTool()
         #expect(try other.run("import-archive", "items.age", "--identity", "key", "--yes").status == 0)
         #expect(try other.exportedLines() == lines)
+        ArchiveExtent.record("items of all classes, exported, imported into an empty vault, and compared", Self.count)
     }
 
     private func json(_ line: Data) throws -> [String: Any] {
@@ -110,14 +110,14 @@ struct ExportTests {
         #expect(try tool.listed().isEmpty)
     }
 
-    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
-    func import_killedAtAnyWriteCall_isFinishedByAnotherOne() throws {
-        let given = ExportedItems.lines(300)
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: ArchiveExtent.kills)
+    func import_killedAtAnyWriteCall_isFinishedByAnotherOne(_ kills: ArchiveExtent.Kills) throws {
+        let given = ExportedItems.lines(kills.items)
         #expect(try tool.take(given, "--dry-run").status == 0)
         let lines = try Tool()
         #expect(try lines.take(given).status == 0)
         let (wanted, calls) = (try lines.exportedLines(), "write,pwrite64,fsync,fdatasync,ftruncate,rename,renameat2")
-        var (call, ends) = (1, false)
+        var (call, tried, ends) = (1, 0, false)
         while !ends {
             let other = try otherTool(with: "given.json")
             let kill = "strace -f -qq -o trace -e trace=\(calls) -e inject=\(calls):signal=KILL:when=\(call)"
@@ -125,9 +125,11 @@ struct ExportTests {
             let again = try other.run("import-archive", "given.json", "--yes")
             #expect(again.status == 0, "call \(call): \(again.errors)")
             #expect(try other.exportedLines() == wanted, "call \(call)")
-            call += 41
+            tried += ends ? 0 : 1
+            call += kills.step
         }
         #expect(call > 200)
+        ArchiveExtent.record("kills of an import of \(kills.items) items, after which another one finished it", tried)
     }
 
     // MARK: - Damage
@@ -137,8 +139,8 @@ struct ExportTests {
         try tool.store()
         #expect(try export(sealing).status == 0)
         let (whole, other) = (try tool.file("items.age"), try otherTool())
-        // All bytes would take minutes: a process for each.
-        for index in stride(from: 0, to: whole.count, by: 13) {
+        // All bytes would take a minute: a process for each.
+        for index in stride(from: 0, to: whole.count, by: ArchiveExtent.byteStep) {
             var spoiled = whole
             spoiled[index] ^= 1 << UInt8(index % 8)
             try other.write(spoiled, to: "items.age")
@@ -146,6 +148,7 @@ struct ExportTests {
             #expect([7, 8].contains(run.status), "byte \(index): \(run.errors)")
         }
         #expect(try other.listed().isEmpty)
+        ArchiveExtent.record("bytes of a file, each changed, after which the file is an error", whole.count)
     }
 
     @Test(arguments: [0, 10, 21, 300, -17, -1])
