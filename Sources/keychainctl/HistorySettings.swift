@@ -50,7 +50,8 @@ struct HistorySettings: Codable, Equatable {
     func outdatedDays(on today: Int) -> Range<Int>? {
         // After the clock was put back, nothing is done until it is where it was.
         guard let swept, swept < today else { return 0..<0 }
-        return today - swept > 400 ? nil : (swept - days)..<(today - days)
+        let (passed, isOverflow) = today.subtractingReportingOverflow(swept)
+        return isOverflow || passed > 400 ? nil : (swept - days)..<(today - days)
     }
 }
 

@@ -34,6 +34,14 @@ struct HistoryDaysTests {
         try KeptVersions(items: vault).all().map { $0.name.listed?.service }
     }
 
+    /// The settings are read from the vault, so any number can be there.
+    @Test(arguments: [Int.min, -1, 19_599])
+    func days_sinceASweepOfLongAgo_areTooManyToGoThrough(swept: Int) {
+        var settings = HistorySettings.standard
+        settings.swept = swept
+        #expect(settings.outdatedDays(on: 20_000) == nil)
+    }
+
     @Test(arguments: [(30, ["old", "new"]), (31, ["new"]), (500, ["new"])])
     func versions_ofAnotherItem_areDroppedAfterTheDays(day: Int, left: [String]) throws {
         for value in ["1", "2"] { try set(value, "old", day: 0) }
