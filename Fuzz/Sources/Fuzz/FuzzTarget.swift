@@ -41,6 +41,9 @@ enum FuzzTarget: String, CaseIterable {
     case keepass, export
     case importSource = "import-source"
     case onePux = "1pux"
+    case secretService = "secret-service"
+    // What else the tool reads
+    case toolInput = "tool-input"
 
     /// The one that runs. Set once, before there is any other thread.
     nonisolated(unsafe) private(set) static var current = FuzzTarget.item
@@ -53,6 +56,8 @@ enum FuzzTarget: String, CaseIterable {
         case .database, .rows: FrozenVault.prepare()
         case .backup: Restorations.prepare()
         case .export: Exports.prepare()
+        case .secretService: SecretServices.prepare()
+        case .toolInput: ToolInput.prepare()
         default: break
         }
     }
@@ -105,6 +110,8 @@ enum FuzzTarget: String, CaseIterable {
         case .importSource: ImportSources.any(bytes)
         case .onePux: ImportSources.onePux(bytes)
         case .export: Exports.file(bytes)
+        case .secretService: SecretServices.answers(bytes)
+        case .toolInput: ToolInput.any(bytes)
         }
     }
 }

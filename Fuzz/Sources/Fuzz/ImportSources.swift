@@ -43,7 +43,7 @@ enum ImportSources {
         return bytes.withUnsafeBytes { try? reader.records($0, "fuzz") }
     }
 
-    private static func check(_ records: [ImportRecord]?) {
+    static func check(_ records: [ImportRecord]?) {
         for case .item(let item) in records?.map(\.content) ?? [] {
             let names = [item.account, item.label, item.comment].compactMap { $0 }
             require(names.allSatisfy { !$0.utf8.contains(0) }, "no name contains a zero byte")
