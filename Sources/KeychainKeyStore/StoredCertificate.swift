@@ -41,7 +41,9 @@ public struct KeychainIdentity: Hashable, Sendable {
     public let certificate: StoredCertificate
     /// The key. Its fingerprint is that of the certificate's key, so that it is known without the private bytes.
     public let key: StoredKey
-    /// The certificate of the key first, then its issuers that are stored, up to the root or the first that is missing.
+    /// The certificate of the key first, then its issuers that are stored, up to the root or the first that is missing. Of
+    /// several certificates of an issuer, it is one that was valid when the identity was listed, and of these the one that
+    /// is valid longest.
     public let chain: [KeychainCertificate]
 }
 

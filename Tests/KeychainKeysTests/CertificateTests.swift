@@ -130,6 +130,34 @@ struct CertificateTests {
         #expect(certificate.chain(from: [certificate]) == [certificate])
     }
 
+    private static func certificate(
+        _ subject: String, by issuer: String, years: ClosedRange<Int>
+    ) throws -> Certificate {
+        var builder = CertificateBuilder()
+        builder.subject = .sequence(CertificateBuilder.attribute(.commonName, subject))
+        builder.issuer = .sequence(CertificateBuilder.attribute(.commonName, issuer))
+        builder.notBefore = CertificateBuilder.time("\(years.lowerBound)0101000000Z")
+        builder.notAfter = CertificateBuilder.time("\(years.upperBound)0101000000Z")
+        return try Certificate(der: builder.der)
+    }
+
+    /// The years in which each issuer of the name is valid, the year in question, and which one is taken.
+    @Test(arguments: [
+        ([16...20, 20...40], 25, 1), ([20...40, 16...20], 25, 0), ([16...20, 20...40], 18, 0),
+        ([16...45, 20...40, 18...48, 30...49], 25, 2), ([16...20, 17...22, 15...21], 25, 1),
+        ([30...40, 16...20], 25, 0), ([16...20], 25, 0),
+    ])
+    func chain_withIssuersOfOneName_hasTheValidOneThatIsValidLongest(
+        validity: [ClosedRange<Int>], year: Int, expected: Int
+    ) throws {
+        let leaf = try Self.certificate("Leaf", by: "Authority", years: 24...26)
+        let root = try Self.certificate("Root", by: "Root", years: 10...49)
+        let issuers = try validity.map { try Self.certificate("Authority", by: "Root", years: $0) }
+        let date = try Self.certificate("Leaf", by: "Root", years: year...year).notBefore
+        let chain = leaf.chain(from: issuers + [root, leaf], at: date + 1)
+        #expect(chain == [leaf, issuers[expected], root])
+    }
+
     @Test func extensions_thatAreUnderstood_areRead() {
         let certificate = attempt {
             $0.setExtensions([

@@ -59,6 +59,22 @@
             try await server.close()
         }
 
+        /// The server has only the root: it accepts the client only with the authority between that is valid.
+        @Test func client_whoseIssuerWasRenewed_presentsTheValidCertificate() async throws {
+            let (server, keys) = (try await server(), keys(try TemporaryVault()))
+            try authority.shell(
+                """
+                openssl req -new -config settings -key between.key -subj "/CN=between" -out request
+                openssl x509 -req -in request -CA root.pem -CAkey root.key -set_serial 1 -days -1 \\
+                    -extfile settings -extensions authority -out expired.pem 2> log || { cat log; exit 1; }
+                """)
+            try await keys.save(KeychainCertificate(pem: authority.text("expired.pem")))
+            let identity = try authority.identity("alice", in: keys)
+            #expect(try await keys.certificates().count == 4)
+            #expect(try await TLSClient.answer(client(identity, keys), from: server.socket) == "hello")
+            try await server.close()
+        }
+
         @Test func key_inHardware_signsTheHandshake() async throws {
             let (server, token) = (try await server(), TokenDouble())
             var keys = keys(try TemporaryVault())

@@ -206,6 +206,27 @@ struct IdentityTests {
         #expect(try listed("certificate").map { $0["name"] as? String } == ["Client One"])
     }
 
+    /// The expired certificate of the authority comes before its renewal in lists.
+    @Test func chain_withARenewedIssuer_isVerifiedByOpenSSL() throws {
+        try shell(
+            """
+            openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout between.key -subj '/CN=Between' \\
+                -out between.csr 2> /dev/null
+            echo 'basicConstraints = critical, CA:TRUE' > authority
+            renew='openssl x509 -req -in between.csr -CA ca.pem -CAkey ca.key -extfile authority'
+            $renew -set_serial 1 -days -1 -out old.pem 2> /dev/null
+            $renew -set_serial 2 -days 20 -out new.pem 2> /dev/null
+            openssl x509 -req -in csr -CA new.pem -CAkey between.key -set_serial 7 -days 20 -out c.pem 2> /dev/null
+            cat k.pem c.pem | "$CTL" identity import --tag t 2> /dev/null
+            cat old.pem new.pem ca.pem | "$CTL" certificate import 2> notes; grep -q ' 3 added' notes
+            "$CTL" certificate export --name 'Client One' --chain > chain; cat c.pem new.pem ca.pem | cmp - chain
+            openssl verify -CAfile ca.pem -untrusted chain c.pem
+            "$CTL" identity export out.p12 --tag t --file-passphrase-fd 3 3< pass
+            openssl pkcs12 -in out.p12 -passin file:pass -nokeys -out all.pem 2> /dev/null
+            openssl verify -CAfile ca.pem -untrusted all.pem c.pem
+            """)
+    }
+
     /// Two certificates of one key: a name is not sufficient, and the key goes with the second.
     @Test func identity_deleted_takesItsKeyWithTheLastCertificate() throws {
         try shell(

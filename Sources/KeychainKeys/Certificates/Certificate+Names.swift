@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of a certificate for people: its summary, common name and e-mail addresses.
 
-import Foundation
+public import Foundation
 import SwiftASN1
 
 extension Certificate {
@@ -99,14 +99,28 @@ extension Certificate {
     }
 
     /// This certificate and its issuers among others, up to one that is its own issuer or whose issuer is missing; at
-    /// most 64.
-    public func chain(from others: [Certificate]) -> [Certificate] {
+    /// most 64. Of several certificates that may be the issuer, such as one and its renewal, it is one that is valid, and
+    /// of these the one that is valid longest.
+    ///
+    /// - Parameter date: When the issuers should be valid.
+    public func chain(from others: [Certificate], at date: Date = Date()) -> [Certificate] {
         var chain = [self]
         while chain.count < 64, let last = chain.last, !last.namesIssuer(last),
-            let issuer = others.first(where: { last.namesIssuer($0) && !chain.contains($0) })
+            let issuer = last.issuer(among: others, notIn: chain, at: date)
         {
             chain.append(issuer)
         }
         return chain
     }
+
+    /// If none is valid, the one that was valid last.
+    private func issuer(among others: [Certificate], notIn chain: [Certificate], at date: Date) -> Certificate? {
+        others.filter { namesIssuer($0) && !chain.contains($0) }.max { first, second in
+            let (isFirstValid, isSecondValid) = (first.isValid(at: date), second.isValid(at: date))
+            return isFirstValid == isSecondValid ? first.notAfter < second.notAfter : isSecondValid
+        }
+    }
+
+    /// `false` for a date that is not a number.
+    private func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
 }

@@ -164,7 +164,7 @@ extension Keychainctl.Certificate {
                 """,
             discussion: """
                 The format is PEM, or DER with --der. With --chain, the certificates of its issuers that are \
-                stored follow. Exactly one certificate must match.
+                stored follow: of an expired one and its renewal, the renewal. Exactly one certificate must match.
 
                 EXAMPLES
                   keychainctl certificate export --name "Company CA" > ca.pem
