@@ -32,7 +32,7 @@ public struct KeychainCertificate: Hashable, Sendable {
 
     /// The first certificate of a PEM text.
     ///
-    /// - Throws: `undecodableInput` if there is none, or it is damaged.
+    /// - Throws: `undecodableInput` if there is none, or a certificate of the text is damaged or followed by other bytes.
     public init(pem: String) throws(KeychainError) {
         let first: Certificate?
         // The text may also contain a key.

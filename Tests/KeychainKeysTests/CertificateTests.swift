@@ -277,6 +277,24 @@ struct PEMItemTests {
         }
     }
 
+    /// What follows would be left out.
+    @Test func all_withBytesAfterACertificateOrKeyInItsBlock_isRefused() throws {
+        let (certificate, key) = (KnownCertificate.der, try PrivateKey.generate(.p256))
+        for rest in [certificate, Data([0]), Data([0x30, 0]), Data("text".utf8)] {
+            let text = PEMBlock.text("CERTIFICATE", SecretBytes(certificate + rest))
+            #expect(throws: KeyFailure.malformed("certificate alone")) { try PEMItem.all(in: text) }
+            #expect(throws: KeyFailure.malformed("certificate alone")) { try Certificate.all(pem: text) }
+            for (label, bytes) in [("PRIVATE KEY", try key.pkcs8()), ("EC PRIVATE KEY", try key.sec1())] {
+                let text = PEMBlock.text(label, .joining([bytes, SecretBytes(rest)]))
+                #expect(throws: KeyFailure.malformed("key")) { try PEMItem.all(in: text) }
+            }
+            let half = PEMBlock.text("PUBLIC KEY", SecretBytes(key.publicKey.subjectPublicKeyInfo + rest))
+            #expect(throws: KeyFailure.malformed("key")) { try PEMItem.all(in: half) }
+        }
+        let two = PEMBlock.text("TRUSTED CERTIFICATE", SecretBytes(certificate + certificate))
+        #expect(throws: KeyFailure.malformed("certificate alone")) { try Certificate.all(pem: two) }
+    }
+
     @Test func all_withAKeyUnderAnotherLabel_readsItsBytes() throws {
         let key = try PrivateKey.generate(.p384)
         let text = try PEMBlock.text("RSA PRIVATE KEY", key.pkcs8())
@@ -402,6 +420,18 @@ struct OpenSSLCertificateTests {
         try openssl("req -x509 -newkey \(options) -nodes -keyout key.pem -subj /CN=Leaf -outform DER -out c.der")
         let certificate = try Certificate(der: openssl.read("c.der"))
         #expect(certificate.publicKey == nil && certificate.commonName == "Leaf")
+    }
+
+    @Test func certificate_withTrustSettings_isReadWithoutThem() throws {
+        let openssl = try OpenSSL()
+        try openssl("req -x509 -newkey ed25519 -nodes -keyout key.pem -subj /CN=Leaf -out c.pem")
+        for (index, settings) in ["", "-addtrust serverAuth -setalias Mine", "-addreject emailProtection"].enumerated()
+        {
+            try openssl("x509 -in c.pem -trustout \(settings) -out t\(index).pem")
+            #expect(
+                try Certificate.all(pem: openssl.secret("t\(index).pem"))
+                    == Certificate.all(pem: openssl.secret("c.pem")))
+        }
     }
 
     @Test func issuer_ofACertificate_isNamedByIt() throws {

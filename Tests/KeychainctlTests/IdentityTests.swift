@@ -126,6 +126,7 @@ struct IdentityTests {
         ("identity import --file-passphrase-fd 0 < pass", 64), ("certificate import k.pem", 14),
         ("certificate import id.p12 --file-passphrase-fd 3 3< pass", 14), ("certificate import pub", 14),
         ("certificate import damaged.pem", 1), ("certificate import both.pem --label l", 64),
+        ("certificate import joined.der", 1), ("certificate import joined.pem", 1),
         ("certificate import c.pem --label ''", 64), ("identity import id.p12 --label ''", 64),
         ("certificate import c.pem --accessibility never", 64), ("certificate show --name x", 3),
         ("certificate show --fingerprint 0123456", 64), ("certificate show --fingerprint xxxxxxxx", 64),
@@ -142,6 +143,8 @@ struct IdentityTests {
             openssl pkey -in k.pem -pubout -out pub; head -c 700 id.p12 > cut.p12; head -c 1100000 /dev/zero > large
             cat k.pem c.pem ca.key ca.pem > two.pem; cat k.pem c.pem ca.key > alone.pem; cat c.pem ca.pem > both.pem
             (cat k.pem c.pem; sed 's/^M/!/' ca.pem) > damaged.pem
+            for name in c ca; do openssl x509 -in $name.pem -outform DER; done > joined.der
+            (echo -----BEGIN CERTIFICATE-----; base64 joined.der; echo -----END CERTIFICATE-----) > joined.pem
             """)
         for (words, status) in Self.refused {
             let run = try tool.shell("export KEYCHAIN_AUTHENTICATOR=none; \"$CTL\" \(words)")

@@ -14,7 +14,7 @@ public enum PEMItem: Sendable {
     ///
     /// - Parameter passphrase: UTF-8; only read for encrypted keys.
     /// - Throws: `KeyFailure.unsupportedAlgorithm` for any other block. Only the parameters of curves, which precede
-    ///   some keys, are skipped.
+    ///   some keys, are skipped. `malformed` for a block with more than one key or certificate.
     public static func all(in text: SecretBytes, passphrase: SecretBytes? = nil) throws(KeyFailure) -> [PEMItem] {
         var items: [PEMItem] = []
         for block in try PEMBlock.all(in: text) where block.label != "EC PARAMETERS" {
@@ -29,7 +29,7 @@ public enum PEMItem: Sendable {
         } else if block.label.hasSuffix("PUBLIC KEY") {
             self = .publicKey(try PublicKey(der: block.content.withUnsafeBytes { [UInt8]($0) }))
         } else if block.isCertificate {
-            self = .certificate(try Certificate(block.content.withUnsafeBytes { [UInt8]($0) }[...]))
+            self = .certificate(try block.certificate())
         } else {
             throw .unsupportedAlgorithm("PEM block \(block.label)")
         }
