@@ -12,7 +12,7 @@ extension KeyRequests {
 
     private func certificateQuery(_ attributes: Attributes = [:]) -> Query {
         var query = Query(.certificate, attributes)
-        query.attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
+        setKind(of: &query)
         complete(&query)
         return query
     }

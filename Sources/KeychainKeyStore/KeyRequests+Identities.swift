@@ -71,10 +71,9 @@ extension KeyRequests {
     /// The certificate, and the key unless another certificate is for it.
     func remove(_ identity: KeychainIdentity) throws(KeychainError) -> IdentityRemoval {
         try inTransaction(query(identity.certificate.id, .certificate)) { (requests) throws(KeychainError) in
-            guard let own = try requests.certificates().first(where: { $0.id == identity.certificate.id }),
-                own.certificate == identity.certificate.certificate
-            else { return .nothing }
-            try requests.remove(own)
+            let certificates = try requests.certificates().filter { $0.isCopy(of: identity.certificate) }
+            guard certificates.contains(where: { $0.id == identity.certificate.id }) else { return .nothing }
+            for own in certificates { try requests.remove(own) }
             let hash = own.certificate.publicKeyHash
             guard try !requests.hasCertificate(hash) else { return .certificate }
             try requests.removeKeys(hash, in: identity.key.accessGroup)

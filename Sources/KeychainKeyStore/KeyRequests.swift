@@ -37,9 +37,15 @@ struct KeyRequests {
         var query = Query(.key, [.keyClass: .number(keyClass)])
         query.attributes[.applicationTag] = tag.map { .data(Data($0.utf8)) }
         query.attributes[.accessGroup] = store.accessGroup.map { .string($0) }
-        query.attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
+        setKind(of: &query)
         complete(&query)
         return query
+    }
+
+    /// Sets whether a search finds synchronizable items, or others, or both.
+    func setKind(of query: inout Query) {
+        query.synchronizableAny = store.coversBothKinds
+        if !store.coversBothKinds { query.attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0) }
     }
 
     func query(_ found: StoredItem) -> Query { query(found.id) }

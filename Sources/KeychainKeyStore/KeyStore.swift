@@ -38,6 +38,8 @@ public struct KeyStore: Sendable {
     /// Whether the keys are synchronizable. A synchronizable key and one that is not are different items, even with the
     /// same tag.
     public var synchronizable = false
+    /// Whether searches and removals, unlike new items, are of both kinds whatever ``synchronizable`` is, as in lists.
+    package var coversBothKinds = false
     /// Proofs of the user, and the authenticator that asks for more. `nil`: the authenticator that is configured in the
     /// environment.
     public var context: AuthenticationContext?

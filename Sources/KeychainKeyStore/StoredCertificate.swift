@@ -25,6 +25,11 @@ public struct StoredCertificate: Hashable, Sendable, Identifiable {
 }
 
 extension StoredCertificate {
+    /// Whether both are one certificate in one group, of which there may be a synchronizable item and another.
+    package func isCopy(of other: StoredCertificate) -> Bool {
+        certificate == other.certificate && accessGroup.utf8.elementsEqual(other.accessGroup.utf8)
+    }
+
     /// `nil` if the bytes of the item are no certificate: any program may have stored them.
     init?(_ stored: StoredItem) {
         guard let value = stored.item.value, let content = try? Certificate(der: value) else { return nil }

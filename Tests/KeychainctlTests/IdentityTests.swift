@@ -250,6 +250,29 @@ struct IdentityTests {
         #expect(try tool.run("key", "list").text.isEmpty && listed("certificate").count == 1)
     }
 
+    private static let importingBoth = """
+        for mark in '' --synchronizable; do \(importing) $mark 2> /dev/null; done
+        "$CTL" key import k.pem --tag u --synchronizable 2> /dev/null
+        """
+
+    @Test func items_ofBothKinds_areDeletedTogetherOrTheMarkedAlone() throws {
+        for word in ["--name 'Client One'", "--tag t"] {
+            try shell("\(Self.importingBoth); \"$CTL\" identity delete \(word) 2> notes; test ! -s notes")
+            #expect(try listed("key").isEmpty && listed("certificate").count == 2)
+        }
+        try shell("\"$CTL\" certificate delete --name 'Test Root'")
+        #expect(try tool.listed().isEmpty)
+        try shell("\(Self.importingBoth); \"$CTL\" certificate delete --name 'Test Root' --synchronizable")
+        #expect(try listed("certificate").filter { $0["synchronizable"] as? Bool == true }.count == 1)
+        // The key has a certificate that is not marked.
+        try shell(
+            """
+            "$CTL" identity delete --tag t --synchronizable 2> notes; grep -q 'The private key stays' notes
+            "$CTL" certificate delete --name 'Client One'; "$CTL" certificate delete --name 'Test Root'
+            """)
+        #expect(try listed("key").count == 3 && listed("certificate").isEmpty)
+    }
+
     @Test func list_besideAnItemThatIsNoCertificate_saysSo() throws {
         let item = ExportedItems.item(
             of: "certificate", "\"issr\":{\"data\":\"AQID\"},\"slnr\":{\"data\":\"AQ==\"},\"ctyp\":{\"number\":3},")

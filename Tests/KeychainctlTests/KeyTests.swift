@@ -98,6 +98,18 @@ struct KeyTests {
         }
     }
 
+    @Test func keys_ofBothKindsUnderOneTag_areDeletedTogetherOrTheMarkedAlone() throws {
+        let making = "for mark in '' --synchronizable; do \"$CTL\" key generate ed25519 --tag t $mark 2>&1; done"
+        try shell("\(making); \"$CTL\" key generate ed25519 --tag other 2>&1; \"$CTL\" key delete --tag t")
+        #expect(try keys().map { $0["tag"] as? String } == ["other"])
+        #expect(try tool.run("key", "delete", "--tag", "t").status == 3)
+        try shell("\(making); \"$CTL\" key delete --tag t --synchronizable; \"$CTL\" key delete --tag other")
+        #expect(try keys().map { $0["synchronizable"] as? Bool } == [false])
+        try shell("\"$CTL\" key delete --tag t; \"$CTL\" key generate p256 --tag t --synchronizable 2>&1")
+        try shell("\"$CTL\" key delete --tag t")
+        #expect(try keys().isEmpty)
+    }
+
     @Test func tag_isCompletedFromTheVault() throws {
         try shell("\"$CTL\" key generate p256 --tag one 2>&1")
         let script = "\"$CTL\" ---completion key sign -- --tag 4 0 keychainctl key sign --tag ''"

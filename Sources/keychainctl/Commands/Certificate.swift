@@ -142,8 +142,9 @@ extension Keychainctl.Certificate {
             let keychain = try UserKeychain()
             let (found, identities) = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    let found = try certificate.certificate(in: keychain)
-                    let all = try certificate.place.store(in: keychain).identities(matching: certificate.search)
+                    let store = certificate.place.store(in: keychain)
+                    let found = try certificate.certificate(in: store)
+                    let all = try store.identities(matching: certificate.search)
                     return (found, all.filter { $0.certificate.id == found.id })
                 }
             }
@@ -201,8 +202,9 @@ extension Keychainctl.Certificate {
             let place = try place(keychain.vault)
             let (found, issuers) = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    let found = try certificate.certificate(in: keychain).certificate
-                    let all = chain ? try certificate.place.store(in: keychain).certificates() : []
+                    let store = certificate.place.store(in: keychain)
+                    let found = try certificate.certificate(in: store).certificate
+                    let all = chain ? try store.certificates() : []
                     return (found, found.content.chain(from: all.map(\.certificate.content)).dropFirst())
                 }
             }
@@ -231,7 +233,9 @@ extension Keychainctl.Certificate {
                 """,
             discussion: """
                 A private key of it stays: to remove both, use keychainctl identity delete. Exactly one \
-                certificate must match, and the history keeps nothing. Nothing is printed.
+                certificate must match. If it is stored twice, marked for synchronization and not, both items \
+                are removed; with --synchronizable, only the marked one. The history keeps nothing. Nothing is \
+                printed.
 
                 EXAMPLES
                   keychainctl certificate delete --fingerprint 0a1b2c3d
@@ -246,8 +250,8 @@ extension Keychainctl.Certificate {
         func run() throws {
             let keychain = try UserKeychain()
             try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                let found = try certificate.certificate(in: keychain)
-                var store = certificate.place.store(in: keychain)
+                var store = certificate.place.removingStore(in: keychain)
+                let found = try certificate.certificate(in: store)
                 // Not a copy in another group.
                 store.accessGroup = found.accessGroup
                 guard try store.remove(found.certificate) else {

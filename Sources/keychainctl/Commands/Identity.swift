@@ -160,7 +160,8 @@ extension Keychainctl.Identity {
             let place = try NewFilePlace(file, replacing: replace, outside: keychain.vault.location)
             let exported = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
-                    try identity.certificate.place.store(in: keychain).exported(identity.identity(in: keychain))
+                    let store = identity.certificate.place.store(in: keychain)
+                    return try store.exported(identity.identity(in: store))
                 }
             }
             guard let exported else {
@@ -182,7 +183,8 @@ extension Keychainctl.Identity {
             discussion: """
                 Both go in one step, and `undo` cannot bring them back. The key stays, which is said, if the vault \
                 has another certificate of it, in any access group. Otherwise it goes from its group under all its \
-                tags. Certificates of issuers stay. Exactly one identity must match.
+                tags. Items that are marked for synchronization go as well as those that are not; with \
+                --synchronizable, only the marked ones. Certificates of issuers stay. Exactly one identity must match.
 
                 EXAMPLES
                   keychainctl identity delete --fingerprint 0a1b2c3d
@@ -195,7 +197,8 @@ extension Keychainctl.Identity {
         func run() throws {
             let keychain = try UserKeychain()
             let removal = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try identity.certificate.place.store(in: keychain).removed(identity.identity(in: keychain))
+                let store = identity.certificate.place.removingStore(in: keychain)
+                return try store.removed(identity.identity(in: store))
             }
             switch removal {
             case .nothing:

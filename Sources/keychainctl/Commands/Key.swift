@@ -122,7 +122,8 @@ extension Keychainctl.Key {
             usage: "keychainctl key delete --tag <name> [<options>]",
             discussion: """
                 Nothing is kept, and `undo` cannot bring the key back. If several keys have the tag, all \
-                are removed, and so are their public halves. Nothing is printed.
+                are removed in one step, marked for synchronization or not, and so are their public halves. \
+                With --synchronizable, only the marked ones are removed. Nothing is printed.
 
                 EXAMPLES
                   keychainctl key delete --tag release
@@ -135,7 +136,7 @@ extension Keychainctl.Key {
         func run() throws {
             let keychain = try UserKeychain()
             let isRemoved = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
-                try key.store(in: keychain).remove(tag: key.tag)
+                try key.removingStore(in: keychain).remove(tag: key.tag)
             }
             guard isRemoved else { throw KeychainError.noKey }
         }

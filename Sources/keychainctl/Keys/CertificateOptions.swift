@@ -19,6 +19,13 @@ struct CertificatePlaceOptions: ParsableArguments {
     func store(in keychain: UserKeychain) -> KeyStore {
         keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
     }
+
+    /// For removals: without --synchronizable, items of both kinds go, as lists show both.
+    func removingStore(in keychain: UserKeychain) -> KeyStore {
+        var store = store(in: keychain)
+        store.coversBothKinds = !synchronizable
+        return store
+    }
 }
 
 /// Which certificate a command is about.
@@ -56,26 +63,26 @@ struct CertificateOptions: ParsableArguments {
     /// The certificate that the options select.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
-    func certificate(in keychain: UserKeychain) throws(KeychainError) -> KeychainKeyStore.StoredCertificate {
-        let found = try place.store(in: keychain).certificates(matching: search)
+    func certificate(in store: KeyStore) throws(KeychainError) -> KeychainKeyStore.StoredCertificate {
+        let found = try store.certificates(matching: search)
         guard let first = found.first else {
             throw KeychainError(.itemNotFound, "No certificate matches. To see all: keychainctl certificate list")
         }
-        guard found.count == 1 else { throw .several(found.count, "certificates", "") }
+        guard found.allSatisfy({ $0.isCopy(of: first) }) else { throw .several(found.count, "certificates", "") }
         return first
     }
 
     /// The identity that the options select. A key that is stored under several tags makes no difference.
     ///
     /// - Throws: As ``certificate(in:)``.
-    func identity(in keychain: UserKeychain, tag: String?) throws(KeychainError) -> KeychainIdentity {
-        let found = try place.store(in: keychain).identities(matching: search, tag: tag)
+    func identity(in store: KeyStore, tag: String?) throws(KeychainError) -> KeychainIdentity {
+        let found = try store.identities(matching: search, tag: tag)
         guard let first = found.first else {
             throw KeychainError(
                 .itemNotFound, "No private key with such a certificate. To see all: keychainctl identity list")
         }
         let isOne = found.allSatisfy {
-            $0.certificate.id == first.certificate.id && $0.key.accessGroup == first.key.accessGroup
+            $0.certificate.isCopy(of: first.certificate) && $0.key.accessGroup == first.key.accessGroup
         }
         guard isOne else { throw .several(found.count, "identities", "--tag, ") }
         return first
@@ -98,8 +105,8 @@ struct IdentityOptions: ParsableArguments {
         }
     }
 
-    func identity(in keychain: UserKeychain) throws(KeychainError) -> KeychainIdentity {
-        try certificate.identity(in: keychain, tag: tag)
+    func identity(in store: KeyStore) throws(KeychainError) -> KeychainIdentity {
+        try certificate.identity(in: store, tag: tag)
     }
 }
 

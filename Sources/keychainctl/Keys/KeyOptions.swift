@@ -30,6 +30,13 @@ struct KeyOptions: ParsableArguments {
         keychain.keys(accessGroup: accessGroup, synchronizable: synchronizable)
     }
 
+    /// For removals: without --synchronizable, keys of both kinds go, as lists show both.
+    func removingStore(in keychain: UserKeychain) -> KeyStore {
+        var store = store(in: keychain)
+        store.coversBothKinds = !synchronizable
+        return store
+    }
+
     /// - Throws: `itemNotFound`.
     func key(in keychain: UserKeychain) throws(KeychainError) -> UntypedKey {
         let store = store(in: keychain)
