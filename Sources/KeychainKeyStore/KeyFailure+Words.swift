@@ -13,7 +13,10 @@ extension KeyFailure {
         case .malformed(let format):
             KeychainError(.undecodableInput, "\(subject) is damaged, or is no \(expected) (\(format)).")
         case .unsupportedAlgorithm(let name), .unsupportedAuthentication(let name):
-            KeychainError(.unsupported, "\(subject) uses something that is not supported: \(name).")
+            KeychainError(
+                .unsupported,
+                "\(subject) uses something that is not supported: \(name)."
+                    + (conversion.map { " To convert it: \($0)" } ?? ""))
         case .unsupportedSize(let bits):
             KeychainError(.unsupported, "\(subject) has a size that is not supported: \(bits) bits.")
         case .passphraseRequired: KeychainError(.authenticationFailed, "\(subject) needs a passphrase.")

@@ -116,9 +116,15 @@ struct FormatTests {
         #expect(throws: KeyFailure.self) { try PrivateKey(pem: SecretBytes(text)) }
     }
 
-    @Test func pem_withHeaders_isUnsupported() {
-        let text = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
-        #expect(throws: KeyFailure.unsupportedAlgorithm("PEM with headers")) { try PrivateKey(pem: SecretBytes(text)) }
+    @Test(arguments: [
+        ("Proc-Type: 4,ENCRYPTED", "encryption in PEM headers", "openssl pkcs8 -topk8 -in FILE -out NEW"),
+        ("Comment: text", "PEM with headers", nil),
+    ])
+    func pem_withHeaders_isUnsupported(header: String, name: String, conversion: String?) {
+        let text = "-----BEGIN RSA PRIVATE KEY-----\n\(header)\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
+        let failure = KeyFailure.unsupportedAlgorithm(name)
+        #expect(throws: failure) { try PrivateKey(pem: SecretBytes(text)) }
+        #expect(failure.conversion == conversion)
     }
 
     @Test func base64_ofAllShortLengths_isThatOfFoundation() throws {

@@ -151,6 +151,8 @@ struct IdentityTests {
             #expect(run.status == status && !run.errors.contains("wrong "), "\(words): \(run.status) \(run.everything)")
             #expect(run.output.isEmpty, "\(words)")
         }
+        let large = try tool.run("certificate", "import", "large")
+        #expect(large.errors.contains("so it is no file of certificates"), "\(large.errors)")
         #expect(try tool.listed().isEmpty && tool.run("identity", "list").everything.isEmpty)
         #expect(try shell("ls").contains("out.p12") == false)
     }

@@ -59,7 +59,10 @@ struct KeyTests {
         #expect(try keys().isEmpty)
     }
 
-    @Test(arguments: ["rsa-1024", "rsa-2047", "rsa-2049", "rsa-16384", "rsa", "p224", "RSA-2048"])
+    @Test(arguments: [
+        "rsa-1024", "rsa-2047", "rsa-2049", "rsa-16384", "rsa", "p224", "RSA-2048", "rsa-+2048", "rsa-02048",
+        "rsa--2048",
+    ])
     func generate_ofAnotherType_isUsage(type: String) throws {
         #expect(try tool.run("key", "generate", type, "--tag", "t").status == 64)
     }
@@ -150,6 +153,38 @@ struct KeyTests {
         #expect(wrong.status == 7 && !wrong.errors.contains("wrong "), "\(wrong.errors)")
         #expect(try keys().isEmpty)
         try shell("\"$CTL\" key import key --tag t --file-passphrase-fd 3 3< pass 2>&1")
+        #expect(try keys().count == 1)
+    }
+
+    /// A text may begin with the byte that begins DER. The smallest DER has a length of one byte.
+    @Test(arguments: ["echo 0 note; cat key.pem", "echo 0; cat key.pem", "cat key.der"])
+    func import_ofAFileThatBeginsWithTheDigitZero_readsWhatItIs(command: String) throws {
+        try shell(
+            """
+            openssl genpkey -algorithm ED25519 -out key.pem; openssl pkey -in key.pem -outform DER -out key.der
+            (\(command)) | "$CTL" key import --tag t 2>&1; "$CTL" key public --tag t > pem
+            openssl pkey -in key.pem -pubout | cmp - pem
+            """)
+    }
+
+    /// How the key is made, the command that the error names, and the rest of that command.
+    @Test(arguments: [
+        (
+            "openssl genrsa -traditional -aes256 -passout file:pass -out key 2048 2> /dev/null",
+            "openssl pkcs8 -topk8 -in FILE -out NEW", "-passin file:pass -passout file:copy"
+        ),
+        (
+            "ssh-keygen -q -t ed25519 -a 1 -Z 3des-cbc -N \"$(cat pass)\" -f key; cp -p key new",
+            "ssh-keygen -p -Z aes256-ctr -f FILE", "-q -a 1 -P \"$(cat pass)\" -N \"$(cat pass)\" -f new"
+        ),
+    ])
+    func import_ofAnOldEncryption_namesTheCommandThatConverts(making: String, command: String, rest: String) throws {
+        try shell("echo 'correct horse' > pass; cp pass copy; \(making)")
+        let importing = "--tag t --file-passphrase-fd 3 3< pass 2>&1"
+        let run = try tool.shell("\"$CTL\" key import key \(importing)")
+        #expect(run.status == 14 && run.text.hasSuffix("To convert it: \(command)\n"), "\(run.everything)")
+        let words = command.replacingOccurrences(of: "FILE", with: "key").replacingOccurrences(of: "NEW", with: "new")
+        try shell("\(words) \(rest); \"$CTL\" key import new \(importing)")
         #expect(try keys().count == 1)
     }
 

@@ -26,3 +26,20 @@ public enum KeyFailure: Error, Equatable, Sendable {
     /// The other party's key is of another curve or kind, or its shared secret would be known to everyone.
     case invalidPeer
 }
+
+extension KeyFailure {
+    /// A key that is encrypted as before PKCS#8.
+    static let headerEncryption = KeyFailure.unsupportedAlgorithm("encryption in PEM headers")
+
+    /// Ciphers of OpenSSH files that this module does not read and ssh-keygen does.
+    private static let ciphersOfOpenSSH = [
+        "3des-cbc", "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com",
+    ]
+
+    /// The command after which this module reads the key of a file; `nil` if there is none. The key stays encrypted.
+    public var conversion: String? {
+        if self == .headerEncryption { return "openssl pkcs8 -topk8 -in FILE -out NEW" }
+        guard case .unsupportedAlgorithm(let name) = self, Self.ciphersOfOpenSSH.contains(name) else { return nil }
+        return "ssh-keygen -p -Z aes256-ctr -f FILE"
+    }
+}

@@ -42,6 +42,8 @@ private struct Lines {
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
+    /// The header of encryption from before PKCS#8.
+    private static let procType = Array("Proc-Type:".utf8)
     private let text: UnsafeRawBufferPointer
     private var position = 0
 
@@ -90,8 +92,10 @@ private struct Lines {
                 }
                 return content
             }
-            // A header, as in encryption from before PKCS#8.
-            if text[line].contains(UInt8(ascii: ":")) { throw .unsupportedAlgorithm("PEM with headers") }
+            guard !text[line].contains(UInt8(ascii: ":")) else {
+                throw text[line].starts(with: Self.procType)
+                    ? .headerEncryption : .unsupportedAlgorithm("PEM with headers")
+            }
         }
         throw .malformed("PEM")
     }

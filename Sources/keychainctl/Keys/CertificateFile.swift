@@ -18,7 +18,7 @@ enum CertificateFile {
     static func content(
         _ path: String?, _ passphrase: KeyFilePassphraseOptions
     ) throws(KeychainError) -> KeyFileContent {
-        let bytes = try KeyFile.read(path, limit: limit)
+        let bytes = try KeyFile.read(path, limit: limit, expected: expected)
         do throws(KeyFailure) {
             return try KeyFileContent(bytes)
         } catch {

@@ -59,7 +59,7 @@ enum KeyFile {
     static func key(
         _ path: String?, _ passphrase: KeyFilePassphraseOptions
     ) throws(KeychainError) -> PrivateKey {
-        let bytes = try read(path, limit: limit)
+        let bytes = try read(path, limit: limit, expected: "file of keys")
         do throws(KeyFailure) {
             return try key(bytes, nil)
         } catch {
@@ -76,40 +76,42 @@ enum KeyFile {
 
     /// The content decides on the format, since names and labels are often wrong.
     private static func key(_ bytes: SecretBytes, _ passphrase: SecretBytes?) throws(KeyFailure) -> PrivateKey {
-        // DER begins with the tag of a sequence.
-        let isDER = bytes.withUnsafeBytes { $0.first == 0x30 }
-        return isDER
+        bytes.withUnsafeBytes { $0.isDER }
             ? try PrivateKey(der: bytes, passphrase: passphrase) : try PrivateKey(pem: bytes, passphrase: passphrase)
     }
 
     /// A whole file.
     ///
-    /// - Parameter path: `nil`: standard input.
-    static func read(_ path: String?, limit: Int) throws(KeychainError) -> SecretBytes {
+    /// - Parameters:
+    ///   - path: `nil`: standard input.
+    ///   - expected: What the file should be.
+    static func read(_ path: String?, limit: Int, expected: String) throws(KeychainError) -> SecretBytes {
         guard let path else {
             guard !Terminal.isTerminal(STDIN_FILENO) else {
                 throw KeychainError(
                     .invalidParameter, "Standard input is a terminal. Name the file, or give it on a pipe.")
             }
-            return try read(STDIN_FILENO, "standard input", limit)
+            return try read(STDIN_FILENO, "standard input", limit, expected)
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             throw KeychainError(.inputOutput, "Could not read '\(path)': \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
-        return try read(descriptor, "'\(path)'", limit)
+        return try read(descriptor, "'\(path)'", limit, expected)
     }
 
     /// Directly into secret memory.
-    private static func read(_ descriptor: Int32, _ name: String, _ limit: Int) throws(KeychainError) -> SecretBytes {
+    private static func read(
+        _ descriptor: Int32, _ name: String, _ limit: Int, _ expected: String
+    ) throws(KeychainError) -> SecretBytes {
         var count = 0
         let buffer = SecretBytes(count: limit + 1) { count = Descriptors.fill($0, from: descriptor) }
         guard count >= 0 else {
             throw KeychainError(.inputOutput, "Could not read \(name): \(String(cString: strerror(Int32(-count)))).")
         }
         guard count <= limit else {
-            throw KeychainError(.tooLarge, "\(name) is longer than \(limit) bytes, so it is no file of keys.")
+            throw KeychainError(.tooLarge, "\(name) is longer than \(limit) bytes, so it is no \(expected).")
         }
         return buffer.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
@@ -123,5 +125,14 @@ enum KeyFile {
         } catch {
             throw error.inKeychainWords("The key")
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether a key is in DER rather than in a text. DER begins with the tag of a sequence, which in a text is the digit 0.
+    /// No text has the first byte of a long length behind it; a short length is exactly the number of the bytes that follow.
+    fileprivate var isDER: Bool {
+        guard count > 1, self[0] == 0x30 else { return false }
+        return (0x81...0x84).contains(self[1]) || Int(self[1]) == count - 2
     }
 }

@@ -23,7 +23,8 @@ struct KeyTypeName: ExpressibleByArgument {
             (self.kind, sizeInBits) = (kind, 0)
         } else {
             guard argument.hasPrefix("rsa-"), let size = Int(argument.dropFirst(4)), (2048...8192).contains(size),
-                size % 128 == 0
+                // The number may not have a sign or leading zeros.
+                size % 128 == 0, argument == "rsa-\(size)"
             else { return nil }
             (kind, sizeInBits) = (.rsa, size)
         }

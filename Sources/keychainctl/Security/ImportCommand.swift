@@ -78,7 +78,11 @@ enum ImportCommand {
             case .passphraseRequired: (-25293, "'\(file.escaped)' needs a passphrase. Give it at the prompt.")
             case .malformed(let format): (-26275, "Unknown format in import: '\(file.escaped)' is no valid \(format).")
             case .unsupportedAlgorithm(let name), .unsupportedAuthentication(let name):
-                (SecurityStatus.unsupported, "'\(file.escaped)' uses \(name.escaped), which is not supported.")
+                (
+                    SecurityStatus.unsupported,
+                    "'\(file.escaped)' uses \(name.escaped), which is not supported."
+                        + (error.conversion.map { " To convert it: \($0)" } ?? "")
+                )
             case .unsupportedSize(let bits): (SecurityStatus.unsupported, "Keys of \(bits) bits are not supported.")
             case .limitExceeded(let what): (-25302, "'\(file.escaped)': too much of \(what).")
             case .algorithmNotSupported, .invalidLength, .decryptionFailed, .invalidPeer:
