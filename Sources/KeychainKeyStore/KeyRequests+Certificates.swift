@@ -42,7 +42,7 @@ extension KeyRequests {
     func save(_ certificate: Certificate, _ label: String?) throws(KeychainError) {
         try inTransaction(certificateQuery()) { (requests) throws(KeychainError) in
             guard let old = try requests.put(certificate, label) else { return }
-            try requests.change(old, label)
+            try requests.change(old.id, label)
         }
     }
 
@@ -50,7 +50,7 @@ extension KeyRequests {
     ///
     /// - Returns: The item that was there; `nil` if it was added.
     @discardableResult
-    func put(_ certificate: Certificate, _ label: String?) throws(KeychainError) -> UUID? {
+    func put(_ certificate: Certificate, _ label: String?) throws(KeychainError) -> StoredItem? {
         let form = CertificateForm(certificate)
         var query = certificateQuery(form.primaryKey)
         query.attributes[.accessGroup] = .string(newGroup)
@@ -60,7 +60,7 @@ extension KeyRequests {
             return nil
         }
         guard old.item.value == form.bytes else { throw .otherCertificate }
-        return old.id
+        return old
     }
 
     private func add(_ form: CertificateForm, _ label: String?) throws(KeychainError) {

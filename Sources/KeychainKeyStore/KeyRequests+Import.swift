@@ -40,37 +40,58 @@ private struct NewItems {
 }
 
 extension KeyRequests {
-    /// - Parameter tag: The tag of the only private key of the file; `nil`: keys that are added have none.
-    func importAll(_ content: KeyFileContent, _ tag: String?, _ label: String?) throws(KeychainError) -> ImportedItems {
+    /// - Parameters:
+    ///   - tag: The tag of the only private key of the file; `nil`: keys that are added have none.
+    ///   - isExact: Whether a key that is there, or its certificate, must have the label and the accessibility that the
+    ///     caller asks for.
+    func importAll(
+        _ content: KeyFileContent, _ tag: String?, _ label: String?, isExact: Bool = false
+    ) throws(KeychainError) -> ImportedItems {
         let new = try NewItems(content)
         try new.check(tag, label)
         return try inTransaction(query(tag)) { (requests) throws(KeychainError) in
-            var added = 0
-            for (key, name) in new.keys {
-                if try requests.put(key, tag, label, name) { added += 1 }
-            }
-            for (certificate, name) in new.certificates {
-                let own = new.isNamed(certificate) ? label : nil
-                if try requests.put(certificate, own ?? name) == nil { added += 1 }
-            }
-            return try requests.imported(new, added)
+            let old = try requests.put(new, tag, label)
+            if isExact, !old.named.allSatisfy({ requests.isAsAskedFor($0, label) }) { throw .otherOptions }
+            return try requests.imported(new, existing: old.named.count + old.issuers)
         }
     }
 
-    /// - Returns: Whether the key was added: `false` if it was there. Then it stays as it is.
+    /// - Returns: What was there, and stays as it is: the items that the label is for, and the number of others.
     private func put(
-        _ key: PrivateKey, _ tag: String?, _ label: String?, _ name: String?
-    ) throws(KeychainError) -> Bool {
-        let form = KeyForm(key)
-        guard try !isThere(key, form, tag) else { return false }
-        try add(form, tag, label ?? name)
-        return true
+        _ new: NewItems, _ tag: String?, _ label: String?
+    ) throws(KeychainError) -> (named: [StoredItem], issuers: Int) {
+        var old: (named: [StoredItem], issuers: Int) = ([], 0)
+        for (key, name) in new.keys {
+            if let item = try put(key, tag, label, name) { old.named.append(item) }
+        }
+        for (certificate, name) in new.certificates {
+            let isNamed = new.isNamed(certificate)
+            guard let item = try put(certificate, (isNamed ? label : nil) ?? name) else { continue }
+            if isNamed { old.named.append(item) } else { old.issuers += 1 }
+        }
+        return old
     }
 
-    /// Whether an item has this key already: that of the tag, or without a tag any in the group of new items.
+    private func isAsAskedFor(_ old: StoredItem, _ label: String?) -> Bool {
+        let (item, accessibility) = (old.item, store.accessibility)
+        return (label.map { item.attributes[.label] == .string($0) } ?? true)
+            && (accessibility == nil || accessibility == item.accessControl.accessibility)
+    }
+
+    /// - Returns: The item that was there, and stays as it is; `nil` if the key was added.
+    private func put(
+        _ key: PrivateKey, _ tag: String?, _ label: String?, _ name: String?
+    ) throws(KeychainError) -> StoredItem? {
+        let form = KeyForm(key)
+        if let old = try existing(key, form, tag) { return old }
+        try add(form, tag, label ?? name)
+        return nil
+    }
+
+    /// The item that has this key already: that of the tag, or without a tag any in the group of new items.
     ///
     /// - Throws: `duplicateItem` if the item has another key.
-    private func isThere(_ key: PrivateKey, _ form: KeyForm, _ tag: String?) throws(KeychainError) -> Bool {
+    private func existing(_ key: PrivateKey, _ form: KeyForm, _ tag: String?) throws(KeychainError) -> StoredItem? {
         var found: [StoredItem]
         if let tag {
             found = try named(tag)
@@ -81,9 +102,9 @@ extension KeyRequests {
             query.attributes[.accessGroup] = .string(newGroup)
             found = try names(query)
         }
-        guard let old = found.first else { return false }
+        guard let old = found.first else { return nil }
         try check(old, key)
-        return true
+        return old
     }
 
     /// Any program may have stored other bytes under the name of a key. Of a key that requires the user, the name has to
@@ -94,7 +115,7 @@ extension KeyRequests {
         guard stored?.publicKey == key.publicKey else { throw .otherBytesOfKey }
     }
 
-    private func imported(_ new: NewItems, _ added: Int) throws(KeychainError) -> ImportedItems {
+    private func imported(_ new: NewItems, existing: Int) throws(KeychainError) -> ImportedItems {
         let contents = Set(new.certificates.map(\.certificate))
         let identities = try identities(matching: CertificateSearch(), nil).filter { identity in
             new.labels.contains(identity.key.applicationLabel)
@@ -108,6 +129,6 @@ extension KeyRequests {
         return ImportedItems(
             identities: identities, keys: keys,
             certificates: try certificates().filter { contents.contains($0.certificate.content) },
-            addedCount: added, existingCount: new.keys.count + new.certificates.count - added)
+            addedCount: new.keys.count + new.certificates.count - existing, existingCount: existing)
     }
 }

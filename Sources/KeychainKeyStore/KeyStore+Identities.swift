@@ -147,10 +147,13 @@ extension KeyStore {
     // MARK: - For the tool
 
     /// What the tool has read of a file.
-    package func importItems(
+    ///
+    /// - Throws: Also `duplicateItem` if a key that is there, or its certificate, has another label or accessibility than
+    ///   asked for. In a file without keys, this is true of all certificates.
+    package func importExactly(
         _ content: KeyFileContent, tag: String?, label: String?
     ) throws(KeychainError) -> ImportedItems {
-        try call { (requests) throws(KeychainError) in try requests.importAll(content, tag, label) }
+        try call { (requests) throws(KeychainError) in try requests.importAll(content, tag, label, isExact: true) }
     }
 
     /// As `remove`.

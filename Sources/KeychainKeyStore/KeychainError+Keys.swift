@@ -32,6 +32,12 @@ extension KeychainError {
         "Another certificate of that issuer with the same serial number is stored; nothing was changed. Remove it first."
     )
 
+    static let otherOptions = KeychainError(
+        .duplicateItem,
+        "A key or certificate of the file is stored already, with another label or accessibility; nothing was changed. "
+            + "Leave out --label and --accessibility, or remove it first: keychainctl identity delete, or keychainctl "
+            + "certificate delete")
+
     static let removedMeanwhile = KeychainError(
         .itemNotFound, "The item was removed while it was changed; nothing was stored. Try again.")
 

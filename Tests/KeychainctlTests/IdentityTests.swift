@@ -200,7 +200,7 @@ struct IdentityTests {
             """
             "$CTL" certificate export --name 'Client One' --chain > chain; cat c.pem ca.pem | cmp - chain
             "$CTL" certificate export der --name 'Test Root' --der; openssl x509 -in der -inform DER | cmp - ca.pem
-            "$CTL" certificate import der --label Mine 2> notes; grep -q ' 0 added, 1 there already and unchanged' notes
+            "$CTL" certificate import der 2> notes; grep -q ' 0 added, 1 there already and unchanged' notes
             "$CTL" certificate delete --name 'Test Root'
             "$CTL" certificate import der --label Mine 2> notes; grep -q ' 1 added' notes
             "$CTL" certificate show --name Mine | grep -q '^Issues certificates: yes'
@@ -209,6 +209,28 @@ struct IdentityTests {
         #expect(shown["isAuthority"] as? Bool == true && shown["accessibility"] as? String == "always")
         try shell("\"$CTL\" certificate delete --fingerprint \(shown["fingerprint"] as? String ?? "")")
         #expect(try listed("certificate").map { $0["name"] as? String } == ["Client One"])
+    }
+
+    /// What is there stays as it is, so an option that asks for something else is an error.
+    @Test func import_ofWhatIsThereWithOtherOptions_isAnErrorAndChangesNothing() throws {
+        try shell("\(Self.importing) --label Mine 2> /dev/null; \"$CTL\" certificate delete --name 'Test Root'")
+        let before = try ["key", "certificate"].map { try tool.run($0, "list", "--json").text }
+        let certificates = "\"$CTL\" certificate import"
+        for words in [
+            "\(Self.importing) --label Other", "\(Self.importing) --accessibility after-first-unlock",
+            "\(certificates) c.pem --label Other", "\(certificates) c.pem --accessibility when-unlocked",
+            "cat ca.pem c.pem | \(certificates) --accessibility when-unlocked",
+        ] {
+            let run = try tool.shell(words)
+            #expect(run.status == 4 && run.errors.contains("with another label"), "\(words): \(run.everything)")
+        }
+        #expect(try ["key", "certificate"].map { try tool.run($0, "list", "--json").text } == before)
+        #expect(try listed("key").count == 1 && listed("certificate").count == 1)
+        // The key and its certificate are as asked for. The issuer is new, and then stays as it is.
+        try shell(
+            "\(certificates) c.pem --label Mine --accessibility always 2> notes; grep -q ' 0 added, 1 there' notes")
+        try shell("\"$CTL\" certificate import ca.pem --label Root 2> /dev/null")
+        try shell("\(Self.importing) --label Mine 2> notes; grep -q ' 0 added, 3 there' notes")
     }
 
     /// The expired certificate of the authority comes before its renewal in lists.

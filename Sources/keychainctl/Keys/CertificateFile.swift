@@ -64,7 +64,7 @@ struct NewCertificateOptions: ParsableArguments {
     ) throws(KeychainError) -> ImportedItems {
         var store = place.store(in: keychain)
         store.accessibility = accessibility?.accessibility
-        return try store.importItems(content, tag: tag, label: label)
+        return try store.importExactly(content, tag: tag, label: label)
     }
 }
 
