@@ -19,9 +19,10 @@ package struct FoundEntries<Entry: Sendable>: Sendable {
 extension KeyStore {
     /// The keys as ``keys()`` has them, whatever ``synchronizable`` is.
     ///
+    /// - Parameter leavingOutLocked: Whether locked items are left out if a key opens.
     /// - Throws: As ``keys()``.
-    package func listedKeys() throws(KeychainError) -> FoundEntries<StoredKey> {
-        try call { (requests) throws(KeychainError) in try requests.listedKeys() }
+    package func listedKeys(leavingOutLocked: Bool = false) throws(KeychainError) -> FoundEntries<StoredKey> {
+        try call { (requests) throws(KeychainError) in try requests.listedKeys(leavingOutLocked) }
     }
 
     /// The certificates as ``certificates(matching:)`` has them, whatever ``synchronizable`` is. Locked items are left out
@@ -42,8 +43,8 @@ extension KeyStore {
 }
 
 extension KeyRequests {
-    fileprivate func listedKeys() throws(KeychainError) -> FoundEntries<StoredKey> {
-        let found = try everyName()
+    fileprivate func listedKeys(_ leavingOutLocked: Bool) throws(KeychainError) -> FoundEntries<StoredKey> {
+        let found = try everyName(leavingOutLocked)
         var keys: [StoredKey] = []
         for stored in found.items { keys.append(try listed(stored)) }
         return try FoundEntries(keys, of: found)
@@ -71,8 +72,10 @@ extension KeyRequests {
         return try FoundEntries(pairs, of: keys.counting(found))
     }
 
-    private func everyName() throws(KeychainError) -> SelectedItems {
-        try requests.select(Self.everywhere(nameQuery(query())), accessGroups: accessGroups)
+    private func everyName(_ leavingOutLocked: Bool = false) throws(KeychainError) -> SelectedItems {
+        var query = Self.everywhere(nameQuery(query()))
+        query.leavesOutLocked = leavingOutLocked
+        return try requests.select(query, accessGroups: accessGroups)
     }
 
     private func everyCertificate(leavingOutLocked: Bool) throws(KeychainError) -> SelectedItems {

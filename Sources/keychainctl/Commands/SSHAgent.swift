@@ -19,9 +19,10 @@ extension Keychainctl {
                 ssh, git and ssh-add of the socket. Clients list keys and sign; `ssh-add -x` and -X lock \
                 the agent and unlock it.
 
-                All ed25519, ECDSA and RSA keys of the vault are offered, also those on a token, or those of --tag. For \
-                them the user is never asked: keys that require authentication are left out, and while the vault is \
-                locked the agent has none of them. RSA signs with SHA-256 or SHA-512, never with SHA-1.
+                All ed25519, ECDSA and RSA keys of the vault are offered, also those on a token, or those of --tag. A \
+                key that several items contain is offered once. For them the user is never asked: keys that require \
+                authentication are left out, and so are locked keys while the vault is locked. RSA signs with SHA-256 \
+                or SHA-512, never with SHA-1.
 
                 `ssh-add` adds keys of files, which are not stored: they are in the memory of the agent until `ssh-add -d` \
                 or -D removes them, the time of -t is over, or the agent ends. Keys of -c ask before each use, as \
@@ -61,12 +62,13 @@ extension Keychainctl {
                 added.removeExpired()
                 return signals.received != nil
             }
+            let complain = complaint()
             let answers = SSHAgentAnswers(
-                OfferedKeys(keychain: keychain, tags: tag), added: added,
+                SSHAgentVaultKeys(keychain: keychain, tags: tag, complain: complain), added: added,
                 confirm: { (lines) throws(KeychainError) in
                     try SSHAgentConsent.ask(lines) { isOver() || listener.hasClientHungUp }
                 },
-                complain: complaint())
+                complain: complain)
             try Output.write("SSH_AUTH_SOCK='\(listener.path)'; export SSH_AUTH_SOCK\n")
             defer { added.removeAll() }
             try listener.serve(until: isOver) { answers.answer(to: $0) }
@@ -84,37 +86,5 @@ extension Keychainctl {
                 last = message
             }
         }
-    }
-}
-
-/// The keys of the vault that an agent may use without asking.
-private struct OfferedKeys: SSHAgentKeys {
-    let keychain: UserKeychain
-    let tags: [String]
-
-    private func offered() throws(KeychainError) -> [(store: KeyStore, key: KeychainKeyStore.StoredKey)] {
-        var all: [(store: KeyStore, key: KeychainKeyStore.StoredKey)] = []
-        for synchronizable in [false, true] {
-            var store = keychain.keys(accessGroup: nil, synchronizable: synchronizable)
-            (store.context, store.allowsInteraction) = (nil, false)
-            for key in try store.keys()
-            where !key.requiresAuthentication && (tags.isEmpty || tags.contains(where: { $0 == key.tag })) {
-                all.append((store, key))
-            }
-        }
-        return all
-    }
-
-    func identities() throws(KeychainError) -> [(encoding: Data, comment: String)] {
-        try offered().compactMap { _, key in
-            key.publicKey?.sshEncoding.map { ($0, (key.tag ?? key.label ?? "").escapingControls()) }
-        }
-    }
-
-    func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? {
-        for (store, key) in try offered() where key.publicKey?.sshEncoding == encoding {
-            return try store.openSigningKey(of: key)
-        }
-        return nil
     }
 }

@@ -92,11 +92,13 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
             complain(error.message)
             return Self.list(added)
         }
-        let known = Set(added.map(\.encoding))
-        return Self.list(added + ofVault.filter { !known.contains($0.encoding) })
+        return Self.list(added + ofVault)
     }
 
+    /// Each key is offered once: servers count what a client offers, and soon refuse it.
     private static func list(_ identities: [(encoding: Data, comment: String)]) -> Data {
+        var known: Set<Data> = []
+        let identities = identities.filter { known.insert($0.encoding).inserted }
         var answer = SSHMessageWriter(12)
         answer.number(UInt32(identities.count))
         for (encoding, comment) in identities {

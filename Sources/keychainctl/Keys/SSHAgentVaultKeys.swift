@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of the vault that an SSH agent offers.
+
+import Foundation
+import KeychainAuthenticators
+import KeychainKeyStore
+import KeychainKeys
+import KeychainKit
+
+/// The keys of the vault that an agent may use without asking.
+struct SSHAgentVaultKeys: SSHAgentKeys {
+    private let store: KeyStore
+    private let tags: [String]
+    private let complain: (String) -> Void
+
+    /// - Parameters:
+    ///   - tags: Those to offer; none: all.
+    ///   - complain: Takes why some keys are left out.
+    init(keychain: UserKeychain, tags: [String], complain: @escaping (String) -> Void) {
+        var store = keychain.keys(accessGroup: nil, synchronizable: false)
+        (store.context, store.allowsInteraction) = (nil, false)
+        (self.store, self.tags, self.complain) = (store, tags, complain)
+    }
+
+    func identities() throws(KeychainError) -> [(encoding: Data, comment: String)] {
+        try offered().compactMap { key in
+            key.publicKey?.sshEncoding.map { ($0, (key.tag ?? key.label ?? "").escapingControls()) }
+        }
+    }
+
+    /// Several items may contain the key, under different tags or in different access groups. One that opens is enough.
+    func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? {
+        var failure: KeychainError?
+        for item in try items(of: encoding) {
+            do throws(KeychainError) {
+                if let key = try store.openSigningKey(of: item) { return key }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// Those on a token come last: the token may be away, or wait for the user.
+    private func items(of encoding: Data) throws(KeychainError) -> [KeychainKeyStore.StoredKey] {
+        let items = try offered().filter { $0.publicKey?.sshEncoding == encoding }
+        return items.filter { !$0.isHardwareBound } + items.filter(\.isHardwareBound)
+    }
+
+    private func offered() throws(KeychainError) -> [KeychainKeyStore.StoredKey] {
+        let found = try store.listedKeys(leavingOutLocked: true)
+        if found.locked > 0 { complain(KeychainError.locked.message) }
+        return found.entries.filter { key in
+            !key.requiresAuthentication && (tags.isEmpty || tags.contains { $0 == key.tag })
+        }
+    }
+}
