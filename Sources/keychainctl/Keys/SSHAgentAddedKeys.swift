@@ -42,16 +42,13 @@ final class SSHAgentAddedKeys {
         let end: ContinuousClock.Instant?
 
         /// The length of its entry in the list of keys.
-        var listedLength: Int { 8 + encoding.count + comment.utf8.count }
+        var listedLength: Int { SSHAgentList.length(of: (encoding, comment)) }
     }
 
     /// Limits the memory that clients can take.
     static let most = 128
-    /// In bytes, with its control characters escaped.
-    static let longestComment = 1024
-    /// The bytes of these keys in the list of keys. OpenSSH's clients refuse a list above 256 KiB, and keys of the vault
-    /// are in it as well.
-    static let longestList = 128 << 10
+    /// The bytes of these keys in the list of keys: half of it, since keys of the vault are in it as well.
+    static let longestList = SSHAgentList.longest / 2
 
     private var keys: [Added] = []
     private let now: () -> ContinuousClock.Instant
@@ -71,9 +68,9 @@ final class SSHAgentAddedKeys {
     func add(_ key: PrivateKey, _ comment: String, _ constraints: SSHAgentConstraints) throws(KeychainError) {
         // Escaped before it is measured: a control character becomes several bytes.
         let comment = comment.escapingControls()
-        guard let encoding = key.publicKey.sshEncoding, comment.utf8.count <= Self.longestComment else {
+        guard let encoding = key.publicKey.sshEncoding, comment.utf8.count <= SSHAgentList.longestComment else {
             throw KeychainError(
-                .tooLarge, "A key was not added: its comment has more than \(Self.longestComment) bytes.")
+                .tooLarge, "A key was not added: its comment has more than \(SSHAgentList.longestComment) bytes.")
         }
         let added = Added(
             key: key, encoding: encoding, comment: comment,

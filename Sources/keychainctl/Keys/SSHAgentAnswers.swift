@@ -10,8 +10,8 @@ import SecretMemory
 
 /// The keys that an agent offers.
 protocol SSHAgentKeys {
-    /// The public keys with their comments.
-    func identities() throws(KeychainError) -> [(encoding: Data, comment: String)]
+    /// The public keys with their comments. A key may be there several times.
+    func identities() throws(KeychainError) -> [SSHAgentList.Identity]
     /// - Returns: `nil` if there is no such key.
     func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey?
 }
@@ -72,7 +72,7 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
 
     private func answerLocked(_ request: SSHAgentRequest, _ reader: inout SSHReader) -> Data {
         switch request {
-        case .identities: Self.list([])
+        case .identities: list([])
         case .unlock: removeLock(&reader)
         default: Self.failure
         }
@@ -82,30 +82,23 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
 
     /// Keys that were added come first: the client that added one wants it.
     private func identities() throws(KeychainError) -> Data {
-        let added = added.all.map { (encoding: $0.encoding, comment: $0.comment) }
-        let ofVault: [(encoding: Data, comment: String)]
+        let added: [SSHAgentList.Identity] = added.all.map { ($0.encoding, $0.comment) }
+        let ofVault: [SSHAgentList.Identity]
         do throws(KeychainError) {
             ofVault = try keys.identities()
         } catch {
             // A vault that is locked does not take away keys that are not in it.
             guard !added.isEmpty else { throw error }
             complain(error.message)
-            return Self.list(added)
+            return list(added)
         }
-        return Self.list(added + ofVault)
+        return list(added + ofVault)
     }
 
-    /// Each key is offered once: servers count what a client offers, and soon refuse it.
-    private static func list(_ identities: [(encoding: Data, comment: String)]) -> Data {
-        var known: Set<Data> = []
-        let identities = identities.filter { known.insert($0.encoding).inserted }
-        var answer = SSHMessageWriter(12)
-        answer.number(UInt32(identities.count))
-        for (encoding, comment) in identities {
-            answer.string(encoding)
-            answer.string(Data(comment.utf8))
-        }
-        return answer.message
+    private func list(_ identities: [SSHAgentList.Identity]) -> Data {
+        let list = SSHAgentList(identities)
+        if let complaint = list.complaint { complain(complaint) }
+        return list.message
     }
 
     private func signature(_ reader: inout SSHReader) throws(KeychainError) -> Data {

@@ -2,7 +2,6 @@
 // The keys of the vault that an SSH agent offers.
 
 import Foundation
-import KeychainAuthenticators
 import KeychainKeyStore
 import KeychainKeys
 import KeychainKit
@@ -22,9 +21,9 @@ struct SSHAgentVaultKeys: SSHAgentKeys {
         (self.store, self.tags, self.complain) = (store, tags, complain)
     }
 
-    func identities() throws(KeychainError) -> [(encoding: Data, comment: String)] {
+    func identities() throws(KeychainError) -> [SSHAgentList.Identity] {
         try offered().compactMap { key in
-            key.publicKey?.sshEncoding.map { ($0, (key.tag ?? key.label ?? "").escapingControls()) }
+            key.publicKey?.sshEncoding.map { ($0, SSHAgentList.comment(key.tag ?? key.label ?? "")) }
         }
     }
 
