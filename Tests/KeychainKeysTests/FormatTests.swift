@@ -50,6 +50,58 @@ struct FormatTests {
         #expect(throws: KeyFailure.self) { try PrivateKey(typeNumber: 42, externalRepresentation: key.pkcs8()) }
     }
 
+    // MARK: - The public key beside the private one
+
+    /// Version 2 of PKCS#8 (RFC 5958) with a public key.
+    private func pkcs8(of key: PrivateKey, beside publicKey: [UInt8], unusedBits: UInt8 = 0) throws -> SecretBytes {
+        var reader = try DERReader.only(DERTag.sequence, in: [UInt8](key.pkcs8().data)[...], "PKCS#8")
+        _ = try reader.next()
+        let (algorithm, content) = (try reader.next().encoded, try reader.next().encoded)
+        let point = DERNode.element(DERTag.contextPrimitive(1), [.bytes([unusedBits] + publicKey)])
+        return DERNode.sequence(.integer(1), algorithm.node, content.node, point).encodedSecret
+    }
+
+    @Test func pkcs8_withItsPublicKey_isRead() throws {
+        for key in try keyOfEachKind() {
+            #expect(try PrivateKey(pkcs8: pkcs8(of: key, beside: key.publicKey.bytes)) == key)
+        }
+    }
+
+    @Test func pkcs8_withAPublicKeyOfAnother_isDamaged() throws {
+        let failure = KeyFailure.malformed("public key beside a private one")
+        for key in try keyOfEachKind() {
+            let bytes = key.publicKey.bytes
+            for wrong in [[], [UInt8](repeating: 0, count: bytes.count)] + others(bytes) {
+                #expect(throws: failure) { try PrivateKey(pkcs8: pkcs8(of: key, beside: wrong)) }
+            }
+            #expect(throws: KeyFailure.self) { try PrivateKey(pkcs8: pkcs8(of: key, beside: bytes, unusedBits: 1)) }
+        }
+    }
+
+    /// One byte more, one less, and one changed at the start, in the middle, and at the end.
+    private func others(_ bytes: [UInt8]) -> [[UInt8]] {
+        let changed = [0, bytes.count / 2, bytes.count - 1].map { index in
+            var changed = bytes
+            changed[index] ^= 1
+            return changed
+        }
+        return changed + [bytes + [0], [UInt8](bytes.dropLast())]
+    }
+
+    @Test func point_ofAnotherForm_isThatOfItsKeyAlone() throws {
+        for key in try keyOfEachKind() where key.kind.isNISTCurve {
+            let (point, parity) = (key.publicKey.bytes, key.publicKey.bytes.last.map { $0 & 1 } ?? 0)
+            let compressed: [UInt8] = [2 + parity] + point.dropFirst().prefix(point.count / 2)
+            let hybrid: [UInt8] = [6 + parity] + point.dropFirst()
+            for right in [compressed, hybrid] {
+                #expect(try PrivateKey(pkcs8: pkcs8(of: key, beside: right)) == key)
+                for wrong in others(right) {
+                    #expect(throws: KeyFailure.self) { try PrivateKey(pkcs8: pkcs8(of: key, beside: wrong)) }
+                }
+            }
+        }
+    }
+
     // MARK: - Passphrases
 
     @Test(arguments: ["correct horse", "", "pä𝄞"])

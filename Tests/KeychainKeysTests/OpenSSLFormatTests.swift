@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Key formats in both directions with the openssl program.
 
+import Crypto
 import Foundation
 import SecretMemory
 import Testing
@@ -55,6 +56,32 @@ struct OpenSSLFormatTests {
         #expect(try PrivateKey(sec1: openssl.secret("alone.der")) == key)
         // With the parameters of the curve in a block in front.
         #expect(try PrivateKey(pem: openssl.secret("key.pem")) == key)
+    }
+
+    @Test(arguments: ["P-256", "P-384", "P-521"], ["compressed", "hybrid"])
+    func key_whosePointHasAnotherForm_isTheSameKey(curve: String, form: String) throws {
+        let openssl = try OpenSSL()
+        try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:\(curve) -out key.pem")
+        try openssl("ec -in key.pem -conv_form \(form) -out other.pem")
+        try openssl("pkcs8 -topk8 -nocrypt -in other.pem -outform DER -out other.der")
+        let (key, pkcs8) = (try PrivateKey(pem: openssl.secret("key.pem")), try openssl.secret("other.der"))
+        // Otherwise nothing is tried.
+        #expect(try pkcs8.data != key.pkcs8().data)
+        #expect(try PrivateKey(pem: openssl.secret("other.pem")) == key)
+        #expect(try PrivateKey(pkcs8: pkcs8) == key)
+    }
+
+    /// As Apple's, the hash of a certificate's key is that of the bytes in the certificate.
+    @Test func certificate_whosePointIsCompressed_hasTheHashOfItsBytesAndNotThatOfTheKey() throws {
+        let openssl = try OpenSSL()
+        try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem")
+        try openssl("ec -in key.pem -conv_form compressed -out other.pem")
+        try openssl("req -x509 -key other.pem -subj /CN=x -days 2 -outform DER -out certificate.der")
+        let certificate = try Certificate(der: openssl.read("certificate.der"))
+        let point = try PrivateKey(pem: openssl.secret("key.pem")).publicKey.externalRepresentation
+        let compressed = Data([2 + point[point.endIndex - 1] % 2]) + point.dropFirst().prefix(32)
+        #expect(certificate.publicKeyHash == Data(Insecure.SHA1.hash(data: compressed)))
+        #expect(certificate.publicKeyHash != Data(Insecure.SHA1.hash(data: point)))
     }
 
     @Test(arguments: ["prime256v1", "secp384r1"])

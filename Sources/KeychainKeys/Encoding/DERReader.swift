@@ -114,7 +114,13 @@ extension DERReader {
 
     /// The bytes of a bit string of whole bytes.
     mutating func bitString() throws(KeyFailure) -> Bytes {
-        let content = try content(DERTag.bitString)
+        guard let bytes = try bitStringIfPresent(DERTag.bitString) else { throw .malformed(format) }
+        return bytes
+    }
+
+    /// The bytes of a bit string of whole bytes, if the next element has this tag in place of that of bit strings.
+    mutating func bitStringIfPresent(_ tag: UInt8) throws(KeyFailure) -> Bytes? {
+        guard let content = try contentIfPresent(tag) else { return nil }
         guard content.first == 0 else { throw .malformed(format) }
         return content.dropFirst()
     }

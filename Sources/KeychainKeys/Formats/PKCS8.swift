@@ -15,11 +15,12 @@ extension PrivateKey {
         guard try reader.smallInteger() <= 1 else { throw .malformed(reader.format) }
         let kind = try KeyKind.algorithm(&reader)
         let key = try reader.content(DERTag.octetString)
-        // Attributes and the public key are ignored; the public key is derived here.
+        // Attributes are ignored.
         _ = try reader.contentIfPresent(DERTag.context(0))
-        _ = try reader.contentIfPresent(DERTag.contextPrimitive(1))
+        let publicKey = try reader.bitStringIfPresent(DERTag.contextPrimitive(1))
         try reader.finish()
         try self.init(kind, inPKCS8: key)
+        if let publicKey { try self.publicKey.check(beside: publicKey) }
     }
 
     private init(_ kind: KeyKind, inPKCS8 key: SecretSlice) throws(KeyFailure) {

@@ -36,7 +36,7 @@ extension PrivateKey {
         var optional = try reader.within(DERTag.context(1))
         let point = try optional.bitString()
         try optional.finish()
-        guard point.elementsEqual(publicKey.bytes) else { throw .malformed("public key beside a private one") }
+        try publicKey.check(beside: point)
     }
 
     /// - Throws: `KeyFailure.algorithmNotSupported` for keys that are not of a NIST curve.
