@@ -25,13 +25,41 @@ struct OpenSSHTests {
 
     @Test(arguments: [
         ("-t ecdsa -b 256", KeyKind.p256), ("-t ecdsa -b 384", .p384), ("-t ecdsa -b 521", .p521),
-        ("-t rsa -b 2048", .rsa), ("-t rsa -b 3072", .rsa),
+        ("-t rsa -b 1024", .rsa), ("-t rsa -b 1536", .rsa), ("-t rsa -b 2048", .rsa), ("-t rsa -b 3072", .rsa),
     ])
     func key_ofSSHKeygen_isRead(options: String, kind: KeyKind) throws {
         let folder = try OpenSSL()
         let publicKey = try generate(options, in: folder)
         let key = try PrivateKey(pem: folder.secret("key"))
         #expect(key.kind == kind && key.publicKey.pem == String(decoding: publicKey, as: UTF8.self))
+    }
+
+    /// The OpenSSH file lacks two numbers of the PKCS#1 file, which are computed.
+    @Test(arguments: [1024, 2048, 4096])
+    func rsaKey_ofSSHKeygen_isThatOfItsPKCS1File(bits: Int) throws {
+        let folder = try OpenSSL()
+        _ = try generate("-t rsa -b \(bits)", in: folder)
+        let key = try PrivateKey(pem: folder.secret("key"))
+        let words = ["-q", "-p", "-m", "PEM", "-N", "", "-P", "", "-f", "key"]
+        try #require(folder.attempt(sshKeygen, words).succeeded)
+        #expect(try folder.secret("key").data.starts(with: Data("-----BEGIN RSA PRIVATE KEY-----".utf8)))
+        #expect(try PrivateKey(pem: folder.secret("key")) == key)
+    }
+
+    /// Numbers of a short prime, whose private exponents are known, and primes without one.
+    @Test(
+        arguments: [
+            (23, [3], 15), (0xFFF1, [1, 0, 1], 30833), (101, [3], 67), (271, [1, 0, 0, 0, 1], 263), (7, [3], nil),
+            (1, [3], nil),
+        ] as [(Int, [UInt8], Int?)])
+    func privateExponent_ofAPrime_isTheInverseOfThePublicOne(prime: Int, exponent: [UInt8], expected: Int?) throws {
+        let bytes = SecretSlice(SecretBytes(Data([UInt8(prime >> 8), UInt8(prime & 0xFF)])))
+        guard let expected else {
+            #expect(throws: KeyFailure.self) { try RSANumbers.privateExponent(of: bytes, for: exponent) }
+            return
+        }
+        let found = try RSANumbers.privateExponent(of: bytes, for: exponent).data
+        #expect(found.reduce(0) { $0 << 8 | Int($1) } == expected)
     }
 
     @Test func ed25519_ofSSHKeygen_isRead() throws {

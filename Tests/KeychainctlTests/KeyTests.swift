@@ -133,7 +133,7 @@ struct KeyTests {
         try shell("openssl pkey -in key -pubout | cmp - pem")
     }
 
-    @Test(arguments: ["ed25519", "ecdsa -b 256", "ecdsa -b 521", "rsa -b 2048"])
+    @Test(arguments: ["ed25519", "ecdsa -b 256", "ecdsa -b 521", "rsa -b 1024", "rsa -b 2048"])
     func import_ofAFileOfSSHKeygen_hasItsPublicKeyAndFingerprint(options: String) throws {
         try shell("ssh-keygen -q -t \(options) -N '' -C t -f key; \"$CTL\" key import --tag t < key 2>&1")
         try shell("\"$CTL\" key public --tag t --openssh | cmp - key.pub")

@@ -52,6 +52,16 @@ struct SSHAgentTests {
         #expect(run.status == 0, "\(run.everything)")
     }
 
+    /// The smallest size that OpenSSH accepts by default.
+    @Test func signature_withRSAOf1024Bits_isVerifiedBySSHKeygen() throws {
+        let run = try withAgent(
+            """
+            \(AgentScript.make("-t rsa -b 1024")); "$CTL" key import key --tag t 2> /dev/null; rm key; ssh-add -l
+            \(AgentScript.sign); ssh-keygen -q -Y check-novalidate -n test -s file.sig < file
+            """)
+        #expect(run.status == 0 && run.text.hasPrefix("1024 "), "\(run.everything)")
+    }
+
     @Test(.enabled(if: Programs.installed("git") != nil, "git is not installed"))
     func commit_signedThroughTheAgent_isVerifiedByGit() throws {
         try generate("ed25519")

@@ -29,6 +29,13 @@ enum DERNode {
         return .element(DERTag.integer, [.bytes((needsZero ? [0] : []) + bytes)])
     }
 
+    /// A secret number that is not negative.
+    static func unsigned(_ secret: SecretSlice) -> DERNode {
+        let bytes = secret.drop { $0 == 0 }
+        let needsZero = bytes.first.map { $0 & 0x80 != 0 } ?? true
+        return .element(DERTag.integer, [.bytes(needsZero ? [0] : []), .secret(bytes)])
+    }
+
     /// The encoding of public content.
     var encoded: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in

@@ -75,38 +75,25 @@ extension SSHReader {
         return key
     }
 
-    /// n, e, d, 1/q mod p, p, q. The library computes the two numbers of PKCS#1 that are missing.
+    /// n, e, d, 1/q mod p, p, q. PKCS#1 has them in another order, and two more.
     private mutating func rsa() throws(KeyFailure) -> PrivateKey {
-        var numbers: [SecretSlice] = []
-        for _ in 0..<6 { numbers.append(try integer()) }
-        let (modulus, exponent) = ([UInt8](numbers[0]), [UInt8](numbers[1]))
+        let (modulus, exponent) = ([UInt8](try integer()), [UInt8](try integer()))
         let publicKey = try PublicKey(.rsa, DERNode.sequence(.unsigned(modulus), .unsigned(exponent)).encoded)
-        guard publicKey.sizeInBits >= 2048 else { throw .unsupportedSize(publicKey.sizeInBits) }
-        let primes = numbers.suffix(2)
-        // The library uses the primes before it checks them.
-        guard numbers[2...].allSatisfy({ (1...publicKey.blockSize).contains($0.count) }),
-            primes.allSatisfy({ $0.count > 1 && $0.last.map { $0 & 1 } == 1 })
-        else { throw .malformed(Self.format) }
-        return try PrivateKey(pkcs1: pkcs1(modulus, exponent, numbers[2], primes[4], primes[5]))
-    }
-
-    private func pkcs1(
-        _ modulus: [UInt8], _ exponent: [UInt8], _ private: SecretSlice, _ first: SecretSlice, _ second: SecretSlice
-    ) throws(KeyFailure) -> SecretBytes {
-        defer { scrubResidue() }
-        do {
-            return try `private`.withUnsafeBytes { d in
-                try first.withUnsafeBytes { p in
-                    try second.withUnsafeBytes { q in
-                        var bytes = try _RSA.Signing.PrivateKey(n: modulus, e: exponent, d: d, p: p, q: q)
-                            .derRepresentation
-                        return SecretBytes(moving: &bytes)
-                    }
-                }
+        let (number, inverse, first, second) = (try integer(), try integer(), try integer(), try integer())
+        for prime in [first, second] {
+            guard (1...publicKey.blockSize).contains(prime.count), prime.last.map({ $0 & 1 }) == 1 else {
+                throw .malformed(Self.format)
             }
-        } catch {
-            throw .malformed(Self.format)
         }
+        let exponents = (
+            try RSANumbers.privateExponent(of: first, for: exponent),
+            try RSANumbers.privateExponent(of: second, for: exponent)
+        )
+        let key = DERNode.sequence(
+            .integer(0), .unsigned(modulus), .unsigned(exponent), .unsigned(number), .unsigned(first),
+            .unsigned(second), .unsigned(SecretSlice(exponents.0)), .unsigned(SecretSlice(exponents.1)),
+            .unsigned(inverse))
+        return try PrivateKey(pkcs1: key.encodedSecret)
     }
 }
 

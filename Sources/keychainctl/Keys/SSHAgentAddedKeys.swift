@@ -47,6 +47,8 @@ final class SSHAgentAddedKeys {
 
     /// Limits the memory that clients can take.
     static let most = 128
+    /// In bits. Smaller RSA keys sign only if they were imported into the vault.
+    static let smallestRSA = 2048
     /// The bytes of these keys in the list of keys: half of it, since keys of the vault are in it as well.
     static let longestList = SSHAgentList.longest / 2
 

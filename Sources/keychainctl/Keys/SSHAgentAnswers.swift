@@ -142,6 +142,9 @@ final class SSHAgentAnswers<Keys: SSHAgentKeys> {
         let key: PrivateKey
         do throws(KeyFailure) {
             key = try reader.privateKey()
+            guard key.kind != .rsa || key.sizeInBits >= SSHAgentAddedKeys.smallestRSA else {
+                throw .unsupportedSize(key.sizeInBits)
+            }
         } catch {
             throw error.inKeychainWords("A key was not added: it")
         }
