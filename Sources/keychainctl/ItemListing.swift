@@ -8,7 +8,7 @@ import KeychainKit
 struct ItemListing {
     private static let header = ["CLASS", "SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP", "MODIFIED"]
 
-    private static let names = ["SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP"]
+    private static let names = ["SERVICE/SERVER", "ACCOUNT", "LABEL", "GROUP", "SECURITY DOMAIN"]
 
     private let items: [ListedItem]
 
@@ -22,8 +22,8 @@ struct ItemListing {
             asJSON ? JSONOutput.line(items.map(ItemJSON.init)) : text(within: wide ? nil : Output.columns))
     }
 
-    /// A line of titles, and one line for each item; empty if there are no items. Expiry dates, and
-    /// whether items require authentication, are in columns that exist only if they are needed.
+    /// A line of titles, and one line for each item; empty if there are no items. Expiry dates,
+    /// whether items require authentication, and security domains are in columns that exist only if they are needed.
     ///
     /// - Parameter limit: The columns of the terminal, to which names are shortened; `nil` for no limit.
     private func text(within limit: Int?) -> String {
@@ -37,6 +37,7 @@ struct ItemListing {
         }
         add("EXPIRES") { $0.expires?.timestamp(withFraction: false) }
         add("PROTECTED") { $0.requiresAuthentication ? "asks" : nil }
+        add("SECURITY DOMAIN") { $0.securityDomain?.escapingControls() }
         return TextTable(header: header, rows: rows, cut: Self.names).text(within: limit)
     }
 }
@@ -65,6 +66,6 @@ extension ListedItem {
 extension ListedItem {
     fileprivate var sortingKey: [String] {
         [itemClass.name, service ?? server ?? "", account ?? "", accessGroup, protocolName ?? ""]
-            + [String(port ?? 0), path ?? ""]
+            + [String(port ?? 0), path ?? "", securityDomain ?? ""]
     }
 }

@@ -35,6 +35,12 @@ struct ItemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "With --server: the security domain, as docker's items and logins of Firefox have one; '' for none.",
+            valueName: "name"))
+    var securityDomain: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The access group. Access groups prevent mistakes; they are not a security boundary.",
             valueName: "name"))
     var accessGroup: String?
@@ -48,7 +54,8 @@ struct ItemOptions: ParsableArguments {
             throw ValidationError("--service and --server cannot be used together. Give one of them.")
         }
         if service != nil, isAboutInternetPasswords {
-            throw ValidationError("--protocol, --port and --path can only be used with --server, not with --service.")
+            throw ValidationError(
+                "--protocol, --port, --path and --security-domain can only be used with --server, not with --service.")
         }
         if port == 0 { throw ValidationError("--port takes a number from 1 to 65535.") }
     }
@@ -65,7 +72,9 @@ struct ItemOptions: ParsableArguments {
         guard service != nil || server != nil else { throw ValidationError("Give --service or --server.") }
     }
 
-    private var isAboutInternetPasswords: Bool { server != nil || protocolCode != nil || port != nil || path != nil }
+    private var isAboutInternetPasswords: Bool {
+        server != nil || protocolCode != nil || port != nil || path != nil || securityDomain != nil
+    }
 }
 
 // MARK: - Meaning
@@ -79,6 +88,7 @@ extension ItemOptions {
         filter.protocol = internetProtocol
         filter.port = port.map { Int($0) }
         filter.path = path
+        filter.securityDomain = securityDomain
         return filter
     }
 
@@ -91,16 +101,22 @@ extension ItemOptions {
                 accessGroups: accessGroups)
         }
         let server = SecretStore.Server(
-            server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path)
+            server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path,
+            securityDomain: securityDomain)
         return SecretStore(
             server: server, accessGroup: group, synchronizable: synchronizable, store: vault, accessGroups: accessGroups
         )
     }
 
-    /// Whether the item has a port, a protocol and a path only if the options name them.
-    func allowsPlace(_ item: KeychainItem) -> Bool {
-        (port != nil || item.port == nil) && (protocolCode != nil || item.protocol == nil)
-            && (path != nil || item.path == nil)
+    /// The items that are meant, of those that match. Without an account, nothing is preferred.
+    ///
+    /// - Parameter item: Its item; `nil` if its name is damaged.
+    func preferred<Found>(_ found: [Found], _ item: (Found) -> KeychainItem?) -> [Found] {
+        guard account != nil else { return found }
+        let preference = ItemPreference(
+            namesSecurityDomain: securityDomain != nil, namesProtocol: protocolCode != nil, namesPort: port != nil,
+            namesPath: path != nil)
+        return preference.among(found, item)
     }
 
     private var internetProtocol: InternetProtocol? { protocolCode.map { InternetProtocol(rawValue: $0.code) } }

@@ -25,7 +25,7 @@ struct ItemJSON: Encodable {
 
     private enum Key: String, CodingKey {
         case `class`, service, server, account, label, comment, kind, accessGroup, `protocol`, port, path
-        case created, modified, expires, synchronizable, accessibility, requiresAuthentication
+        case securityDomain, created, modified, expires, synchronizable, accessibility, requiresAuthentication
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -41,6 +41,7 @@ struct ItemJSON: Encodable {
         try object.encode(item.protocolName, forKey: .protocol)
         try object.encode(item.port, forKey: .port)
         try object.encode(item.path, forKey: .path)
+        try object.encode(item.securityDomain, forKey: .securityDomain)
         try object.encode(item.created?.timestamp(withFraction: true), forKey: .created)
         try object.encode(item.modified?.timestamp(withFraction: true), forKey: .modified)
         try object.encode(item.expires?.timestamp(withFraction: true), forKey: .expires)

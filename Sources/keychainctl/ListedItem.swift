@@ -17,6 +17,7 @@ struct ListedItem {
     var comment: String? { item.displayText(of: .comment) }
     var kind: String? { item.displayText(of: .itemDescription) }
     var path: String? { item.displayText(of: .path).flatMap { $0.isEmpty ? nil : $0 } }
+    var securityDomain: String? { item.displayText(of: .securityDomain).flatMap { $0.isEmpty ? nil : $0 } }
     /// For keys.
     var tag: String? { item.itemClass == .key ? item.keyTag : nil }
     var accessGroup: String { item.accessGroup }

@@ -74,9 +74,7 @@ extension UserKeychain {
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func history(_ options: ItemOptions) throws(KeychainError) -> ItemHistory {
-        var found = try histories(options)
-        let plain = found.filter { $0.name.listed.map(options.allowsPlace) ?? false }
-        if options.account != nil, plain.count == 1 { found = plain }
+        let found = options.preferred(try histories(options), \.name.listed)
         guard let history = found.first else {
             throw KeychainError(
                 .itemNotFound, "Nothing is kept of an item of this name. To see what is: keychainctl history")
@@ -85,7 +83,8 @@ extension UserKeychain {
             throw KeychainError(
                 .duplicateItem,
                 "\(found.count) items match, but exactly one must. To see which: keychainctl history, with the same "
-                    + "options. Then add --account, --access-group, --protocol, --port, --path or --no-synchronizable.")
+                    + "options. Then add --account, --access-group, --protocol, --port, --path, --security-domain or "
+                    + "--no-synchronizable.")
         }
         return history
     }
@@ -153,7 +152,10 @@ extension KeptName {
 extension ItemOptions {
     /// Whether the item of a kept version is one that a search with these options would find.
     fileprivate func selects(_ item: KeychainItem) -> Bool {
-        let texts = [(service, item.service), (server, item.server), (account, item.account), (path, item.path)]
+        let texts = [
+            (service, item.service), (server, item.server), (account, item.account), (path, item.path),
+            (securityDomain, item.securityDomain),
+        ]
         for (wanted, own) in texts where !Self.isSame(wanted, own) { return false }
         if let accessGroup, !Self.isSame(accessGroup, item.accessGroup) { return false }
         if let synchronizable, synchronizable != item.synchronizable { return false }

@@ -73,17 +73,14 @@ struct UserKeychain {
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> KeychainItem {
-        var found = try catalog.items(matching: options.filter(label: label))
-        // If the account has items with and without a port, protocol or path, and no option names these, the item
-        // without them is selected.
-        let plain = found.filter(options.allowsPlace)
-        if options.account != nil, plain.count == 1 { found = plain }
+        let found = options.preferred(try catalog.items(matching: options.filter(label: label))) { $0 }
         guard let item = found.first else { throw .noItem }
         guard found.count == 1 else {
             throw KeychainError(
                 .duplicateItem,
                 "\(found.count) items match, but exactly one must. To see which: keychainctl list, with the same options. "
-                    + "Then add --account, --access-group, --protocol, --port, --path, --label or --no-synchronizable.")
+                    + "Then add --account, --access-group, --protocol, --port, --path, --security-domain, --label or "
+                    + "--no-synchronizable.")
         }
         return item
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internet passwords: told apart by server, account, protocol, port and path.
+// Internet passwords: told apart by server, account, protocol, port, path and security domain.
 
 import Foundation
 import Testing
@@ -97,6 +97,56 @@ struct InternetPasswordTests {
         try tool.run("set", "--server", "h", "-a", "alice", "--port", "80", input: otherSecret)
         #expect(try tool.run("delete", "--server", "h", "-a", "alice").status == 0)
         #expect(try tool.run("get", "--server", "h", "-a", "alice").output == otherSecret)
+    }
+
+    /// An item of git, and one of docker for the same address and account.
+    private func storeOfGitAndDocker() throws {
+        try tool.run("set", "--server", "https://git.corp", "-a", "u", input: secret)
+        let run = try tool.run(
+            "docker-credential", "store",
+            input: Data(#"{"ServerURL":"https://git.corp","Username":"u","Secret":"of docker"}"#.utf8))
+        try #require(run.status == 0, "\(run.everything)")
+    }
+
+    @Test(arguments: [["--server", "https://git.corp"], ["--server", "git.corp"]])
+    func get_besideAnItemOfDocker_meansTheOneWithoutASecurityDomain(place: [String]) throws {
+        try storeOfGitAndDocker()
+        #expect(try tool.run("get", place[0], place[1], "-a", "u").output == secret)
+        let ofDocker = try tool.run("get", place[0], place[1], "-a", "u", "--security-domain", "docker")
+        #expect(ofDocker.text == "of docker")
+        #expect(try tool.run("get", place[0], place[1], "-a", "u", "--security-domain", "").output == secret)
+    }
+
+    @Test func reference_besideAnItemOfDocker_meansTheOneWithoutASecurityDomain() throws {
+        try storeOfGitAndDocker()
+        let run = try tool.shell("\"$CTL\" run --env V=keychain+server://git.corp/u -- printenv V")
+        #expect(run.text == "correct horse\n", "\(run.errors)")
+    }
+
+    @Test func items_thatDifferInSecurityDomain_areMovedAndDeletedByIt() throws {
+        try storeOfGitAndDocker()
+        try tool.run("set", "--server", "https://git.corp", "-a", "u", "--security-domain", "b c", input: otherSecret)
+        let moved = try tool.run(
+            "move", "--server", "git.corp", "-a", "u", "--security-domain", "b c", "--to-server", "new.corp")
+        #expect(moved.status == 0, "\(moved.errors)")
+        #expect(try tool.run("get", "--server", "new.corp", "-a", "u").output == otherSecret)
+        #expect(try tool.run("delete", "--server", "git.corp", "-a", "u").status == 0)
+        #expect(try tool.run("get", "--server", "git.corp", "-a", "u").text == "of docker")
+        #expect(try tool.run("get", "--server", "git.corp", "-a", "u", "--history", "1").output == secret)
+    }
+
+    @Test func items_withSecurityDomainsOnly_areToldApartByWhatTheMessageNames() throws {
+        for domain in ["one", "two"] {
+            try tool.run(
+                "set", "--server", "h", "-a", "a", "--security-domain", domain, input: Data(domain.utf8))
+        }
+        let run = try tool.run("get", "--server", "h", "-a", "a")
+        #expect(run.status == 4 && run.errors.contains("--security-domain"), "\(run.errors)")
+        #expect(try tool.run("list", "--server", "h").text.contains("SECURITY DOMAIN"))
+        let domains = try tool.listed("--server", "h").map { $0["securityDomain"] as? String }
+        #expect(domains == ["one", "two"])
+        #expect(try tool.run("get", "--server", "h", "-a", "a", "--security-domain", "two").text == "two")
+        #expect(try tool.run("get", "-s", "h", "--security-domain", "two").status == 64)
     }
 
     @Test func get_withoutAccountAndPort_doesNotChooseAmongAccounts() throws {

@@ -43,7 +43,8 @@ struct ListTests {
             keys == [
                 "accessGroup", "accessibility", "account", "class", "comment", "created", "expires", "kind", "label",
                 "modified",
-                "path", "port", "protocol", "requiresAuthentication", "server", "service", "synchronizable",
+                "path", "port", "protocol", "requiresAuthentication", "securityDomain", "server", "service",
+                "synchronizable",
             ])
     }
 

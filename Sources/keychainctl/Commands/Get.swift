@@ -19,7 +19,8 @@ extension Keychainctl {
                 The stored bytes are written unchanged; on a terminal a newline is added. Exactly one \
                 item must match: if several do, none is shown and the exit code is 4. If you give \
                 --account without --port, --protocol and --path, an item that has none of these is \
-                preferred.
+                preferred. An item with a security domain, such as one of docker, is chosen only by \
+                --security-domain, or if no other matches.
 
                 If the item has expired, there is a warning on standard error: see keychainctl expire \
                 --help. With --history, the value is that of an earlier version, also of an item that was \

@@ -29,8 +29,9 @@ extension Keychainctl {
                 time. See keychainctl expire --help.
 
                 With --json: an array of objects with the keys class, service, server, account, label, \
-                comment, kind, accessGroup, protocol, port, path, created, modified, expires, synchronizable, \
-                accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; missing attributes are null.
+                comment, kind, accessGroup, protocol, port, path, securityDomain, created, modified, expires, \
+                synchronizable, accessibility and requiresAuthentication. Dates are ISO 8601 in UTC; missing \
+                attributes are null.
 
                 EXAMPLES
                   keychainctl list

@@ -39,14 +39,11 @@ struct ReferencedValues {
         return value
     }
 
-    /// As for `get`, an item without a protocol, a port and a path is preferred.
+    /// As for `get`, an item without a security domain, a protocol, a port and a path is preferred.
     private func item(_ name: Name) throws(KeychainError) -> KeychainItem {
-        let found = try keychain.items(Self.filter(name))
-        let plain = found.filter { $0.protocol == nil && $0.port == nil && $0.path == nil }
-        guard let item = plain.count == 1 ? plain.first : found.first else {
-            throw KeychainError(.itemNotFound, "No item matches.")
-        }
-        guard plain.count == 1 || found.count == 1 else {
+        let found = ItemPreference().among(try keychain.items(Self.filter(name))) { $0 }
+        guard let item = found.first else { throw KeychainError(.itemNotFound, "No item matches.") }
+        guard found.count == 1 else {
             throw KeychainError(
                 .duplicateItem,
                 "\(found.count) items match, but exactly one must. To see them: keychainctl list, with the same names.")
