@@ -12,7 +12,8 @@ struct ItemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server of an internet password, or its address: https://host:8443/path.", valueName: "host"),
+            "The server of an internet password: host, host:8443 or https://host:8443/path. Capitals do not count.",
+            valueName: "host"),
         completion: .custom { words, _, _ in ItemCompletion.servers(words) })
     var server: String?
 
@@ -48,8 +49,14 @@ struct ItemOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Whether the item is marked for synchronization.")
     var synchronizable: Bool?
 
+    /// The host as it was given, if it has capitals. Other programs store it so.
+    private var spelledHost: String?
+
+    /// A host and its port as they were given without a protocol. Items of docker may have both as their server.
+    private var hostWithPort: String?
+
     mutating func validate() throws {
-        if let server, ServerAddress.isOne(server) { try takeApart(ServerAddress(server)) }
+        if let server { try takeApart(server, ServerAddress(server)) }
         if service != nil, server != nil {
             throw ValidationError("--service and --server cannot be used together. Give one of them.")
         }
@@ -60,12 +67,20 @@ struct ItemOptions: ParsableArguments {
         if port == 0 { throw ValidationError("--port takes a number from 1 to 65535.") }
     }
 
-    private mutating func takeApart(_ address: ServerAddress) throws {
-        guard protocolCode == nil, port == nil, path == nil else {
-            throw ValidationError(
-                "Give either an address with --server, or --server HOST with --protocol, --port and --path.")
+    private mutating func takeApart(_ text: String, _ address: ServerAddress) throws {
+        if ServerAddress.isOne(text) {
+            guard protocolCode == nil, port == nil, path == nil else {
+                throw ValidationError(
+                    "Give either an address with --server, or --server HOST with --protocol, --port and --path.")
+            }
+            (protocolCode, path) = (address.protocolCode, address.path)
+        } else if address.port != nil {
+            guard port == nil else { throw ValidationError("Give the port either with --server or with --port.") }
+            hostWithPort = text
         }
-        (server, protocolCode, port, path) = (address.host, address.protocolCode, address.port, address.path)
+        let host = address.host.lowercased()
+        (server, port) = (host, address.port ?? port)
+        if !host.utf8.elementsEqual(address.host.utf8) { spelledHost = address.host }
     }
 
     func requireServiceOrServer() throws {
@@ -80,20 +95,49 @@ struct ItemOptions: ParsableArguments {
 // MARK: - Meaning
 
 extension ItemOptions {
-    /// A filter for all given values.
-    func filter(label: String?) -> ItemFilter {
+    /// The servers that the options may mean: first as they were given, and last as in a new item.
+    private var servers: [(host: String?, port: Int?)] {
+        let port = port.map { Int($0) }
+        var servers: [(host: String?, port: Int?)] = []
+        if let hostWithPort { servers.append((hostWithPort, nil)) }
+        if let spelledHost { servers.append((spelledHost, port)) }
+        servers.append((server, port))
+        return servers
+    }
+
+    /// Filters for all given values, one for each of the servers that may be meant. The first that finds items counts.
+    func filters(label: String?) -> [ItemFilter] { servers.map { filter(label, $0.host, $0.port) } }
+
+    private func filter(_ label: String?, _ host: String?, _ port: Int?) -> ItemFilter {
         var filter = ItemFilter(
             account: account, attributes: ItemAttributes(label: label), accessGroup: accessGroup, service: service,
-            server: server, synchronizable: synchronizable)
+            server: host, synchronizable: synchronizable)
         filter.protocol = internetProtocol
-        filter.port = port.map { Int($0) }
+        filter.port = port
         filter.path = path
         filter.securityDomain = securityDomain
         return filter
     }
 
-    /// The location of the item; values that are not given are part of its name as well.
-    func store(in vault: any ItemStore, accessGroups: AccessGroups) -> SecretStore {
+    /// Whether a server is one that the options may mean; any, if they name none.
+    func selectsServer(_ host: String?, _ port: Int?) -> Bool {
+        servers.contains { Self.isSame($0, (host, port)) }
+    }
+
+    private static func isSame(_ wanted: (host: String?, port: Int?), _ own: (host: String?, port: Int?)) -> Bool {
+        let isHost = wanted.host.map { $0.utf8.elementsEqual((own.host ?? "").utf8) } ?? true
+        return isHost && (wanted.port == nil || wanted.port == own.port)
+    }
+
+    /// The locations that the item may have, the one of a new item last; values that are not given are part of its name
+    /// as well.
+    func stores(in vault: any ItemStore, accessGroups: AccessGroups) -> [SecretStore] {
+        servers.map { store($0.host, $0.port, in: vault, accessGroups) }
+    }
+
+    private func store(
+        _ host: String?, _ port: Int?, in vault: any ItemStore, _ accessGroups: AccessGroups
+    ) -> SecretStore {
         let (group, synchronizable) = (accessGroup ?? accessGroups.defaultGroup, synchronizable ?? false)
         if let service {
             return SecretStore(
@@ -101,17 +145,21 @@ extension ItemOptions {
                 accessGroups: accessGroups)
         }
         let server = SecretStore.Server(
-            server ?? "", protocol: internetProtocol, port: port.map { Int($0) }, path: path,
-            securityDomain: securityDomain)
+            host ?? "", protocol: internetProtocol, port: port, path: path, securityDomain: securityDomain)
         return SecretStore(
             server: server, accessGroup: group, synchronizable: synchronizable, store: vault, accessGroups: accessGroups
         )
     }
 
-    /// The items that are meant, of those that match. Without an account, nothing is preferred.
+    /// The items that are meant, of those that match: of the first server that may be meant and has any. Without an
+    /// account, nothing else is preferred.
     ///
     /// - Parameter item: Its item; `nil` if its name is damaged.
-    func preferred<Found>(_ found: [Found], _ item: (Found) -> KeychainItem?) -> [Found] {
+    func preferred<Found>(_ all: [Found], _ item: (Found) -> KeychainItem?) -> [Found] {
+        let ofServers = servers.map { server in
+            all.filter { item($0).map { Self.isSame(server, ($0.server, $0.port)) } ?? true }
+        }
+        let found = ofServers.first { !$0.isEmpty } ?? all
         guard account != nil else { return found }
         let preference = ItemPreference(
             namesSecurityDomain: securityDomain != nil, namesProtocol: protocolCode != nil, namesPort: port != nil,

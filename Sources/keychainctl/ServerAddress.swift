@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address such as https://git.example.com:8443/team, split into parts.
+// A server, such as git.example.com:8443 or https://git.example.com:8443/team, split into parts.
 
 import ArgumentParser
 
-/// The form of `--server` with more than a host. Messages do not quote it, because it may contain a token.
+/// The value of `--server`. Messages do not quote it, because it may contain a token.
 struct ServerAddress {
-    let protocolCode: ProtocolCode
+    /// `nil` for a host without an address around it.
+    let protocolCode: ProtocolCode?
+    /// As it was given. Items have it in lower case.
     let host: String
     let port: UInt16?
     let path: String?
@@ -13,6 +15,13 @@ struct ServerAddress {
     static func isOne(_ text: String) -> Bool { text.contains("://") }
 
     init(_ text: String) throws {
+        guard Self.isOne(text) else {
+            (protocolCode, path) = (nil, nil)
+            // Without brackets, the colons of an IPv6 address leave no place for a port.
+            let isHost = text.isEmpty || !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
+            (host, port) = try isHost ? (text, nil) : Self.hostAndPort(text)
+            return
+        }
         let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 3, parts[0].hasSuffix(":"), parts[1].isEmpty,
             let protocolCode = ProtocolCode(argument: String(parts[0].dropLast()))
@@ -46,4 +55,13 @@ struct ServerAddress {
         "The address given with --server contains a query or a fragment. An item has none; leave it out.")
     private static let noHost = ValidationError("The address given with --server contains no host.")
     private static let badPort = ValidationError("The port in the address is not a number from 1 to 65535.")
+}
+
+extension String {
+    /// A host as it is, and in lower case if that differs: hosts are compared without regard to case (RFC 3986), but other
+    /// programs may have stored capitals.
+    var hostSpellings: [String] {
+        let lower = lowercased()
+        return lower.utf8.elementsEqual(utf8) ? [self] : [self, lower]
+    }
 }

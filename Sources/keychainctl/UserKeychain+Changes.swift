@@ -13,7 +13,7 @@ extension UserKeychain {
     func create(
         _ options: ItemOptions, _ attributes: ItemAttributes, _ accessibility: Accessibility?, value: Data
     ) throws(KeychainError) {
-        var store = options.store(in: store, accessGroups: .unrestricted)
+        var store = try location(of: options, in: store)
         store.accessibility = accessibility
         store.context = context
         try store.create(value, for: options.account ?? "", attributes: attributes)

@@ -48,7 +48,7 @@ extension UserKeychain {
             if let target = version.movedTo { arrivals[target, default: []].append(version) }
         }
         var histories: [ItemHistory] = []
-        for item in try catalog.items(matching: options.filter(label: nil)) {
+        for item in try currentItems(options) {
             let name = KeptName(item)
             // Of a version that requires authentication, only the index knows where the item was moved.
             let former = try item.requiresAuthentication ? kept.versions(movedTo: item.id) : arrivals[item.id] ?? []
@@ -61,6 +61,13 @@ extension UserKeychain {
             histories.append(ItemHistory(name: name, current: nil, versions: versions, former: []))
         }
         return histories
+    }
+
+    /// The items that the options select, of all spellings of the server.
+    private func currentItems(_ options: ItemOptions) throws(KeychainError) -> [KeychainItem] {
+        var items: [KeychainItem] = []
+        for filter in options.filters(label: nil) { items += try self.items(filter) }
+        return items
     }
 
     /// The names of which versions are kept, for completion.
@@ -153,13 +160,13 @@ extension ItemOptions {
     /// Whether the item of a kept version is one that a search with these options would find.
     fileprivate func selects(_ item: KeychainItem) -> Bool {
         let texts = [
-            (service, item.service), (server, item.server), (account, item.account), (path, item.path),
+            (service, item.service), (account, item.account), (path, item.path),
             (securityDomain, item.securityDomain),
         ]
         for (wanted, own) in texts where !Self.isSame(wanted, own) { return false }
         if let accessGroup, !Self.isSame(accessGroup, item.accessGroup) { return false }
         if let synchronizable, synchronizable != item.synchronizable { return false }
-        if let port, Int(port) != item.port { return false }
+        guard selectsServer(item.server, item.port) else { return false }
         if let protocolCode, protocolCode.code != item.protocol?.rawValue { return false }
         return true
     }

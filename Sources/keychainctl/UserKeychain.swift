@@ -53,13 +53,22 @@ struct UserKeychain {
         _ options: ItemOptions, _ attributes: ItemAttributes, _ protection: Protection, value: Data,
         confirmed limit: Duration? = nil
     ) throws(KeychainError) {
-        var store = options.store(in: store(confirmed: limit), accessGroups: .unrestricted)
+        var store = try location(of: options, in: store(confirmed: limit))
         (store.accessibility, store.accessControl) = (protection.accessibility, protection.constraints)
         store.context = context
         try store.save(value, for: options.account ?? "", attributes: attributes)
     }
 
     /// The items of all classes. It is not an error if there are none.
+    /// Where the item of this name is, or where a new one goes.
+    func location(of options: ItemOptions, in items: any ItemStore) throws(KeychainError) -> SecretStore {
+        let stores = options.stores(in: items, accessGroups: .unrestricted)
+        for store in stores.dropLast() {
+            if try store.contains(for: options.account ?? "") { return store }
+        }
+        return stores[stores.count - 1]
+    }
+
     func foundItems(_ filter: ItemFilter) throws(KeychainError) -> FoundItems {
         try catalog.foundItems(ItemClass.allCases, matching: filter)
     }
@@ -70,10 +79,19 @@ struct UserKeychain {
     }
 
     /// The item that the options select.
+    /// The items that match the first of the filters which finds any.
+    func items(_ filters: [ItemFilter]) throws(KeychainError) -> [KeychainItem] {
+        for filter in filters {
+            let found = try items(filter)
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> KeychainItem {
-        let found = options.preferred(try catalog.items(matching: options.filter(label: label))) { $0 }
+        let found = options.preferred(try items(options.filters(label: label))) { $0 }
         guard let item = found.first else { throw .noItem }
         guard found.count == 1 else {
             throw KeychainError(
@@ -129,8 +147,11 @@ struct UserKeychain {
         return KeychainSync(RingMember.ofTool(vault)).confirming(within: limit)
     }
 
-    func deleteAll(_ filter: ItemFilter) throws(KeychainError) {
-        guard try catalog.removeAll(matching: filter) > 0 else { throw .noItem }
+    /// Removes what matches any of the filters.
+    func deleteAll(_ filters: [ItemFilter]) throws(KeychainError) {
+        var count = 0
+        for filter in filters { count += try catalog.removeAll(matching: filter) }
+        guard count > 0 else { throw .noItem }
     }
 }
 

@@ -45,6 +45,17 @@ struct DockerCredentialTests {
         #expect(try object(docker("get", "https://h"))["Secret"] == "https://h")
     }
 
+    @Test func addresses_thatDifferInCaseOfTheHost_areOne() throws {
+        for (url, secret) in [("https://H.ex/v2", "one"), ("https://h.ex/v2", "two"), ("R.ex", "three")] {
+            try store(url, "alice", secret)
+        }
+        #expect(try tool.listed().map { $0["server"] as? String } == ["h.ex", "r.ex"])
+        let expected = ["ServerURL": "https://H.EX/v2", "Username": "alice", "Secret": "two"]
+        #expect(try object(docker("get", "https://H.EX/v2")) == expected)
+        #expect(try object(docker("get", "r.ex"))["Secret"] == "three")
+        #expect(try docker("get", "https://h.ex/V2").status == 1)
+    }
+
     @Test func address_isTakenApart() throws {
         try store("https://h:5000/v2")
         let item = try #require(try tool.listed().first)

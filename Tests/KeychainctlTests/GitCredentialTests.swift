@@ -53,6 +53,38 @@ struct GitCredentialTests {
         #expect(found == (isFound ? "username=alice\npassword=secret\n" : ""))
     }
 
+    private func get(_ protocolName: String, _ host: String) throws -> String {
+        let request = Data("protocol=\(protocolName)\nhost=\(host)\n\n".utf8)
+        return try tool.run("git-credential", "get", input: request).text
+    }
+
+    @Test func get_ofAnItemWithoutProtocol_findsItExceptForHTTP() throws {
+        try tool.run("set", "--server", "h:8443", "-a", "alice", input: Data("plain".utf8))
+        #expect(try get("https", "H:8443") == "username=alice\npassword=plain\n")
+        #expect(try get("ssh", "h:8443") == "username=alice\npassword=plain\n")
+        #expect(try get("http", "h:8443") == "" && get("https", "h") == "")
+        try tool.run("set", "--server", "https://h:8443", "-a", "bob", input: Data("exact".utf8))
+        #expect(try get("https", "h:8443") == "username=bob\npassword=exact\n")
+    }
+
+    @Test func storeAndErase_ofAnItemWithoutProtocol_changeThatItem() throws {
+        try tool.run("set", "--server", "h", "-a", "alice", input: Data("old".utf8))
+        let new = "protocol=https\nhost=h\nusername=alice\npassword=new\n"
+        #expect(try tool.run("git-credential", "store", input: Data(new.utf8)).status == 0)
+        #expect(try tool.listed().count == 1)
+        #expect(try tool.run("get", "--server", "h", "-a", "alice").text == "new")
+        #expect(try tool.run("git-credential", "erase", input: Data("protocol=https\nhost=h\n".utf8)).status == 0)
+        #expect(try tool.listed().count == 1)
+        #expect(try tool.run("git-credential", "erase", input: Data(new.utf8)).status == 0)
+        #expect(try tool.listed().isEmpty)
+    }
+
+    /// Programs such as `security` keep capitals.
+    @Test func get_ofAnItemWithCapitals_findsItByThem() throws {
+        try tool.run("security", "add-internet-password", "-s", "H.ex", "-r", "htps", "-a", "a", "-w", "old")
+        #expect(try get("https", "H.ex") == "username=a\npassword=old\n")
+    }
+
     private static let addresses: [(String, String?)] = [
         ("https://h", "alice"), ("https://h/team/a.git?x", "alice"), ("https://alice@h/", "alice"),
         ("https://h:443", ""), ("https://bob:x@h", ""), ("HTTPS://h/", "alice"), ("https://%68", "alice"),

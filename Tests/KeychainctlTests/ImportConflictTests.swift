@@ -15,7 +15,7 @@ struct ImportConflictTests {
     private var sourceExists: Bool { FileManager.default.fileExists(atPath: source.path) }
 
     private func storeOld() throws {
-        try #require(try tool.run("set", "--server", "a", "-a", "b", input: Data("old".utf8)).status == 0)
+        try #require(try tool.run("set", "--server", "https://a", "-a", "b", input: Data("old".utf8)).status == 0)
     }
 
     private func importSource(_ text: String = machine, _ options: String = "") throws -> Tool.Run {

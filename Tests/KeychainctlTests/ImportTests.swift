@@ -192,6 +192,22 @@ struct ImportTests {
         #expect(lines.first?["server"] as? String == "a.example" && lines.first?["origin"] as? String == "line 1")
     }
 
+    @Test func netrc_servesGitAndSwiftPM() throws {
+        let run = try tool.importText("netrc", "machine G.ex login a password t\nmachine m port 993 password x\n")
+        #expect(run.status == 0, "\(run.everything)")
+        let git = try tool.run("git-credential", "get", input: Data("protocol=https\nhost=g.ex\n\n".utf8))
+        #expect(git.text == "username=a\npassword=t\n")
+        let swift = try tool.shell("\"$CTL\" run --swiftpm -- printenv SWIFTPM_NETRC_DATA")
+        #expect(swift.text == "machine \"g.ex\" login \"a\" password \"t\"\n\n", "\(swift.errors)")
+        #expect(try tool.listed("--server", "m").map { $0["protocol"] is NSNull } == [true])
+    }
+
+    @Test func netrc_withAProtocol_getsIt() throws {
+        _ = try tool.importText("netrc", "machine g.ex login a password t\n", "--protocol", "ftp")
+        #expect(try tool.listed().map { $0["protocol"] as? String } == ["ftp"])
+        #expect(try tool.importText("env", "A=b", "--protocol", "ftp").status == 64)
+    }
+
     @Test func item_importedIntoAGroup_isInThatGroup() throws {
         _ = try tool.importText("netrc", "machine a login b password c", "--access-group", "work")
         #expect(try tool.listed().map { $0["accessGroup"] as? String } == ["work"])

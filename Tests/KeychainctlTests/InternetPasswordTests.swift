@@ -50,7 +50,9 @@ struct InternetPasswordTests {
         ("https://git.example.com:8443/", ["git.example.com", "https", "8443", "-"]),
         ("SSH://git.example.com", ["git.example.com", "ssh", "-", "-"]),
         ("https://[::1]:8443/a/b", ["::1", "https", "8443", "/a/b"]),
-        ("git.example.com", ["git.example.com", "-", "-", "-"]),
+        ("git.example.com", ["git.example.com", "-", "-", "-"]), ("h.ex:8443", ["h.ex", "-", "8443", "-"]),
+        ("[::1]:8443", ["::1", "-", "8443", "-"]), ("::1", ["::1", "-", "-", "-"]), ("H.ex", ["h.ex", "-", "-", "-"]),
+        ("https://Git.Example.com:8443/Team", ["git.example.com", "https", "8443", "/Team"]),
     ])
     func address_isTakenApart(address: String, parts: [String]) throws {
         try tool.run("set", "--server", address, "-a", "a", input: secret)
@@ -64,6 +66,7 @@ struct InternetPasswordTests {
         ("https://u@h/", "--account"), ("https://h/?q", "query"), ("https://h/#f", "fragment"),
         ("https:///p", "no host"),
         ("https://h:0/", "1 to 65535"), ("https://h:x/", "1 to 65535"), ("https://[::1/", "1 to 65535"),
+        ("h:x", "1 to 65535"), ("h:99999", "1 to 65535"), (":80", "no host"),
         ("gopher-plus://h", "--protocol"), ("://h", "--protocol"), ("a/b://h", "--protocol"),
     ])
     func address_withWhatAnItemHasNot_isRefusedAndSaysWhat(address: String, words: String) throws {
@@ -73,10 +76,52 @@ struct InternetPasswordTests {
         #expect(try tool.listed().isEmpty)
     }
 
+    @Test func hostWithPort_besideAPort_isRefused() throws {
+        #expect(try tool.run("get", "--server", "h:8443", "--port", "1").status == 64)
+    }
+
     @Test(arguments: [["--port", "1"], ["--protocol", "ssh"], ["--path", "/p"]])
     func address_besideAnOptionForAPart_isRefused(option: [String]) throws {
         let run = try tool.run("get", "--server", "https://h", option[0], option[1])
         #expect(run.status == 64)
+    }
+
+    @Test func host_inOtherCase_isTheSame() throws {
+        try tool.run("set", "--server", "https://h.ex", "-a", "a", input: secret)
+        #expect(try tool.run("get", "--server", "https://H.ex", "-a", "a").output == secret)
+        #expect(try tool.run("get", "--server", "H.EX", "-a", "a").output == secret)
+        let run = try tool.shell("\"$CTL\" run --env V=keychain+server://H.Ex/a -- printenv V")
+        #expect(run.text == "correct horse\n", "\(run.errors)")
+        try tool.run("set", "--server", "https://H.ex", "-a", "a", input: otherSecret)
+        #expect(try tool.listed().count == 1)
+        #expect(try tool.run("move", "--server", "H.ex", "-a", "a", "--to-server", "New.ex").status == 0)
+        #expect(try tool.listed().map { $0["server"] as? String } == ["new.ex"])
+    }
+
+    /// As `security` and programs store them, which keep capitals.
+    private func storeWithCapitals() throws {
+        let run = try tool.run("security", "add-internet-password", "-s", "H.ex", "-a", "a", "-w", "capital")
+        try #require(run.status == 0, "\(run.everything)")
+    }
+
+    @Test func item_withCapitals_isFoundAndChangedByThem() throws {
+        try storeWithCapitals()
+        #expect(try tool.run("get", "--server", "H.ex", "-a", "a").text == "capital")
+        try tool.run("set", "--server", "h.ex", "-a", "a", input: secret)
+        #expect(try tool.run("get", "--server", "H.ex", "-a", "a").text == "capital")
+        #expect(try tool.run("get", "--server", "h.ex", "-a", "a").output == secret)
+        try tool.run("set", "--server", "H.ex", "-a", "a", input: otherSecret)
+        #expect(try tool.run("get", "--server", "H.ex", "-a", "a").output == otherSecret)
+        #expect(try tool.run("delete", "--server", "H.ex", "-a", "a").status == 0)
+        #expect(try tool.run("get", "--server", "H.ex", "-a", "a").output == secret)
+        #expect(try tool.run("get", "--server", "H.ex", "-a", "a", "--history", "1").text == "capital")
+    }
+
+    @Test func itemOfDocker_whoseServerHasAPort_isFoundByIt() throws {
+        let run = try tool.run(
+            "docker-credential", "store", input: Data(#"{"ServerURL":"[::1]:5000","Username":"u","Secret":"s"}"#.utf8))
+        try #require(run.status == 0, "\(run.everything)")
+        #expect(try tool.run("get", "--server", "[::1]:5000", "-a", "u").text == "s")
     }
 
     @Test func serviceAndServer_ofOneName_areTwoItems() throws {

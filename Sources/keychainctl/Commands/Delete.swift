@@ -74,7 +74,7 @@ extension Keychainctl {
                 return try keychain.delete(
                     keychain.onlyItem(item, label: label), confirmed: confirmed?.duration)
             }
-            try keychain.deleteAll(item.filter(label: label))
+            try keychain.deleteAll(item.filters(label: label))
         }
     }
 }

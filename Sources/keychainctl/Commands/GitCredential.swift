@@ -19,7 +19,8 @@ extension Keychainctl {
 
                 A credential is an internet password: the host, the port, the protocol, and the path if \
                 git sends one (credential.useHttpPath). Its value is the password. An expiry, a refresh \
-                token and an authentication type follow it as lines of their own.
+                token and an authentication type follow it as lines of their own. If no item has the protocol, one \
+                that names no protocol is found, but not for http, which would send it in clear text.
 
                 `get` prints nothing if no item matches, and never an expired password: of such an item, \
                 it prints the user and the refresh token. `store` keeps an item that has the same \

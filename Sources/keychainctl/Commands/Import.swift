@@ -66,6 +66,12 @@ extension Keychainctl {
         var whole = false
 
         @Option(
+            name: .customLong("protocol"),
+            help: ArgumentHelp(
+                "With netrc: the protocol of the items, since the file names none; default: https.", valueName: "name"))
+        var protocolCode: ProtocolCode?
+
+        @Option(
             help: ArgumentHelp("With env: the service of the items; default: the folder's name.", valueName: "name"))
         var service: String?
 
@@ -85,6 +91,9 @@ extension Keychainctl {
             }
             guard service == nil || format == .env else {
                 throw ValidationError("--service can only be used with env.")
+            }
+            guard protocolCode == nil || format == .netrc else {
+                throw ValidationError("--protocol can only be used with netrc.")
             }
             guard format != .secretService || file == nil else {
                 throw ValidationError("secret-service is read from the session bus, and takes no file.")
@@ -111,7 +120,8 @@ extension Keychainctl {
             }
             let path = try sourcePath()
             if removeSource, let path { try ImportSource.checkIsRemovable(path) }
-            let reader = ImportReader(format: format, path: path, keepsWhole: whole, service: service)
+            let reader = ImportReader(
+                format: format, path: path, keepsWhole: whole, service: service, protocolCode: protocolCode)
             let (records, source) = try reader.read()
             let run = ImportRun(
                 records, in: keychain.store, accessGroup: accessGroup,

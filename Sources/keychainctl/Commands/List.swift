@@ -90,7 +90,11 @@ extension Keychainctl {
         /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error,
         /// since one of them may be the requested item.
         private func search(_ keychain: UserKeychain) throws(KeychainError) -> FoundItems {
-            let found = try keychain.foundItems(item.filter(label: label))
+            let filters = item.filters(label: label)
+            var found = try keychain.foundItems(filters[0])
+            for filter in filters.dropFirst() where found.items.isEmpty && found.failure == nil {
+                found = try keychain.foundItems(filter)
+            }
             if let failure = found.failure { throw failure }
             return found
         }

@@ -71,8 +71,7 @@ extension Keychainctl {
 
         private var address: ServerAddress? {
             get throws {
-                guard let toServer, ServerAddress.isOne(toServer) else { return nil }
-                return try ServerAddress(toServer)
+                try toServer.map { try ServerAddress($0) }
             }
         }
 
@@ -81,13 +80,14 @@ extension Keychainctl {
             if let toService {
                 return SecretStore(service: toService, store: keychain.store, accessGroups: .unrestricted)
             }
-            guard let toServer else { return nil }
-            let code = address.map { InternetProtocol(rawValue: $0.protocolCode.code) } ?? item.protocol
-            let server = SecretStore.Server(
-                address?.host ?? toServer, protocol: code,
-                port: address == nil ? item.port : address?.port.map { Int($0) },
-                path: address == nil ? item.path : address?.path, securityDomain: item.securityDomain,
-                authenticationType: item.authenticationType)
+            guard let address else { return nil }
+            let port = address.port.map { Int($0) }
+            var server = SecretStore.Server(
+                address.host.lowercased(), protocol: item.protocol, port: port ?? item.port, path: item.path,
+                securityDomain: item.securityDomain, authenticationType: item.authenticationType)
+            if let code = address.protocolCode?.code {
+                (server.protocol, server.port, server.path) = (InternetProtocol(rawValue: code), port, address.path)
+            }
             return SecretStore(server: server, store: keychain.store, accessGroups: .unrestricted)
         }
     }

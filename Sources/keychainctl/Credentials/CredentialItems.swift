@@ -42,17 +42,35 @@ struct CredentialItems {
         return expired
     }
 
-    /// The matching items: those of the exact path first, then the newest.
-    func items(_ place: CredentialPlace, _ username: String?) throws(KeychainError) -> [KeychainItem] {
-        var filter = ItemFilter(server: place.host)
-        filter.protocol = place.code
-        let found = try keychain.foundItems(filter)
-        if let failure = found.failure { throw failure }
-        return found.items.filter { place.matches($0, username: username) }.sorted { one, other in
+    /// The matching items: those of the exact path first, then the newest. If none has the protocol, they are those that
+    /// name no protocol.
+    func items(
+        _ place: CredentialPlace, _ username: String?, orWithoutProtocol isLenient: Bool = true
+    ) throws(KeychainError) -> [KeychainItem] {
+        var found = try stored(place, username, place.code)
+        if found.isEmpty, isLenient, place.allowsNoProtocol {
+            found = try stored(place, username, nil).filter { $0.protocol == nil }
+        }
+        return found.sorted { one, other in
             let (isExact, isOtherExact) = (place.hasPath(of: one), place.hasPath(of: other))
             guard isExact == isOtherExact else { return isExact }
             return (one.modified ?? .distantPast) > (other.modified ?? .distantPast)
         }
+    }
+
+    /// - Parameter code: `nil`: any protocol.
+    private func stored(
+        _ place: CredentialPlace, _ username: String?, _ code: InternetProtocol?
+    ) throws(KeychainError) -> [KeychainItem] {
+        var items: [KeychainItem] = []
+        for host in place.hosts {
+            var filter = ItemFilter(server: host)
+            filter.protocol = code
+            let found = try keychain.foundItems(filter)
+            if let failure = found.failure { throw failure }
+            items += found.items
+        }
+        return items.filter { $0.itemClass == .internetPassword && place.matches($0, username: username) }
     }
 
     /// - Returns: `nil` if another process has removed the item, or if git cannot take it.
@@ -133,7 +151,7 @@ struct CredentialItems {
     /// Removes the items that match everything in the request.
     func erase(_ request: GitRequest, _ place: CredentialPlace) throws(KeychainError) {
         let comparesSecret = request.password != nil || request.credential != nil
-        for item in try items(place, request.username) {
+        for item in try items(place, request.username, orWithoutProtocol: comparesSecret) {
             if comparesSecret {
                 guard var found = try read(item) else { continue }
                 defer { found.value.wipe() }

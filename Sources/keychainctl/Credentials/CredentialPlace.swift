@@ -6,8 +6,10 @@ import KeychainKit
 
 struct CredentialPlace {
     let code: InternetProtocol
-    /// An IPv6 address is without brackets.
+    /// In lower case, as in a new item. An IPv6 address is without brackets.
     let host: String
+    /// As it may be stored.
+    let hosts: [String]
     let port: Int?
     /// Without the slash at its beginning. `nil`: the whole server.
     let path: String?
@@ -22,7 +24,8 @@ struct CredentialPlace {
             throw KeychainError(.unsupported, "An item cannot have this protocol, so git's credential has no place.")
         }
         code = InternetProtocol(rawValue: found.code)
-        (self.host, port) = try Self.hostAndPort(host)
+        let (given, port) = try Self.hostAndPort(host)
+        (hosts, self.host, self.port) = (given.hostSpellings, given.lowercased(), port)
         self.path = path.flatMap(Self.bare)
         // A certificate is a file of this machine: it has a path, and no host.
         guard !self.host.isEmpty || name == "cert" && self.path != nil else {
@@ -56,6 +59,10 @@ struct CredentialPlace {
     var server: SecretStore.Server {
         SecretStore.Server(host, protocol: code, port: port, path: path.map { "/" + $0 })
     }
+
+    /// Whether an item that names no protocol may be meant. A password does not go to a server in clear text because
+    /// nobody said otherwise.
+    var allowsNoProtocol: Bool { ![.http, .ftp].contains(code) }
 
     /// The address, for people.
     var text: String {

@@ -85,9 +85,13 @@ struct DockerItems {
     }
 
     private func items(_ server: DockerServer) throws(KeychainError) -> [KeychainItem] {
-        var filter = ItemFilter(server: server.name.host)
-        filter.securityDomain = DockerServer.mark
-        return try newestFirst(filter).filter { $0.comment.map { $0.utf8.elementsEqual(server.url.utf8) } ?? false }
+        var items: [KeychainItem] = []
+        for host in server.hosts {
+            var filter = ItemFilter(server: host)
+            filter.securityDomain = DockerServer.mark
+            items += try newestFirst(filter).filter { $0.comment.map(server.isSame) ?? false }
+        }
+        return items
     }
 
     private func newestFirst(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {

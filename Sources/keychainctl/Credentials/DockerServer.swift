@@ -19,9 +19,28 @@ struct DockerServer {
         self.url = url
     }
 
-    /// The parts of the usual forms of an address; of any other form the whole address is the server. Different
-    /// addresses have different names, so that no item replaces that of another address.
+    /// The parts of the usual forms of an address, with the host in lower case; of any other form the whole address is the
+    /// server. Addresses that differ in more than the case of the host have different names, so that no item replaces that
+    /// of another address.
     var name: SecretStore.Server {
+        var name = givenName
+        if name.host.utf8.allSatisfy(Self.isOfHost) { name.host = name.host.lowercased() }
+        return name
+    }
+
+    /// The servers under which an item may be stored.
+    var hosts: [String] {
+        let host = givenName.host
+        return host.utf8.allSatisfy(Self.isOfHost) ? host.hostSpellings : [host]
+    }
+
+    /// Whether an address differs from this one at most in the case of the host.
+    func isSame(as address: String) -> Bool {
+        guard let other = try? DockerServer(address) else { return false }
+        return name.text.utf8.elementsEqual(other.name.text.utf8)
+    }
+
+    private var givenName: SecretStore.Server {
         let schemes = [("https://", InternetProtocol.https), ("http://", .http)]
         let scheme = schemes.first { url.hasPrefix($0.0) }
         let rest = url.dropFirst(scheme?.0.count ?? 0)

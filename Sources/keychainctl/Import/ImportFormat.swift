@@ -95,6 +95,8 @@ struct ImportReader {
     func read() throws(KeychainError) -> ([ImportRecord], ImportSource?) {
         if format == .secretService { return (try SecretServiceImport.records(), nil) }
         if format.isStore {
+    /// Of entries of a netrc file that name none; `nil`: https.
+    var protocolCode: ProtocolCode?
             guard let path else {
                 throw KeychainError(.invalidParameter, "A password store is a folder, and cannot be standard input.")
             }
@@ -114,7 +116,9 @@ struct ImportReader {
 
     func records(_ bytes: UnsafeRawBufferPointer, _ service: String) throws(KeychainError) -> [ImportRecord] {
         switch format {
-        case .netrc: try NetrcFormat.records(bytes)
+        case .netrc:
+            try NetrcFormat.records(
+                bytes, protocol: protocolCode.map { InternetProtocol(rawValue: $0.code) } ?? .https)
         case .gitCredentials: try GitCredentialsFormat.records(bytes)
         case .docker: try DockerFormat.records(bytes)
         case .env: try EnvFormat.records(bytes, service: service)

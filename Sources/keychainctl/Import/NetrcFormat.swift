@@ -8,6 +8,8 @@ import KeychainKit
 /// taken as they are, as curl and git do.
 struct NetrcFormat {
     private var words: NetrcWords
+    /// What entries that name no protocol get.
+    private let usualProtocol: InternetProtocol
     private var records: [ImportRecord] = []
     private var machine: Machine?
     /// They are inside of a machine, and are reported after it.
@@ -23,13 +25,19 @@ struct NetrcFormat {
         var port: String?
     }
 
-    static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
-        var format = NetrcFormat(words: NetrcWords(bytes: try ImportText.checked(bytes)))
+    /// - Parameter usual: The protocol of entries that name none. The file has no word for it, and nearly all of its
+    ///   readers use https: git and SwiftPM then find the passwords in the keychain.
+    static func records(
+        _ bytes: UnsafeRawBufferPointer, protocol usual: InternetProtocol = .https
+    ) throws(KeychainError) -> [ImportRecord] {
+        var format = NetrcFormat(words: NetrcWords(bytes: try ImportText.checked(bytes)), usualProtocol: usual)
         try format.read()
         return format.records
     }
 
-    private init(words: NetrcWords) { self.words = words }
+    private init(words: NetrcWords, usualProtocol: InternetProtocol) {
+        (self.words, self.usualProtocol) = (words, usualProtocol)
+    }
 
     private mutating func read() throws(KeychainError) {
         while let (key, line) = try words.key() {
@@ -99,19 +107,24 @@ struct NetrcFormat {
         guard let password = machine.password, !password.isEmpty else {
             return records.append(ImportRecord(skipping: name, "it has no password", origin: origin))
         }
-        let (server, login) = (Self.server(name, machine.port), machine.login ?? "")
+        let (server, login) = (server(name, machine.port), machine.login ?? "")
         let item = ImportedItem(place: .server(server), account: login, value: password)
         records.append(ImportRecord(item, origin: origin))
         guard let account = machine.account else { return }
+        var bare = server
+        if machine.port == nil { bare.protocol = nil }
         let extra = ImportedItem(
-            place: .service(server.text), account: "\(login) (account)", value: account, kind: "account")
+            place: .service(bare.text), account: "\(login) (account)", value: account, kind: "account")
         records.append(ImportRecord(extra, origin: origin))
     }
 
-    /// Emacs has ports, or protocols in place of them.
-    private static func server(_ name: String, _ port: String?) -> SecretStore.Server {
-        var server = SecretStore.Server(name)
-        guard let port else { return server }
+    /// Emacs has ports, or protocols in place of them. A port may be that of any protocol, such as 993 of imaps.
+    private func server(_ name: String, _ port: String?) -> SecretStore.Server {
+        var server = SecretStore.Server(name.lowercased())
+        guard let port else {
+            server.protocol = usualProtocol
+            return server
+        }
         if let number = UInt16(port), number > 0 {
             server.port = Int(number)
         } else {

@@ -41,7 +41,7 @@ struct ReferencedValues {
 
     /// As for `get`, an item without a security domain, a protocol, a port and a path is preferred.
     private func item(_ name: Name) throws(KeychainError) -> KeychainItem {
-        let found = ItemPreference().among(try keychain.items(Self.filter(name))) { $0 }
+        let found = ItemPreference().among(try keychain.items(Self.filters(name))) { $0 }
         guard let item = found.first else { throw KeychainError(.itemNotFound, "No item matches.") }
         guard found.count == 1 else {
             throw KeychainError(
@@ -51,13 +51,16 @@ struct ReferencedValues {
         return item
     }
 
-    private static func filter(_ name: Name) -> ItemFilter {
+    /// A server as it was written, and then in lower case, as the tool stores it.
+    private static func filters(_ name: Name) -> [ItemFilter] {
         switch name.place {
-        case .service(let service): return ItemFilter(account: name.account, service: service)
+        case .service(let service): return [ItemFilter(account: name.account, service: service)]
         case .server(let server, let port):
-            var filter = ItemFilter(account: name.account, server: server)
-            filter.port = port.map { Int($0) }
-            return filter
+            return server.hostSpellings.map { host in
+                var filter = ItemFilter(account: name.account, server: host)
+                filter.port = port.map { Int($0) }
+                return filter
+            }
         }
     }
 }

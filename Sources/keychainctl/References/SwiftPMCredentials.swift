@@ -55,7 +55,10 @@ struct SwiftPMCredentials {
     private static func token(
         _ keychain: UserKeychain, _ logins: [KeychainItem], _ registry: String?
     ) throws(KeychainError) -> [UInt8]? {
-        let found = logins.filter { $0.account == tokenAccount && (registry == nil || $0.server == registry) }
+        let found = logins.filter { login in
+            let isWanted = registry == nil || login.server?.lowercased() == registry?.lowercased()
+            return login.account == tokenAccount && isWanted
+        }
         guard let item = found.first else {
             guard registry == nil else { throw noToken }
             return nil
