@@ -40,6 +40,25 @@ struct ImportFailureTests {
         #expect(!FileManager.default.fileExists(atPath: tool.database.path))
     }
 
+    @Test func databaseOfKeePassXC_isToldApartFromAnExport() throws {
+        let run = try tool.importBytes("keepassxc", Data([0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5, 0x00]))
+        #expect(run.status == 64 && run.errors.contains("keepassxc-cli export --format csv"), "\(run.everything)")
+    }
+
+    @Test(arguments: ["keepassxc", "bitwarden", "1password", "firefox", "chrome", "docker"])
+    func export_thatIsEmpty_isCalledEmpty(format: String) throws {
+        let run = try tool.importText(format, "")
+        #expect(run.status == 64 && run.errors.contains("is empty"), "\(run.everything)")
+        #expect(!run.errors.contains("This is not"), "\(run.everything)")
+    }
+
+    @Test func csvOfBitwarden_isToldApartFromJSON() throws {
+        let run = try tool.importText(
+            "bitwarden",
+            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n")
+        #expect(run.status == 64 && run.errors.contains("'.json'"), "\(run.everything)")
+    }
+
     @Test(arguments: ["netrc", "git-credentials", "docker", "env", "chrome", "bitwarden", "1password", "keychain-dump"])
     func input_thatIsNotUTF8_isAnError(format: String) throws {
         let run = try tool.importBytes(format, Data([0x7B, 0xFF, 0xFE, 0x0A]))

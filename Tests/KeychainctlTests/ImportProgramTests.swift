@@ -36,6 +36,23 @@ struct ImportProgramTests {
         #expect(run.text.hasSuffix("pw-oneuser: x\n") && run.text.contains("evil.gpg: it is a symbolic link"))
     }
 
+    /// As pass-otp appends it.
+    @Test(.enabled(if: Tool.has("pass") && Tool.has("gpg"), "pass or gpg is not installed"))
+    func otpauthLineOfPass_becomesAnItemThatPrintsCodes() throws {
+        let run = try tool.shell(
+            Self.makeKey
+                + """
+                pass init test@example.com > made
+                printf 'pw\\nuser: x\\notpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0\\nurl: y\\n' | \
+                    pass insert -m web/alice > made
+                "$CTL" import pass > report || exit 9
+                "$CTL" get -s web -a alice; "$CTL" get -s web -a 'alice (notes)'
+                "$CTL" otp -s web -a 'alice (one-time password)'
+                """)
+        // The first code of RFC 4226.
+        #expect(run.status == 0 && run.text == "pwuser: x\nurl: y\n755224\n", "\(run.everything)")
+    }
+
     @Test(.enabled(if: Tool.has("pass") && Tool.has("gpg"), "pass or gpg is not installed"))
     func store_importedWhole_keepsTheTextOfAnEntry() throws {
         let run = try tool.shell(

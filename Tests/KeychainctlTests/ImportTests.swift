@@ -192,6 +192,16 @@ struct ImportTests {
         #expect(lines.first?["server"] as? String == "a.example" && lines.first?["origin"] as? String == "line 1")
     }
 
+    /// macOS writes an empty line for an empty value; quotation marks mean the same.
+    @Test(arguments: ["", "\"\""])
+    func dump_ofAnEmptyValue_isImported(value: String) throws {
+        let dump = "keychain: \"x\"\nclass: \"genp\"\nattributes:\n    \"svce\"<blob>=\"s\"\ndata:\n\(value)\n"
+        let run = try tool.importText("keychain-dump", dump)
+        #expect(run.status == 0 && run.text.hasPrefix("added"), "\(run.everything)")
+        let get = try tool.run("get", "-s", "s")
+        #expect(get.status == 0 && get.output.isEmpty, "\(get.errors)")
+    }
+
     @Test func netrc_servesGitAndSwiftPM() throws {
         let run = try tool.importText("netrc", "machine G.ex login a password t\nmachine m port 993 password x\n")
         #expect(run.status == 0, "\(run.everything)")

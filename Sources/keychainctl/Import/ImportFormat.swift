@@ -27,6 +27,11 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     /// passkeys, former passwords and columns that no item is made of.
     var isRemovable: Bool { [.netrc, .gitCredentials, .env].contains(self) }
 
+    /// Whether also an export without entries has a text.
+    fileprivate var isNeverEmpty: Bool {
+        [.keepassxc, .bitwarden, .onePassword, .firefox, .chrome, .docker].contains(self)
+    }
+
     private var meaning: String {
         switch self {
         case .netrc: "machines and logins; default: $NETRC, ~/.netrc"
@@ -90,13 +95,13 @@ struct ImportReader {
     let path: String?
     let keepsWhole: Bool
     let service: String?
+    /// Of entries of a netrc file that name none; `nil`: https.
+    var protocolCode: ProtocolCode?
 
     /// The entries, and the file that they are from.
     func read() throws(KeychainError) -> ([ImportRecord], ImportSource?) {
         if format == .secretService { return (try SecretServiceImport.records(), nil) }
         if format.isStore {
-    /// Of entries of a netrc file that name none; `nil`: https.
-    var protocolCode: ProtocolCode?
             guard let path else {
                 throw KeychainError(.invalidParameter, "A password store is a folder, and cannot be standard input.")
             }
@@ -104,6 +109,11 @@ struct ImportReader {
         }
         let service = format == .env ? try serviceOfVariables() : ""
         var source = try ImportSource(path)
+        guard !source.bytes.isEmpty || !format.isNeverEmpty else {
+            throw KeychainError(
+                .invalidParameter,
+                "'\(path ?? "standard input")' is empty. Nothing was imported. Give the file that was exported.")
+        }
         // The result is kept outside, since `withUnsafeBytes` of Data throws no typed errors.
         let result = source.bytes.withUnsafeBytes { bytes in
             Result { () throws(KeychainError) in try records(bytes, service) }

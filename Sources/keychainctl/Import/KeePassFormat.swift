@@ -5,7 +5,16 @@ import Foundation
 import KeychainKit
 
 enum KeePassFormat {
+    /// The first bytes of a .kdbx file.
+    private static let databaseMark: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A]
+
     static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
+        guard !bytes.starts(with: databaseMark) else {
+            throw .notA(
+                "an export of KeePassXC",
+                "it is the database itself, which only its own program opens. Run: keepassxc-cli export --format csv, or "
+                    + "--format xml, which has more.")
+        }
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard bytes[start...].first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else {
             return try CSVFormat.keepassxc.records(bytes)

@@ -94,7 +94,8 @@ struct KeychainDumpFormat {
         }
         guard let place = item.place, let account = item.text("acct") ?? (item.attributes["acct"] == nil ? "" : nil)
         else { return ImportRecord(skipping: item.text("0x00000007"), "its name is not text", origin: origin) }
-        guard let data = item.data, !data.isEmpty else {
+        // An empty value is a value. An item whose value was not shown has none.
+        guard let data = item.data else {
             return ImportRecord(skipping: place.text, "it has no data; dump with -d and allow access", origin: origin)
         }
         let imported = ImportedItem(

@@ -128,10 +128,25 @@ struct PasswordStore {
             login.password = Data(Array(text))
         } else {
             login.password = Data(Array(text[..<end]))
-            let rest = text[end...].dropFirst()
+            var rest = text[end...].dropFirst()
+            if let line = Self.otpauthLine(rest) {
+                login.add("one-time password", Data(Array(rest[line])))
+                rest = rest[..<line.lowerBound] + rest[line.upperBound...].dropFirst()
+            }
             if rest.contains(where: { $0 > 0x20 }) { login.add("notes", Data(Array(rest))) }
         }
         records += login.records
+    }
+
+    /// The first line that is a secret for one-time codes, as pass-otp and gopass keep it.
+    private static func otpauthLine(_ text: Data) -> Range<Data.Index>? {
+        var start = text.startIndex
+        while start < text.endIndex {
+            let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            if text[start..<end].starts(with: "otpauth://".utf8) { return start..<end }
+            start = min(end + 1, text.endIndex)
+        }
+        return nil
     }
 
     private func failure(_ code: Int32) -> KeychainError {
