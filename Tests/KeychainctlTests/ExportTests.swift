@@ -63,6 +63,39 @@ struct ExportTests {
         return wanted.allSatisfy { own[$0.key] == $0.value }
     }
 
+    private func hasFile(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: tool.home.appendingPathComponent(name).path)
+    }
+
+    @Test(.enabled(if: Tool.hasMemoryFolder, "/dev/shm is not a folder in memory"))
+    func export_toStandardOutput_isTheFileThatItWouldWrite() throws {
+        try tool.store()
+        #expect(try tool.run("export", "items.json", "--clear-text", "json").status == 0)
+        let clear = try tool.run("export", "-", "--clear-text", "json")
+        #expect(try clear.status == 0 && clear.output == tool.file("items.json"), "\(clear.everything)")
+        #expect(try tool.shell("\"$CTL\" export - \(sealing) > items.age").status == 0)
+        let other = try otherTool()
+        #expect(try other.run("import-archive", "items.age", "--identity", "key", "--yes").status == 0)
+        #expect(try other.get() == secret && !hasFile("-"))
+    }
+
+    @Test(arguments: [
+        "export - --clear-text json --replace", "backup -", "key export - --tag t --replace",
+        "certificate export - --name n --replace",
+    ])
+    func standardOutput_whereAFileIsNeeded_isRefused(command: String) throws {
+        try tool.store()
+        let run = try tool.shell("\"$CTL\" \(command)")
+        #expect(run.status == 64 && run.output.isEmpty && !hasFile("-"), "\(run.everything)")
+    }
+
+    @Test(.enabled(if: Tool.hasPython, "python3 is not installed"))
+    func export_toATerminal_isRefused() throws {
+        try tool.store()
+        let dialogue = try tool.dialogue("export", "-", "--clear-text", "json")
+        #expect(dialogue.status == 64 && !dialogue.screen.contains("Y29ycmVj"), "\(dialogue.screen)")
+    }
+
     @Test func passphrase_enteredTwice_opensTheFileAgain() throws {
         try tool.store()
         let twice = try tool.dialogue(

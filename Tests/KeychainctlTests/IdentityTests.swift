@@ -62,6 +62,10 @@ struct IdentityTests {
         try shell(
             """
             "$CTL" identity export out.p12 --tag t --file-passphrase-fd 3 3< pass; test "$(stat -c %a out.p12)" = 600
+            if test "$(stat -f -c %T /dev/shm)" = tmpfs; then
+                "$CTL" identity export - --tag t --file-passphrase-fd 3 3< pass > piped.p12; test ! -e -
+                openssl pkcs12 -in piped.p12 -passin file:pass -noout
+            fi
             openssl pkcs12 -in out.p12 -passin file:pass -nodes -info -out all.pem 2> info
             openssl pkey -in k.pem > key; openssl pkey -in all.pem | cmp - key; openssl x509 -in all.pem | cmp - c.pem
             test "$(grep -c 'BEGIN CERTIFICATE' all.pem)" = 2

@@ -2,6 +2,7 @@
 // A file that gets its name when it is complete.
 
 import Foundation
+import KeychainAuthenticators
 import KeychainKit
 import KeychainVault
 import SecretMemory
@@ -11,12 +12,19 @@ struct NewFilePlace {
     let folder: String
     let name: String
     let isReplacing: Bool
+    /// Whether it is collected in memory, and goes to standard output when it is complete.
+    let isOutput: Bool
 
-    var path: String { (folder == "/" ? "" : folder) + "/" + name }
+    /// For messages, if it is standard output.
+    var path: String { isOutput ? name : (folder == "/" ? "" : folder) + "/" + name }
 
     /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
     ///   regular file, a folder in which every user may rename, or the vault's folder.
     init(_ path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
+        guard path != "-" else {
+            (folder, name, isReplacing, isOutput) = (try Self.memory(replacing), "standard output", false, true)
+            return
+        }
         let bytes = path.utf8
         let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? bytes.startIndex
         name = String(path[start...])
@@ -25,13 +33,29 @@ struct NewFilePlace {
         }
         let above = start == bytes.startIndex ? "." : String(path[..<start])
         guard let resolved = Self.resolved(above) else { throw .archiveFile("open", above) }
-        (folder, isReplacing) = (resolved, replacing)
+        (folder, isReplacing, isOutput) = (resolved, replacing, false)
         try checkFolder(vault)
         try checkFree()
     }
 
+    /// Standard output gets only what is complete and verified, so that it is collected first, and never on a disk.
+    private static func memory(_ isReplacing: Bool) throws(KeychainError) -> String {
+        guard !isReplacing else { throw KeychainError(.invalidParameter, "--replace needs the name of a file.") }
+        guard !Terminal.isTerminal(STDOUT_FILENO) else {
+            throw KeychainError(
+                .invalidParameter, "Standard output is a terminal, which would show the content. Name a file.")
+        }
+        guard let folder = MemoryFolder.parent else {
+            throw KeychainError(
+                .unsupported,
+                "There is no private folder in memory (XDG_RUNTIME_DIR, /dev/shm) to collect it. Name a file.")
+        }
+        return folder
+    }
+
     /// Checks again that the name is free, or may be replaced.
     func checkFree() throws(KeychainError) {
+        guard !isOutput else { return }
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno == ENOENT else { throw .archiveFile("look at", path) }
@@ -170,6 +194,7 @@ final class NewFile {
 
     /// Gives the file its name: durable when this returns.
     func putInPlace() throws(KeychainError) {
+        if place.isOutput { return try copyToOutput() }
         try place.checkFree()
         if !place.isReplacing {
             try name(place.path)
@@ -184,6 +209,16 @@ final class NewFile {
         }
         unfinished = nil
         try syncFolder()
+    }
+
+    private func copyToOutput() throws(KeychainError) {
+        var bytes = FileBytes(descriptor, place.path)
+        while true {
+            var chunk = try bytes.next(1 << 16)
+            defer { chunk.wipe() }
+            guard !chunk.isEmpty else { return }
+            try Output.write(chunk)
+        }
     }
 
     /// Adds a name, which nothing may have.

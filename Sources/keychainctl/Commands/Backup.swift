@@ -36,6 +36,13 @@ extension Keychainctl {
         @Flag(help: "Print JSON, for programs.")
         var json = false
 
+        func validate() throws {
+            guard file != "-" else {
+                throw ValidationError(
+                    "A backup is verified where it is written, which standard output cannot be. Name a file.")
+            }
+        }
+
         func run() throws {
             let backup = try UserKeychain().vault.backup(to: file, replacing: replace)
             Output.note("'\(backup.file)' holds \(backup.contentText). " + backup.openingText)

@@ -175,7 +175,7 @@ extension Keychainctl.Certificate {
 
         @Argument(
             help: ArgumentHelp(
-                "The file to write; not in the vault folder. Default: standard output.", valueName: "file"),
+                "The file to write; not in the vault folder. Default, or -: standard output.", valueName: "file"),
             completion: .file())
         var file: String?
 
@@ -195,7 +195,9 @@ extension Keychainctl.Certificate {
         func validate() throws {
             try certificate.require()
             guard !der || !chain else { throw ValidationError("A file in DER has one certificate: leave out --chain.") }
-            guard file != nil || !replace else { throw ValidationError("--replace needs the name of a file.") }
+            guard ![nil, "-"].contains(file) || !replace else {
+                throw ValidationError("--replace needs the name of a file.")
+            }
         }
 
         func run() throws {
@@ -215,7 +217,9 @@ extension Keychainctl.Certificate {
         }
 
         private func place(_ vault: Vault) throws(KeychainError) -> NewFilePlace? {
-            if let file { return try NewFilePlace(file, replacing: replace, outside: vault.location) }
+            if let file, file != "-" {
+                return try NewFilePlace(file, replacing: replace, outside: vault.location)
+            }
             guard !der || !Terminal.isTerminal(STDOUT_FILENO) else {
                 throw KeychainError(
                     .invalidParameter, "Standard output is a terminal, which does not show DER. Name a file.")

@@ -34,6 +34,8 @@ extension Keychainctl {
                 each line; csv has the usual attributes of passwords. Only you can read the file, but \
                 so can every program and every backup of yours. Remove it soon.
 
+                With - for the file, standard output gets the whole content at once. It must not be a terminal.
+
                 EXAMPLES
                   keychainctl export /media/stick/items.age
                   keychainctl export items.age --recipient age1… --recipients-file team.txt
@@ -41,7 +43,9 @@ extension Keychainctl {
                   age --decrypt items.age | jq -r '.attributes.svce.text?'
                 """)
 
-        @Argument(help: ArgumentHelp("The file to write; not in the vault folder.", valueName: "file"))
+        @Argument(
+            help: ArgumentHelp(
+                "The file to write; not in the vault folder. - for standard output.", valueName: "file"))
         var file: String
 
         @Option(help: ArgumentHelp("Encrypt to this public key of age. Can be repeated.", valueName: "age1…"))
@@ -156,7 +160,9 @@ extension Keychainctl {
 
         private func tell(_ report: Exporter.Report, _ place: NewFilePlace, _ source: ExportSource) {
             let count = report.count == 1 ? "1 item" : "\(report.count) items"
-            if format == nil {
+            if place.isOutput {
+                Output.note("Written to standard output: \(count)\(format == nil ? ", encrypted" : " in clear text").")
+            } else if format == nil {
                 Output.note("'\(place.path)' holds \(count), encrypted. To import them: keychainctl import-archive")
             } else {
                 Output.note(

@@ -142,7 +142,9 @@ extension Keychainctl.Identity {
                 """)
 
         @Argument(
-            help: ArgumentHelp("The file to write; not in the vault folder.", valueName: "file"), completion: .file())
+            help: ArgumentHelp(
+                "The file to write; not in the vault folder. - for standard output.", valueName: "file"),
+            completion: .file())
         var file: String
 
         @OptionGroup(title: "Identity") var identity: IdentityOptions

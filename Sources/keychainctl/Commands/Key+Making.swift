@@ -190,7 +190,7 @@ extension Keychainctl.Key {
 
         @Argument(
             help: ArgumentHelp(
-                "The file to write; not in the vault folder. Default: standard output.", valueName: "file"),
+                "The file to write; not in the vault folder. Default, or -: standard output.", valueName: "file"),
             completion: .file())
         var file: String?
 
@@ -210,7 +210,9 @@ extension Keychainctl.Key {
             guard !clearText || passphrase.descriptor == nil else {
                 throw ValidationError("Give a passphrase or --clear-text, not both.")
             }
-            guard file != nil || !replace else { throw ValidationError("--replace needs the name of a file.") }
+            guard ![nil, "-"].contains(file) || !replace else {
+                throw ValidationError("--replace needs the name of a file.")
+            }
         }
 
         func run() throws {
@@ -232,7 +234,9 @@ extension Keychainctl.Key {
 
         /// Before the user enters a passphrase.
         private func place(_ vault: Vault) throws(KeychainError) -> NewFilePlace? {
-            if let file { return try NewFilePlace(file, replacing: replace, outside: vault.location) }
+            if let file, file != "-" {
+                return try NewFilePlace(file, replacing: replace, outside: vault.location)
+            }
             guard !Terminal.isTerminal(STDOUT_FILENO) else {
                 throw KeychainError(
                     .invalidParameter, "Standard output is a terminal, which would show the key. Name a file.")
