@@ -17,7 +17,8 @@ struct UserKeychain {
     let catalog: KeychainCatalog
     /// The user requested the item, so a prompt for a proof is allowed.
     let context = AuthenticationContext { () throws(KeychainError) in
-        try Authenticators.forExplicitRequest()
+        guard let authenticator = try Authenticators.forExplicitRequest() else { throw .noWayToAsk }
+        return authenticator
     }
 
     /// - Parameter command: The command that is going to change items.
@@ -59,7 +60,6 @@ struct UserKeychain {
         try store.save(value, for: options.account ?? "", attributes: attributes)
     }
 
-    /// The items of all classes. It is not an error if there are none.
     /// Where the item of this name is, or where a new one goes.
     func location(of options: ItemOptions, in items: any ItemStore) throws(KeychainError) -> SecretStore {
         let stores = options.stores(in: items, accessGroups: .unrestricted)
@@ -69,6 +69,7 @@ struct UserKeychain {
         return stores[stores.count - 1]
     }
 
+    /// The items of all classes. It is not an error if there are none.
     func foundItems(_ filter: ItemFilter) throws(KeychainError) -> FoundItems {
         try catalog.foundItems(ItemClass.allCases, matching: filter)
     }
@@ -78,7 +79,6 @@ struct UserKeychain {
         try catalog.items(matching: filter)
     }
 
-    /// The item that the options select.
     /// The items that match the first of the filters which finds any.
     func items(_ filters: [ItemFilter]) throws(KeychainError) -> [KeychainItem] {
         for filter in filters {
@@ -88,6 +88,7 @@ struct UserKeychain {
         return []
     }
 
+    /// The item that the options select.
     ///
     /// - Throws: `itemNotFound`, or `duplicateItem` if there are several.
     func onlyItem(_ options: ItemOptions, label: String?) throws(KeychainError) -> KeychainItem {
@@ -156,5 +157,11 @@ struct UserKeychain {
 }
 
 extension KeychainError {
+    /// What the user of a command can do, who has no authentication context to give.
+    fileprivate static let noWayToAsk = KeychainError(
+        .interactionNotAllowed,
+        "The item requires authentication, and there is no way to ask for it here. Run the command on a terminal. Without "
+            + "one, set KEYCHAIN_AUTHENTICATOR=pinentry, or KEYCHAIN_AUTHENTICATOR=askpass and KEYCHAIN_ASKPASS to the full "
+            + "path of a program.")
     fileprivate static let noItem = KeychainError(.itemNotFound, "No item matches.")
 }

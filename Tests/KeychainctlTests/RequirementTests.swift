@@ -46,6 +46,14 @@ struct RequirementTests {
         }
     }
 
+    @Test func requirement_withoutAWayToAsk_saysWhatCanBeDone() throws {
+        let tool = try Tool()
+        let run = try tool.shell(
+            "printf v | KEYCHAIN_AUTHENTICATOR=none \"$CTL\" set -s s -a a --require application-password")
+        #expect(run.status == 5 && run.errors.contains("on a terminal"), "\(run.errors)")
+        #expect(run.errors.contains("KEYCHAIN_ASKPASS") && !run.errors.contains("context"), "\(run.errors)")
+    }
+
     @Test(arguments: [
         ("--require fingerprint", 64), ("--require none --require user-presence", 64),
         ("--require user-presence --require device-passcode", 64), ("--require none", 0),
