@@ -23,6 +23,21 @@ struct HelperTests {
     @discardableResult
     func remove(_ program: String) throws -> Tool.Run { try tool.run("helper", "remove", program, "--yes") }
 
+    /// In a repository whose own configuration drops the helpers of the user.
+    @Test func installGit_whereTheHelpersAreReset_saysSo() throws {
+        let run = try tool.shell(
+            """
+            git init -q repository && cd repository || exit 99
+            "$CTL" helper install git --yes 2> first; "$CTL" helper install git --yes 2> second
+            git config credential.helper ''; git config --add credential.helper store
+            "$CTL" helper install git --yes 2> third
+            cat first second third >&2; ! grep Warning first second > found && grep -q Warning third
+            """)
+        #expect(run.status == 0, "\(run.everything)")
+        #expect(run.errors.contains("git already uses the keychain") && run.errors.contains("--show-origin"))
+        #expect(run.errors.contains("Your global git configuration already names the keychain"))
+    }
+
     @Test(arguments: ["git", "docker", "ssh"])
     func install_withoutConsent_showsTheChangeAndMakesNone(_ program: String) throws {
         let run = try tool.run("helper", "install", program)

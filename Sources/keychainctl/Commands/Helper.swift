@@ -66,18 +66,29 @@ extension Keychainctl.Helper {
             let (helper, present) = (GitConfiguration.command(path), try GitConfiguration.helpers())
             let outdated = present.filter { GitConfiguration.isOwn($0) && $0 != helper }
             guard !present.contains(helper) || !outdated.isEmpty else {
-                return Output.note("git already uses the keychain; nothing was changed.")
+                let isAsked = try GitConfiguration.asks(helper)
+                guard !isAsked else { return Output.note("git already uses the keychain; nothing was changed.") }
+                Output.note("Your global git configuration already names the keychain; nothing was changed.")
+                return Self.warnOfReset()
             }
             for old in outdated { Output.note("To be removed from your git configuration: credential.helper = \(old)") }
             Output.note("To be added to your git configuration: credential.helper = \(helper)")
             try confirmation.ask("Your global git configuration will be changed.")
             if !present.contains(helper) { try GitConfiguration.add(helper) }
             for old in outdated { try GitConfiguration.remove(old) }
+            if try !GitConfiguration.asks(helper) { Self.warnOfReset() }
             let others = present.filter { !GitConfiguration.isOwn($0) && !$0.isEmpty }
             guard !others.isEmpty else { return }
             Output.note(
                 "git also gives each password to: \(others.joined(separator: ", ")). To see where that is set: "
                     + "git config --show-origin --get-all credential.helper")
+        }
+
+        private static func warnOfReset() {
+            Output.complain(
+                "Warning: git does not ask the keychain in this folder, because an empty credential.helper comes after it. "
+                    + "To see where: git config --show-origin --get-all credential.helper. In a repository's own "
+                    + "configuration, remove it with: git config --local --unset-all credential.helper '^$'")
         }
 
         private func installDocker(_ path: String) throws(KeychainError) {

@@ -17,6 +17,16 @@ struct GitConfiguration {
         return run.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Whether git asks a helper in the current folder. An empty entry, such as one of the repository, drops those before
+    /// it. If git cannot say, it is assumed.
+    static func asks(_ helper: String) throws(KeychainError) -> Bool {
+        let run = try ProgramOutput("git", ["config", "--null", "--get-all", key], limit: mostOutput)
+        guard run.code == 0 || run.code == 1 else { return true }
+        let entries = run.bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+        let start = entries.lastIndex { $0.isEmpty }.map { $0 + 1 } ?? entries.startIndex
+        return entries[start...].contains { $0.elementsEqual(helper.utf8) }
+    }
+
     /// The command for this program. git runs a full path as it is, and gives anything after "!" to a shell.
     static func command(_ program: String) -> String {
         let isPlain = program.utf8.allSatisfy { byte in
