@@ -61,8 +61,25 @@ enum ExpiryDate {
         return moment(text + "T00:00:00Z")
     }
 
+    /// The parser counts 30 February as 2 March and 25:00 as 01:00, and ignores what follows the time zone.
     private static func moment(_ text: String) -> Date? {
+        let clock = String(text.prefix("2027-01-01T12:00:00".count))
+        guard hasZone(text.dropFirst(clock.count)),
+            parsed(clock + "Z")?.timestamp(withFraction: false) == clock + "Z"
+        else { return nil }
+        return parsed(text)
+    }
+
+    private static func parsed(_ text: String) -> Date? {
         do { return try Date(text, strategy: .iso8601) } catch { return nil }
+    }
+
+    /// Whether this is a time zone, alone or after a fraction of a second.
+    private static func hasZone(_ text: Substring) -> Bool {
+        let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+        let zone = shape.hasPrefix(".0") ? shape.dropFirst().drop { $0 == "0" } : shape[...]
+        guard zone.utf8.count <= 3 || text.suffix(2) < "60" else { return false }
+        return ["Z", "z", "+00:00", "-00:00", "+0000", "-0000", "+00", "-00"].contains(zone)
     }
 
     /// With a unit: a number alone could be a year.

@@ -18,12 +18,25 @@ struct ExpireTests {
 
     @Test(arguments: [
         ("2027-01-01", "2027-01-01T00:00:00.000Z"), ("2027-01-01T12:30:00Z", "2027-01-01T12:30:00.000Z"),
+        ("2028-02-29", "2028-02-29T00:00:00.000Z"), ("2027-03-01T01:30:00.5+02:00", "2027-02-28T23:30:00.500Z"),
     ])
     func expire_withADate_setsIt(date: String, shown: String) throws {
         try tool.store()
         try expire(date)
         #expect(try expiry() == shown)
         #expect(try tool.get() == secret)
+    }
+
+    @Test(arguments: [
+        "2027-02-29", "2027-02-30", "2027-04-31", "2027-13-01", "2027-00-10", "2027-01-00", "1900-02-29",
+        "2027-02-29T12:00:00Z", "2027-02-28T25:00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T12:60:00Z",
+        "2027-01-01T12:00:60Z", "2027-02-29T12:00:00+02:00", "2027-01-01T12:00:00+25:00", "2027-01-01T12:00:00+02:99",
+        "2027-01-01T12:00:00Zulu", "2027-01-01T12:00:00+02:00.5", "2027-01-01T12:00:00", "2027-1-1T12:00:00Z",
+    ])
+    func expire_withADateThatDoesNotExist_isUsageAndSetsNone(date: String) throws {
+        try tool.store()
+        #expect(try tool.run("expire", date, "-s", "example.com").status == 64)
+        #expect(try expiry() == nil)
     }
 
     @Test func expire_withATimeFromNow_setsTheDate() throws {
