@@ -108,6 +108,25 @@ struct HelperTests {
         #expect(run.text == "password=secret\n", "\(run.everything)")
     }
 
+    /// git would wait for the FIFO, and put a file in the place of a device.
+    @Test(
+        .enabled(if: hasGit, "git is not installed"),
+        arguments: [
+            "GIT_CONFIG_GLOBAL=\"$HOME/pipe\"", "GIT_CONFIG_GLOBAL=link", "HOME=\"$HOME/other\"",
+            "XDG_CONFIG_HOME=\"$HOME/x\"",
+        ])
+    func git_withAConfigurationThatIsNotAFile_isNotRun(variable: String) throws {
+        let run = try tool.shell(
+            """
+            mkfifo pipe; ln -s pipe link; mkdir -p other x/git; mkfifo other/.gitconfig x/git/config
+            for verb in install remove; do
+                \(variable) timeout 60 "$CTL" helper $verb git --yes 2> log; echo $?; grep -c 'is not a file' log
+            done
+            test -p pipe && test -p other/.gitconfig && test -p x/git/config; echo $?
+            """)
+        #expect(run.text == "15\n1\n15\n1\n0\n", "\(run.everything)")
+    }
+
     @Test func git_thatIsMissing_isUnavailable() throws {
         var environment = tool.environment
         environment["PATH"] = "/nonexistent"

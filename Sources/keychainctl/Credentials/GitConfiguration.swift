@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainKit
+import SecretMemory
 
 struct GitConfiguration {
     private static let key = "credential.helper"
@@ -11,6 +12,7 @@ struct GitConfiguration {
 
     /// The helpers of the user, in the order in which git asks them.
     static func helpers() throws(KeychainError) -> [String] {
+        try checkFiles()
         let run = try ProgramOutput("git", ["config", "--global", "--null", "--get-all", key], limit: mostOutput)
         // 1: there are none, or there is no file.
         guard run.code == 0 || run.code == 1 else { throw failure(run.code) }
@@ -57,8 +59,33 @@ struct GitConfiguration {
     }
 
     private static func change(_ words: [String]) throws(KeychainError) {
+        try checkFiles()
         let code = try ProgramOutput("git", ["config", "--global"] + words, limit: mostOutput).code
         guard code == 0 else { throw failure(code) }
+    }
+
+    /// git would wait for ever for a FIFO, and put a file in the place of a device.
+    ///
+    /// - Throws: `unsafeLocation` if the configuration is something else than a file.
+    private static func checkFiles() throws(KeychainError) {
+        for path in files {
+            var status = stat()
+            guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+                throw KeychainError(
+                    .unsafeLocation,
+                    "'\(path)', your global git configuration, is not a file; nothing was changed. Unset GIT_CONFIG_GLOBAL, or "
+                        + "let it name a file.")
+            }
+        }
+    }
+
+    /// The files that git may read and change. Of the last two it takes the one that exists.
+    private static var files: [String] {
+        let environment = ProcessEnvironment.current
+        if let path = environment.value("GIT_CONFIG_GLOBAL") { return [path] }
+        let home = environment.value("HOME")
+        let folder = environment.value("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
+        return [home.map { $0 + "/.gitconfig" }, folder.map { $0 + "/git/config" }].compactMap(\.self)
     }
 
     private static func failure(_ code: Int32) -> KeychainError {
