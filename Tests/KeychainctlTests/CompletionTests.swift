@@ -86,6 +86,19 @@ struct CompletionTests {
         #expect(run.everything == "\n")
     }
 
+    @Test func clearText_ofAnExport_isCompletedToItsForms() throws {
+        let run = try tool.shell(
+            """
+            touch file; bash -c '
+            source <("$CTL" --generate-completion-script bash)
+            COMP_WORDS=(keychainctl export --clear-text "") COMP_CWORD=3 COMP_LINE="keychainctl export --clear-text "
+            COMP_POINT=${#COMP_LINE}
+            _keychainctl keychainctl "" --clear-text
+            printf "%s " "${COMPREPLY[@]}"'
+            """)
+        #expect(run.everything == "json csv ")
+    }
+
     @Test(arguments: [
         "passphrase", "recovery-key", "after-first-unlock", "https", "swift-keychain" /* of no file */, "file",
     ])

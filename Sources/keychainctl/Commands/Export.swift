@@ -62,7 +62,9 @@ extension Keychainctl {
         @Option(help: ArgumentHelp("Only the items of this access group.", valueName: "name"))
         var onlyGroup: String?
 
-        @Option(help: ArgumentHelp("Write clear text: json or csv.", valueName: "format"))
+        @Option(
+            help: ArgumentHelp("Write clear text: json or csv.", valueName: "format"),
+            completion: .list(ClearFormat.allCases.map(\.rawValue)))
         var clearText: String?
 
         @Flag(help: "Leave out items that cannot be read, and list them.")

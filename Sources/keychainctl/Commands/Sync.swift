@@ -42,9 +42,8 @@ extension Keychainctl.Sync {
             commandName: "init",
             abstract: "Found a ring with this machine as its first member.",
             usage: """
-                keychainctl sync init --folder <path> [--name <name>] [--access-group <group> ...]
-                keychainctl sync init --etcd <URL> [--etcd-ca <file>] [--etcd-cert <file> --etcd-key <file>] [--etcd-user <name> \
-                    --etcd-password-fd <number>] [--name <name>] [--access-group <group> ...]
+                keychainctl sync init --folder <path> [<options>]
+                keychainctl sync init --etcd <URL> [<options>]
                 """,
             discussion: """
                 With --access-group, only items of these access groups are shared, and no machine takes \
@@ -53,7 +52,7 @@ extension Keychainctl.Sync {
                 EXAMPLES
                   keychainctl sync init --folder ~/Sync/keychain
                   keychainctl sync init --folder /srv/keychain --access-group web
-                  keychainctl sync init --etcd https://a:2379,https://b:2379 --etcd-ca ca.pem \
+                  keychainctl sync init --etcd https://a:2379,https://b:2379 --etcd-ca ca.pem \\
                     --etcd-user laptop --etcd-password-fd 3 3<password
                 """)
 
@@ -86,7 +85,7 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "invite",
             abstract: "Make a code that admits another machine.",
-            usage: "keychainctl sync invite --name <name> [--valid <time>] [--uses <number>] [--reader] [--confirm]",
+            usage: "keychainctl sync invite --name <name> [--valid <time>] [<options>]",
             discussion: """
                 The code is printed once. Any machine with the folder where it is entered in time becomes \
                 a member and can read everything. This machine has to sync once more to admit it, with \
@@ -137,9 +136,8 @@ extension Keychainctl.Sync {
             commandName: "join",
             abstract: "Join a ring with the code of an invitation.",
             usage: """
-                keychainctl sync join --folder <path> [--code-fd <number>] [--wait <time>]
-                keychainctl sync join --folder <path> --ring-key-fd <number> [--name <name>]
-                keychainctl sync join --etcd <URL> [options of etcd, as with 'sync init'] ...
+                keychainctl sync join (--folder <path> | --etcd <URL>) [<options>]
+                keychainctl sync join --folder <path> --ring-key-fd <number>
                 """,
             discussion: """
                 This machine's synchronizable items are merged with those of the ring. The command waits \
