@@ -4,6 +4,8 @@
 import Foundation
 import Testing
 
+@testable import keychainctl
+
 @Suite("copy")
 struct CopyTests {
     private let tool: Tool
@@ -36,10 +38,19 @@ struct CopyTests {
     func value_onX11_isCleared() throws {
         let run = try onDisplay(
             """
-            "$CTL" copy -s example.com --clear-after 1 || exit
+            "$CTL" copy -s example.com --clear-after 1s || exit
             while [ -n "$(shown)" ]; do sleep 0.1; done; echo cleared
             """)
         #expect(run.text == "cleared\n", "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        ("0", 0, "0 seconds"), ("5", 5, "5 seconds"), ("1s", 1, "1 second"), ("90s", 90, "90 seconds"),
+        ("15m", 900, "15 minutes"), ("1h", 3600, "1 hour"), ("2d", 172_800, "2 days"),
+    ])
+    func delay_inAnyUnit_isRead(text: String, seconds: UInt32, words: String) throws {
+        let delay = try ClearingDelay(text)
+        #expect(delay.seconds == seconds && delay.words == words)
     }
 
     @Test(.enabled(if: Tool.hasDisplay, "Xvfb or xclip is not installed"))

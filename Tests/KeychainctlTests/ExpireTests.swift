@@ -114,6 +114,7 @@ struct ExpireTests {
         }
         #expect(try accounts("--expired") == ["old"])
         #expect(try accounts("--expires-within", "14d") == ["old", "soon"])
+        #expect(try accounts("--expires-within", "1209600") == ["old", "soon"])
         #expect(try accounts() == ["old", "soon", "later", "never"])
     }
 

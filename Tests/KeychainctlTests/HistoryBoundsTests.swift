@@ -91,11 +91,16 @@ struct HistoryBoundsTests {
             "--keep 3 --days 7 --size 5",
             "Of each item, 3 version(s) of at most 5 MiB together are kept for 7 day(s).\n"
         ),
+        ("--days 2d", "Of each item, 10 version(s) of at most 64 MiB together are kept for 2 day(s).\n"),
         ("--off", "Nothing is kept (--off).\n"),
     ])
     func settings_areShown(options: String, text: String) throws {
         if !options.isEmpty { try tool.must("\"$CTL\" history \(options)") }
         #expect(try tool.must("\"$CTL\" history --settings").text == text)
+    }
+
+    @Test func days_inAnotherUnit_areToldToBeDays() throws {
+        #expect(try tool.run("history", "--days", "48h").errors.contains("Give whole days (30 or 30d)"))
     }
 
     @Test(arguments: [

@@ -207,7 +207,9 @@ struct HistoryTests {
 
     @Test(arguments: [
         "history --clear", "history --all", "history --clear --all -s s", "history --keep 0", "history --keep 1001",
-        "history --days 0", "history --days 3651", "history --size 0", "history --size 65537", "history --size x",
+        "history --days 0", "history --days 3651", "history --days 2h", "history --days 3651d",
+        "history --days d", "history --days 9999999999999999999",
+        "history --size 0", "history --size 65537", "history --size x",
         "history --on --off", "history --keep 2 -s s",
         "history --clear --all --off", "history --clear --all --json", "history --keep 2 --json",
         "history --settings --wide",

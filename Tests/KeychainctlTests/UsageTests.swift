@@ -24,7 +24,9 @@ struct UsageTests {
 
     @Test(arguments: [
         "run", "run --", "run true", "run --env X=y -- true", "run --env X -- true", "run --registry h -- true",
-        "run --env 'X-Y=keychain://s/a' -- true", "inject --replace", "edit", "copy", "copy -s s --clear-after 86401",
+        "run --env 'X-Y=keychain://s/a' -- true", "inject --replace", "edit", "copy", "copy -s s --clear-after 172801",
+        "copy -s s --clear-after 3d", "copy -s s --clear-after 5y", "copy -s s --clear-after x",
+        "copy -s s --clear-after d",
         "generate -s s", "generate -s s -a a --length 0", "generate -s s -a a --length 4097",
         "generate -s s -a a --characters =a", "generate -s s -a a --characters most", "otp", "otp -s s --at -1",
         "move -s s -a a", "move -s s -a a --to-server h", "move --server h --to-service s", "search", "search ''",
@@ -97,8 +99,9 @@ struct UsageTests {
         #expect(try tool.shell("\"$CTL\" \(line)").text.contains("swift-keychain.key"))
     }
 
-    @Test func timeout_thatIsNone_isToldItsUnits() throws {
-        let errors = try tool.run("unlock", "--timeout", "5y").errors
+    @Test(arguments: ["unlock --timeout 5y", "copy -s s --clear-after 5y", "list --expires-within 5y"])
+    func time_thatIsNone_isToldItsUnits(line: String) throws {
+        let errors = try tool.shell("\"$CTL\" \(line)").errors
         for unit in ["seconds (90 or 90s)", "minutes (15m)", "hours (8h)", "days (2d)"] {
             #expect(errors.contains(unit))
         }

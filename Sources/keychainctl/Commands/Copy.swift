@@ -25,7 +25,7 @@ extension Keychainctl {
 
                 EXAMPLES
                   keychainctl copy -s example.com -a alice
-                  keychainctl copy -s example.com -a alice --clear-after 10
+                  keychainctl copy -s example.com -a alice --clear-after 15m
                 """)
 
         @OptionGroup(title: "Item") var item: ItemOptions
@@ -35,13 +35,16 @@ extension Keychainctl {
         @Option(help: "Only an item with this label.")
         var label: String?
 
-        @Option(help: ArgumentHelp("When to clear the clipboard; 0 for never.", valueName: "seconds"))
-        var clearAfter: UInt32 = 45
+        @Option(
+            help: ArgumentHelp(
+                "When to clear the clipboard: 90 (seconds), 90s, 15m, 8h; 0 for never; default: 45s.",
+                valueName: "time"),
+            transform: ClearingDelay.init)
+        var clearAfter: ClearingDelay?
 
-        func validate() throws {
-            try item.requireServiceOrServer()
-            guard clearAfter <= 86400 else { throw ValidationError("--clear-after takes a number from 0 to 86400.") }
-        }
+        private var delay: ClearingDelay { clearAfter ?? .standard }
+
+        func validate() throws { try item.requireServiceOrServer() }
 
         func run() throws {
             guard let clipboard = Clipboard.available else { throw Self.noClipboard }
@@ -60,14 +63,14 @@ extension Keychainctl {
             try copy(value, clipboard)
             let place =
                 clipboard == .terminal ? "to the clipboard of the terminal, if it supports that" : "to the clipboard"
-            Output.note("Copied \(place)." + (clearAfter > 0 ? " It is cleared in \(clearAfter) seconds." : ""))
+            Output.note("Copied \(place)." + (delay.seconds > 0 ? " It is cleared in \(delay.words)." : ""))
         }
 
         /// The process that clears is started first: otherwise its failure would leave the value there.
         private func copy(_ value: Data, _ clipboard: Clipboard) throws(KeychainError) {
             let terminal = clipboard == .terminal ? Clipboard.openTerminal() : nil
             defer { terminal.map { _ = close($0) } }
-            let clearing = clearAfter > 0 ? try clearingProgram(value, clipboard, terminal) : nil
+            let clearing = delay.seconds > 0 ? try clearingProgram(value, clipboard, terminal) : nil
             do throws(KeychainError) {
                 try clipboard.set(value, terminal: terminal ?? -1)
             } catch {
@@ -80,7 +83,7 @@ extension Keychainctl {
             _ value: Data, _ clipboard: Clipboard, _ terminal: Int32?
         ) throws(KeychainError) -> ChildProgram {
             let pipe = try ProgramPipe()
-            let words = ["clear-clipboard", "--after", String(clearAfter), "--clipboard", clipboard.rawValue]
+            let words = ["clear-clipboard", "--after", String(delay.seconds), "--clipboard", clipboard.rawValue]
             var streams = ChildProgram.Streams(input: .descriptor(pipe.reading), isDetached: true)
             if let terminal { streams.output = .descriptor(terminal) }
             let child = try ChildProgram("/proc/self/exe", words, streams)

@@ -14,7 +14,7 @@ extension Keychainctl {
             usage: """
                 keychainctl history [--service <name> | --server <host>] [<options>]
                 keychainctl history --clear (--service <name> | --all) [<options>]
-                keychainctl history [--keep <number>] [--days <number>] [--size <number>]
+                keychainctl history [--keep <number>] [--days <days>] [--size <number>]
                 keychainctl history (--on | --off | --settings)
                 """,
             discussion: """
@@ -134,8 +134,10 @@ struct HistoryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep so many versions of an item, 1 to 1000.", valueName: "number"))
     var keep: Int?
 
-    @Option(help: ArgumentHelp("Keep versions for so many days, 1 to 3650.", valueName: "number"))
-    var days: Int?
+    @Option(
+        help: ArgumentHelp("Keep versions for so many days, 1 to 3650: 30 or 30d.", valueName: "days"),
+        transform: DayCount.init)
+    var days: DayCount?
 
     @Option(
         help: ArgumentHelp(
@@ -158,9 +160,6 @@ struct HistoryOptions: ParsableArguments {
         guard keep.map({ (1...HistorySettings.mostVersions).contains($0) }) ?? true else {
             throw ValidationError("--keep takes a number from 1 to 1000. To keep nothing: --off")
         }
-        guard days.map({ (1...HistorySettings.mostDays).contains($0) }) ?? true else {
-            throw ValidationError("--days takes a number from 1 to 3650. To keep nothing: --off")
-        }
         guard size.map({ (1...HistorySettings.largestSize).contains($0) }) ?? true else {
             throw ValidationError("--size takes a number of mebibytes from 1 to 65536. To keep nothing: --off")
         }
@@ -170,7 +169,7 @@ struct HistoryOptions: ParsableArguments {
     func apply(to keychain: UserKeychain) throws(KeychainError) {
         let remaining = try keychain.changeHistory { settings in
             if let keep { settings.versions = keep }
-            if let days { settings.days = days }
+            if let days { settings.days = days.days }
             if let size { settings.size = size }
             if on || off { settings.isOn = on }
         }

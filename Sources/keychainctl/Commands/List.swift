@@ -55,7 +55,9 @@ extension Keychainctl {
         var expired = false
 
         @Option(
-            help: ArgumentHelp("Only items that have expired or expire within this time: 12h, 30d.", valueName: "time"),
+            help: ArgumentHelp(
+                "Only items that have expired or expire within this time: 12h, 30d; a number alone is seconds.",
+                valueName: "time"),
             transform: IdleTimeout.init)
         var expiresWithin: IdleTimeout?
 
