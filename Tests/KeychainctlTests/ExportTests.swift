@@ -125,12 +125,26 @@ struct ExportTests {
         try tool.store(otherSecret)
         try tool.store(account: "bob")
         let kept = try tool.run("import-archive", "items.age", "--identity", "key", "--yes")
-        #expect(kept.status == 0 && kept.errors.contains("0 new, 0 equal, 1 different"), "\(kept.errors)")
+        #expect(kept.status == 4 && kept.errors.contains("0 new, 0 equal, 1 different"), "\(kept.errors)")
+        #expect(kept.errors.contains("Decide with --replace or --merge."))
+        #expect(try tool.get() == otherSecret)
+        let merged = try tool.run("import-archive", "items.age", "--identity", "key", "--yes", "--merge")
+        #expect(merged.status == 0, "\(merged.errors)")
         #expect(try tool.get() == otherSecret)
         let replaced = try tool.run("import-archive", "items.age", "--identity", "key", "--yes", "--replace")
         #expect(replaced.errors.contains("Replaced: 1."), "\(replaced.errors)")
         #expect(try tool.get() == secret)
         #expect(try tool.get(account: "bob") == secret)
+    }
+
+    @Test func import_ofNewAndDifferentItems_addsTheNewOnesAndTellsOfTheOthers() throws {
+        try #require(
+            try tool.take(ExportedItems.document([ExportedItems.login("zoe"), ExportedItems.login("bob")])).status == 0)
+        try tool.must("\"$CTL\" delete -s s -a zoe; printf other | \"$CTL\" set -s s -a bob")
+        let run = try tool.run("import-archive", "given.json", "--yes")
+        #expect(run.status == 4 && run.errors.contains("1 new, 0 equal, 1 different"), "\(run.errors)")
+        #expect(run.errors.contains("Added: 1."))
+        #expect(try tool.listed().count == 2)
     }
 
     @Test func import_asADryRun_showsWhatItWouldDoAndChangesNothing() throws {

@@ -17,7 +17,8 @@ extension Keychainctl {
             discussion: """
                 The whole file is read and verified first. Then the command shows how many items are \
                 new, equal and different, lists the different ones, and asks. With --merge, the default, \
-                new items are added, and different ones stay as they are in the vault. With --replace, \
+                new items are added, and different ones stay as they are in the vault. The exit code is then 4, \
+                unless you give --merge. With --replace, \
                 these get everything that the file has of them. Items that are only in the vault stay \
                 in both cases. The same file can be imported any number of times: run the command again \
                 if it was interrupted.
@@ -81,7 +82,10 @@ extension Keychainctl {
             }
             let view = ImportView(plan: plan, path: file, isReplacing: replace)
             guard !dryRun else { return try view.show() }
-            guard view.hasWork else { return Output.note(view.summary + " Nothing was changed.") }
+            guard view.hasWork else {
+                Output.note(view.summary + " Nothing was changed.")
+                return try checkDecision(plan)
+            }
             view.listDifferent()
             try confirmation.ask(view.summary)
             let importer = Importer(
@@ -89,6 +93,16 @@ extension Keychainctl {
                 authorization: authorization)
             // The comparison has unlocked the vault: a secret on a descriptor can be read only once.
             try view.tell(carryOut(importer, archive))
+            try checkDecision(plan)
+        }
+
+        /// The command was to import all items, and the user has not said which of two is right. As `import` does.
+        private func checkDecision(_ plan: ImportPlan) throws(KeychainError) {
+            guard plan.different == 0 || merge || replace else {
+                throw KeychainError(
+                    .duplicateItem,
+                    "Some items are different in the vault and were kept. Decide with --replace or --merge.")
+            }
         }
 
         private func carryOut(
