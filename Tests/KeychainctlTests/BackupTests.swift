@@ -31,6 +31,15 @@ struct BackupVerbTests {
         #expect(try tool.run("doctor").status == 0)
     }
 
+    @Test func backup_withEarlierVersions_countsTheItemsAsListDoes() throws {
+        try tool.store(otherSecret)
+        let one = try tool.run("backup", "one", "--json")
+        #expect(one.errors.contains("holds 1 item, and for the keychain itself (history, settings) 2."), "\(one.errors)")
+        #expect(try object(one)["items"] as? Int == 1 && object(one)["ofTheKeychain"] as? Int == 2)
+        try #require(try tool.run("delete", "-s", "example.com", "-a", "alice").status == 0)
+        #expect(try object(try tool.run("backup", "none", "--json"))["items"] as? Int == 0)
+    }
+
     @Test func backup_thatOnlyTheDeviceKeyOpens_isWarnedOf() throws {
         #expect(try tool.run("backup", "copy").errors.contains("Warning: only the device key opens it"))
         let vault = try LockableTool()

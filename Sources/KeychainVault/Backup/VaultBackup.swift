@@ -22,6 +22,9 @@ public struct VaultBackup: Sendable {
     public let protectors: [VaultStatus.Slot]
     public let opening: Opening
     public let itemCount: Int
+    /// Of these, the ones of the keychain itself, which no list shows, such as earlier versions of items. Those that
+    /// could not be checked are not counted.
+    public let internalItemCount: Int
     public let quarantinedCount: Int
     /// Items that do not open under their own key.
     public let damagedCount: Int
@@ -50,6 +53,7 @@ public struct VaultBackup: Sendable {
         protectors = contents.keybag.slots.map { VaultStatus.Slot($0, settings) }
         opening = contents.opening
         itemCount = contents.itemCount
+        internalItemCount = contents.items?.ofTheKeychain ?? 0
         quarantinedCount = contents.quarantinedCount
         damagedCount = contents.items?.damaged ?? 0
         lockedCount = contents.items?.locked ?? contents.itemCount

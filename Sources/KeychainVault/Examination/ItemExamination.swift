@@ -14,6 +14,8 @@ struct ItemExamination {
 
     /// Items that open and are indexed under their own key, without those of the keychain itself.
     private(set) var byClass: [ItemClass: Int] = [:]
+    /// Items of the keychain itself, which no list shows.
+    private(set) var ofTheKeychain = 0
     /// Items that do not open under their own key.
     private(set) var damaged = 0
     /// Of those, the ones whose metadata opens.
@@ -44,7 +46,8 @@ struct ItemExamination {
         guard let item = open(row, sealer) else { return index.addClosed(row.rowID) }
         let isIndexedCorrectly = try index.add(item, row)
         guard depth == .metadata || valueOpens(row, item, sealer) else { return }
-        guard isIndexedCorrectly, item.accessGroup != AccessGroups.internalGroup else { return }
+        guard isIndexedCorrectly else { return }
+        guard item.accessGroup != AccessGroups.internalGroup else { return ofTheKeychain += 1 }
         byClass[item.itemClass, default: 0] += 1
     }
 

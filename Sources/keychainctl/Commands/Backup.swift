@@ -18,8 +18,8 @@ extension Keychainctl {
                 backup: anyone who has that and the file can read everything in it. The device key is \
                 never part of a backup.
 
-                With --json: an object with the keys file, vault, formatVersion, items, quarantined, \
-                damaged, locked, ofAnotherDevice (counts), opening (by-itself, unlockable, not-here), \
+                With --json: an object with the keys file, vault, formatVersion, items, ofTheKeychain \
+                (earlier versions of items, and settings; no list shows them), quarantined, damaged, locked, ofAnotherDevice (counts), opening (by-itself, unlockable, not-here), \
                 opensWithDeviceKeyAlone, keybagCopyDamaged, differences (an array of sentences) and protectors.
 
                 EXAMPLES
@@ -193,13 +193,17 @@ extension Keychainctl {
 }
 
 extension VaultBackup {
+    /// As `list` counts.
+    fileprivate var listedCount: Int { itemCount - internalItemCount }
+
     fileprivate var contentText: String {
         let counts = [
             (damagedCount, "damaged"), (lockedCount, "locked and not checked"),
             (ofAnotherDeviceCount, "bound to another device"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return (itemCount == 1 ? "1 item" : "\(itemCount) items")
+        return (listedCount == 1 ? "1 item" : "\(listedCount) items")
             + (counts.isEmpty ? "" : " (" + counts.joined(separator: ", ") + ")")
+            + (internalItemCount > 0 ? ", and for the keychain itself (history, settings) \(internalItemCount)" : "")
             + (quarantinedCount > 0 ? ", and \(quarantinedCount) in quarantine" : "")
     }
 
@@ -238,7 +242,7 @@ private struct BackupJSON: Encodable {
     var isAccepted = false
 
     private enum Key: String, CodingKey {
-        case file, vault, formatVersion, items, quarantined, damaged, locked, ofAnotherDevice, opening
+        case file, vault, formatVersion, items, ofTheKeychain, quarantined, damaged, locked, ofAnotherDevice, opening
         case opensWithDeviceKeyAlone, keybagCopyDamaged, differences, protectors, replaced, replacedWAL, accepted
     }
 
@@ -247,7 +251,8 @@ private struct BackupJSON: Encodable {
         try object.encode(backup.file, forKey: .file)
         try object.encode(backup.vaultID.uuidString.lowercased(), forKey: .vault)
         try object.encode(backup.formatVersion, forKey: .formatVersion)
-        try object.encode(backup.itemCount, forKey: .items)
+        try object.encode(backup.listedCount, forKey: .items)
+        try object.encode(backup.internalItemCount, forKey: .ofTheKeychain)
         try object.encode(backup.quarantinedCount, forKey: .quarantined)
         try object.encode(backup.damagedCount, forKey: .damaged)
         try object.encode(backup.lockedCount, forKey: .locked)
