@@ -192,21 +192,46 @@ extension UnlockOptions {
         try unlock(vault) { (secret) throws(KeychainError) in try vault.unlock(secret, keepingKeysIn: .process) }
     }
 
-    /// If each process must unlock separately, the usual advice would not help.
-    private static func locked(_ vault: Vault, _ failure: KeychainError) -> KeychainError {
-        guard failure.reason == .locked, vault.unlockCacheInUse == .process else { return failure }
+    /// The failure with advice that helps: `unlock` does not if each process must unlock separately, or if only a
+    /// service has the secret.
+    private static func locked(_ vault: Vault, _ failure: KeychainError) throws(KeychainError) -> KeychainError {
+        guard failure.reason == .locked else { return failure }
+        let kinds = try vault.protectors.compactMap(\.kind)
+        let service = kinds.contains(.credential) ? " " + credentialAdvice : ""
+        let ways = kinds.compactMap(way)
+        guard !ways.isEmpty else {
+            return service.isEmpty ? failure : KeychainError(.locked, "The keychain is locked." + service)
+        }
+        guard vault.unlockCacheInUse == .process else { return KeychainError(.locked, failure.message + service) }
         return KeychainError(
             .locked,
-            "The keychain is locked, and here each process must unlock it for itself. Give the passphrase to "
-                + "this command with --passphrase-fd.")
+            "The keychain is locked, and here each process must unlock it for itself. Give a secret to this command "
+                + "with \(ways.joined(separator: " or ")).\(service)")
     }
+
+    /// The option with which a command gets a secret of the kind.
+    private static func way(_ kind: ProtectorKind) -> String? {
+        switch kind {
+        case .passphrase: "--passphrase-fd"
+        case .recoveryKey: "--recovery-key-fd"
+        case .keyFile: "--key-file"
+        case .tpm: "--tpm2"
+        default: nil
+        }
+    }
+
+    private static let credentialAdvice =
+        "A service with the systemd credential 'swift-keychain.key' (in $CREDENTIALS_DIRECTORY, by LoadCredential=) opens it "
+        + "without a prompt."
 
     private static func kindToAskFor(_ vault: Vault) throws(KeychainError) -> ProtectorKind {
         let kinds = try vault.protectors.compactMap(\.kind)
         if let kind = [ProtectorKind.passphrase, .recoveryKey].first(where: kinds.contains) { return kind }
         let names = kinds.filter { $0 != .deviceKey }.map(\.name).joined(separator: ", ")
         let advice =
-            if !names.isEmpty {
+            if names == ProtectorKind.credential.name {
+                credentialAdvice + " Run the command in that service."
+            } else if !names.isEmpty {
                 "It opens with: \(names). Give that with an option (see --help)."
             } else if kinds.contains(.deviceKey) {
                 "To add one: keychainctl protect add passphrase"

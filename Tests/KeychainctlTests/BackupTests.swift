@@ -34,7 +34,7 @@ struct BackupVerbTests {
     @Test func backup_withEarlierVersions_countsTheItemsAsListDoes() throws {
         try tool.store(otherSecret)
         let one = try tool.run("backup", "one", "--json")
-        #expect(one.errors.contains("holds 1 item, and for the keychain itself (history, settings) 2."), "\(one.errors)")
+        #expect(one.errors.contains("holds 1 item, and for the keychain itself (history, settings) 2."))
         #expect(try object(one)["items"] as? Int == 1 && object(one)["ofTheKeychain"] as? Int == 2)
         try #require(try tool.run("delete", "-s", "example.com", "-a", "alice").status == 0)
         #expect(try object(try tool.run("backup", "none", "--json"))["items"] as? Int == 0)

@@ -124,6 +124,48 @@ struct LockTableTests {
         #expect(try vault.tool.shell("\(environment) \"$CTL\" get -s example.com").output == secret)
     }
 
+    // MARK: - Outside the service
+
+    /// A vault that nothing but the credential opens.
+    private static func vaultOfAService() throws -> LockableTool {
+        let (vault, environment) = try Self.vault(.credential)
+        let removed = try vault.tool.shell(
+            "\(environment) \"$CTL\" protect remove recovery-key --credential --keep-keys")
+        try #require(removed.status == 0, "\(removed.errors)")
+        return vault
+    }
+
+    @Test(arguments: ["", "KEYCHAIN_UNLOCK_CACHE=process"])
+    func get_outsideTheServiceWithTheOnlySecret_namesTheCredential(cache: String) throws {
+        let vault = try Self.vaultOfAService()
+        let run = try vault.tool.shell("\(cache) setsid --wait \"$CTL\" get -s example.com")
+        #expect(run.status == 5, "\(run.errors)")
+        for word in ["'swift-keychain.key'", "CREDENTIALS_DIRECTORY"] { #expect(run.errors.contains(word)) }
+        for word in ["keychainctl unlock", "--passphrase-fd"] { #expect(!run.errors.contains(word), "\(run.errors)") }
+    }
+
+    @Test(.enabled(if: Tool.hasKeyring, "the kernel keeps no keys for this process"))
+    func unlock_outsideTheServiceWithTheOnlySecret_namesTheCredential() throws {
+        let vault = try Self.vaultOfAService()
+        let run = try vault.tool.shell("setsid --wait \"$CTL\" unlock")
+        #expect(run.status == 5 && run.errors.contains("Run the command in that service."), "\(run.errors)")
+        for word in ["'swift-keychain.key'", "CREDENTIALS_DIRECTORY"] { #expect(run.errors.contains(word)) }
+    }
+
+    @Test(arguments: [("", "CREDENTIALS_DIRECTORY"), ("CREDENTIALS_DIRECTORY=\"$HOME\"", "/swift-keychain.key'")])
+    func get_withACredentialThatIsNotHere_saysWhereItShouldBe(variable: String, text: String) throws {
+        let (vault, _) = try Self.vault(.credential)
+        let run = try vault.tool.shell("\(variable) \"$CTL\" get -s example.com --credential")
+        #expect(run.status == 13 && run.errors.contains(text), "\(run.errors)")
+        #expect(run.errors.contains("LoadCredential=swift-keychain.key:"))
+    }
+
+    @Test func get_outsideTheServiceWithAnotherSecret_namesBothWays() throws {
+        let (vault, _) = try Self.vault(.credential)
+        let run = try vault.tool.shell("KEYCHAIN_UNLOCK_CACHE=process setsid --wait \"$CTL\" get -s example.com")
+        for word in ["--recovery-key-fd", "'swift-keychain.key'"] { #expect(run.errors.contains(word)) }
+    }
+
     // MARK: - A wrong credential
 
     @Test(arguments: ["get -s example.com", "list", "delete -s example.com -a alice", "set -s s -a a < paper"])

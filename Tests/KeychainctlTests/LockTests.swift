@@ -233,7 +233,8 @@ struct WithoutKeyringTests {
         try vault.store()
         let run = try tool.shell("\(way) \"$CTL\" get -s example.com")
         #expect(run.status == 5)
-        #expect(run.errors.contains("--passphrase-fd"))
+        // The vault has no passphrase.
+        #expect(run.errors.contains("with --recovery-key-fd") && !run.errors.contains("--passphrase-fd"))
     }
 
     @Test(arguments: ways)

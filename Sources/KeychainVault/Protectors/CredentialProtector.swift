@@ -33,5 +33,16 @@ struct CredentialProtector: KeyProtector {
         return folder + "/" + fileName
     }
 
+    /// What is said if the credential was asked for and is not here.
+    static func missing(_ settings: VaultSettings) -> KeychainError {
+        let place =
+            path(settings).map { "there is no file '\($0)'" }
+            ?? "CREDENTIALS_DIRECTORY, the folder with '\(fileName)', is not set"
+        return KeychainError(
+            .unavailable,
+            "There is no systemd credential here: \(place). Run this in a service with LoadCredential=\(fileName):PATH, or use "
+                + "another protector.")
+    }
+
     static func make(_: SecretBytes, _: ProtectorEnvironment) -> (any Protector)? { nil }
 }

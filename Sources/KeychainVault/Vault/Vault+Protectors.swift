@@ -131,6 +131,9 @@ extension Vault {
             made = try type.probe(environment)
         }
         guard let made else {
+            guard secret.kind != CredentialProtector.kind else {
+                throw CredentialProtector.missing(environment.settings)
+            }
             throw KeychainError(
                 .unavailable, "There is no \(secret.kind.name) here. Give one, or use another protector.")
         }
