@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Follows the READMEs exactly, in a temporary home folder: runs the commands, and builds the packages.
+# Blocks of `console` are not run, since they need a server: tests do the same (GitOverHTTPTests).
 # One thing differs: the packages depend on this folder instead of a version from a repository.
 
 set -euo pipefail
