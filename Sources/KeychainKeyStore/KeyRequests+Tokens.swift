@@ -13,7 +13,14 @@ extension KeyRequests {
     func create(
         _ type: KeyType, _ tag: String, _ label: String?, _ protection: KeyProtection
     ) throws(KeychainError) -> StoredKey {
+        // When the copies are freed that the item was made of.
         defer { scrubResidue() }
+        return try make(type, tag, label, protection)
+    }
+
+    private func make(
+        _ type: KeyType, _ tag: String, _ label: String?, _ protection: KeyProtection
+    ) throws(KeychainError) -> StoredKey {
         // Before slow hardware makes a key.
         guard try named(tag).isEmpty else { throw .keyExists }
         if let (token, key) = try madeOnToken(type, protection) {
@@ -89,10 +96,9 @@ extension KeyRequests {
     /// - Throws: `itemNotFound` if the item has another key by now, or is gone.
     func open(_ key: StoredKey, _ publicHalf: PublicKey) throws(KeychainError) -> OpenTokenKey {
         guard let identifier = key.tokenIdentifier else { throw .keyOfSignerIsGone }
-        if identifier == KeyTokens.keychain { store.tokens.useKeychain(KeychainKeyToken()) }
         return try requests.openTokenKey(
-            query(key.id), identifier: identifier, publicKey: publicHalf.externalRepresentation,
-            accessGroups: accessGroups)
+            query(key.id), identifier: identifier, keychain: KeychainKeyToken(),
+            publicKey: publicHalf.externalRepresentation, accessGroups: accessGroups)
     }
 
     func sharedSecret(_ tag: String, _ point: Data) throws(KeychainError) -> SecretBytes? {

@@ -37,13 +37,37 @@ struct NotExportableKeyTests {
         #expect(try await keys.keys() == [key])
     }
 
-    /// What every list and search, an export and a copy to another machine are made of.
-    @Test(arguments: StoreKind.allCases) func value_ofAKeyThatIsNotExportable_isInNoSearch(kind: StoreKind) throws {
+    /// What a program can ask of a store, also for the objects of keys in hardware.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func value_ofAKeyThatIsNotExportable_isInNoSearchAndNoUpdate(kind: StoreKind, opensTokenKeys: Bool) throws {
         let store = try kind.empty(passphrase: "p")
         try keys(in: store).create(.p256, tag: "tag", protection: .notExportable)
-        let found = try store.select(Selection(itemClass: .key), limit: nil, includingValues: true, .none)
+        var selection = Selection(itemClass: .key)
+        selection.opensTokenKeys = opensTokenKeys
+        let found = try store.select(selection, limit: nil, includingValues: true, .none)
         #expect(found.items.count == 1 && found.items.allSatisfy { $0.item.value == nil })
         #expect(found.items.first?.item.accessControl.accessibility == .whenUnlockedThisDeviceOnly)
+        let updated = try store.update(selection, .none) { (stored) throws(KeychainError) in
+            #expect(stored.item.value == nil)
+            return stored.item
+        }
+        #expect(updated.items.count == 1 && updated.items.allSatisfy { $0.item.value == nil })
+        let signer = try #require(try keys(in: store).signer(tag: "tag"))
+        #expect(try !signer.sign(Self.message, using: .es256).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases) func key_notExportable_isNotMadeAnOrdinaryOne(kind: StoreKind) throws {
+        let store = try kind.empty(passphrase: "p")
+        let key = try keys(in: store).create(.p256, tag: "tag", protection: .notExportable)
+        let failure = reason {
+            try store.update(Selection(itemClass: .key), .none) { (stored) throws(KeychainError) in
+                var item = stored.item
+                item.attributes[.tokenID] = nil
+                return item
+            }
+        }
+        #expect(failure == .invalidParameter)
+        #expect(try keys(in: store).keys() == [key])
     }
 
     /// Another program finds the key with other tokens.

@@ -17,6 +17,8 @@ public struct Authorization: Sendable {
 
     /// Whether a transaction for it changes one item and runs no code of the caller: a store may make it together with others.
     package var isShort = false
+    /// Whether it is known before a transaction begins that it stores something.
+    package var isSave = false
     /// Whether a search with it counts as use of an unlocked vault, which restarts the idle timeout. `false` to look at settings.
     package var isUse = true
 

@@ -23,7 +23,31 @@ extension Item {
     }
 }
 
+extension Selection {
+    /// Whether the value of a key on a token is read.
+    package func opensKey(_ item: Item) -> Bool { item.isOfKeychain ? opensKeysOfKeychain : opensTokenKeys }
+}
+
+extension Item {
+    /// Whether it is a key that the keychain uses and never gives out: its value is the key itself.
+    fileprivate var isOfKeychain: Bool { tokenIdentifier == KeyTokens.keychain }
+}
+
 extension StoredItem {
+    /// The item that `change` makes of it. Of a key that is never given out `change` sees no value, and it stays such a key.
+    package func changed(
+        by change: (StoredItem) throws(KeychainError) -> Item
+    ) throws(KeychainError) -> Item {
+        guard item.isOfKeychain else { return try change(self) }
+        var new = try change(withoutTokenObject)
+        guard new.isOfKeychain, new.value == nil else { throw .tokenKeyIsFixed }
+        new.value = item.value
+        return new
+    }
+
+    /// What an update gives back of it.
+    package var withoutKeyOfKeychain: StoredItem { item.isOfKeychain ? withoutTokenObject : self }
+
     /// What stores give out of a key on a token.
     package var withoutTokenObject: StoredItem {
         var copy = self

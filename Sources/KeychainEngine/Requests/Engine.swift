@@ -130,7 +130,7 @@ public struct Engine: Sendable {
         as query: Query, _ body: (Requests) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         var authorization = authorization(query)
-        authorization.isShort = true
+        (authorization.isShort, authorization.isSave) = (true, true)
         return try transaction(authorization, body)
     }
 

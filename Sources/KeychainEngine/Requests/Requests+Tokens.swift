@@ -20,17 +20,21 @@ extension Requests {
     ///
     /// - Parameters:
     ///   - identifier: Of its token.
+    ///   - keychain: What uses a key that is never given out, if that is the token.
     ///   - publicKey: Its public half.
     /// - Throws: `unsupported` without the token; `itemNotFound` if the item is gone or has another key by now;
     ///   `authenticationFailed` if its access control does not allow its use; `locked`, and the errors of asking the user.
     package func openTokenKey(
-        _ query: Query, identifier: String, publicKey: Data, accessGroups: AccessGroups
+        _ query: Query, identifier: String, keychain: (any KeyToken)? = nil, publicKey: Data,
+        accessGroups: AccessGroups
     ) throws(KeychainError) -> OpenTokenKey {
         try query.checkIsWanted()
-        let token = try engine.tokens.existing(identifier)
+        let token =
+            if identifier == KeyTokens.keychain, let keychain { keychain } else { try engine.tokens.existing(identifier) }
         var selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
         func found(_ includesValue: Bool) throws(KeychainError) -> StoredItem {
             (selection.namesConstrained, selection.opensTokenKeys) = (!includesValue, includesValue)
+            selection.opensKeysOfKeychain = includesValue && keychain != nil
             let found = try items.select(
                 selection, limit: 1, includingValues: includesValue, engine.authorization(query))
             if let failure = found.failure { throw failure }

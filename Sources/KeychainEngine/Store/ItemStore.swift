@@ -24,8 +24,11 @@ public struct Selection: Sendable {
     /// is found it is `locked`, as without this. A store that cannot count them throws `locked`.
     package var leavesOutLocked = false
     /// Whether values of keys on tokens are included, which are the objects of their tokens. If not, such keys are
-    /// returned without a value, and no proofs are required for them.
+    /// returned without a value, and no proofs are required for them. Those that the keychain uses by itself and never gives out
+    /// have no value in any case.
     public var opensTokenKeys = false
+    /// Whether the latter are included too, for their use.
+    package var opensKeysOfKeychain = false
 
     public init(
         itemClass: ItemClass?, id: PersistentReference? = nil, conditions: Attributes = Attributes(),

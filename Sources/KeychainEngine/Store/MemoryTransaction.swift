@@ -42,10 +42,9 @@ final class MemoryTransaction: ItemOperations {
         if selection.namesConstrained, !includingValues {
             return try found.map { (stored) throws(KeychainError) in try named(stored) }
         }
-        let opensTokenKeys = includingValues && selection.opensTokenKeys
-        try checkOpen(found, opensTokenKeys: opensTokenKeys)
+        try checkOpen(found) { includingValues && selection.opensKey($0) }
         guard includingValues else { return found.map(\.withoutValue) }
-        return opensTokenKeys ? found : found.map(\.withoutTokenObject)
+        return found.map { selection.opensKey($0.item) ? $0 : $0.withoutTokenObject }
     }
 
     /// The item, or only its name if it requires more than was proven.
@@ -67,12 +66,12 @@ final class MemoryTransaction: ItemOperations {
         _ selection: Selection, _: Authorization, _ change: (StoredItem) throws(KeychainError) -> Item
     ) throws(KeychainError) -> SelectedItems {
         let found = content.items.values.filter(selection.matches).inOrder()
-        try checkOpen(found, opensTokenKeys: true)
+        try checkOpen(found) { _ in true }
         let before = content
         do throws(KeychainError) {
             for stored in found { content.items[PrimaryKey(stored.item)] = nil }
             for stored in found {
-                let item = try change(stored)
+                let item = try stored.changed(by: change)
                 try checkStorable(item)
                 try place(StoredItem(id: stored.id, version: stored.version + 1, item: item))
             }
@@ -80,7 +79,7 @@ final class MemoryTransaction: ItemOperations {
             content = before
             throw error
         }
-        return SelectedItems(items: found)
+        return SelectedItems(items: found.map(\.withoutKeyOfKeychain))
     }
 
     func delete(_ selection: Selection, _: Authorization) throws(KeychainError) -> Int {
@@ -102,12 +101,12 @@ final class MemoryTransaction: ItemOperations {
     }
 
     /// Checks that items can be read or changed: their class is open, and the proofs are complete and correct.
-    private func checkOpen(_ items: [StoredItem], opensTokenKeys: Bool) throws(KeychainError) {
+    private func checkOpen(_ items: [StoredItem], opensKey: (Item) -> Bool) throws(KeychainError) {
         var (missing, refused): (Proofs.Needs, Proofs.Needs) = ([], [])
         for stored in items {
             let accessControl = stored.item.accessControl
             guard accessControl.accessibility.isOpen(in: content.lockState) else { throw .locked }
-            if stored.item.isOnToken, !opensTokenKeys { continue }
+            if stored.item.isOnToken, !opensKey(stored.item) { continue }
             missing.formUnion(proofs.missing(accessControl.needs))
             refused.formUnion(self.refused(stored))
         }

@@ -22,7 +22,6 @@ public final class KeyTokens: Sendable {
     private struct State {
         var tokens: [String: any KeyToken] = [:]
         var standard: (any KeyToken)?
-        var keychain: (any KeyToken)?
     }
 
     private let state = Guarded(State())
@@ -54,21 +53,12 @@ public final class KeyTokens: Sendable {
         }
     }
 
-    /// Adds what uses the keys of ``keychain``. It is no hardware, so it never becomes the ``standard`` one.
-    package func useKeychain(_ token: any KeyToken) { state.withLock { $0.keychain = token } }
-
     /// The token that was added last: it makes keys if none is named, and answers to ``secureEnclave``.
     public var standard: (any KeyToken)? { state.withLock { $0.standard } }
 
     /// The token that answers to an identifier; `nil` if there is none.
     public func token(_ identifier: String) -> (any KeyToken)? {
-        state.withLock { state in
-            switch identifier {
-            case Self.secureEnclave: state.standard
-            case Self.keychain: state.keychain
-            default: state.tokens[identifier]
-            }
-        }
+        state.withLock { identifier == Self.secureEnclave ? $0.standard : $0.tokens[identifier] }
     }
 
     var isEmpty: Bool { state.withLock { $0.tokens.isEmpty } }

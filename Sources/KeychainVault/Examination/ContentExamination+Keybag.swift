@@ -64,13 +64,16 @@ extension ContentExamination {
     mutating func checkRotation(_ keybag: Keybag, _ table: ItemTable) throws {
         let pending = keybag.unfinishedRotation(try table.keyUse())
         guard !pending.isEmpty else { return }
-        let waiting = pending.filter { Accessibility(number: $0.key)?.isThisDeviceOnly == true }.values.reduce(0, +)
+        let ofDevice = pending.filter { Accessibility(number: $0.key)?.isThisDeviceOnly == true }
+        let waiting = ofDevice.values.reduce(0, +)
         let isHere = if case .success(let key?) = deviceKey { keybag.isBound(to: key) } else { false }
         note(
             "rotation", .warning,
             "A rotation of the class keys is not finished. Items still under the old keys: \(pending.values.reduce(0, +)). "
-                + (waiting > 0 && !isHere
-                    ? "Of these, \(waiting) need the device key that the vault is bound to. Put it in its place, then run: "
-                    : "Run: ") + "keychainctl rotate")
+                + (isHere || ofDevice.isEmpty
+                    ? "Run: "
+                    : (waiting > 0 ? "Of these, \(waiting) need" : "It needs")
+                        + " the device key that the vault is bound to. Put it in its place, then run: ")
+                + "keychainctl rotate")
     }
 }

@@ -171,7 +171,7 @@ struct Search {
 
     private mutating func withValue(_ stored: StoredItem, _ row: SealedRow) throws(UnreadableRow) -> StoredItem {
         guard case .reading(let includingValues, let proofs) = purpose else { return stored }
-        if stored.item.isOnToken, !selection.opensTokenKeys { return stored }
+        if stored.item.isOnToken, !selection.opensKey(stored.item) { return stored }
         let needs = stored.item.accessControl.needs
         let missing = proofs.missing(needs)
         if selection.namesConstrained, !includingValues, !needs.isEmpty { return try named(stored, row, needs, proofs) }

@@ -26,6 +26,9 @@ struct Reserve {
         path = folder + "/" + VaultLocation.reserveName
     }
 
+    /// Whether it freed less than it should have had. Then only the largest row tells how large it should be.
+    var hasFreedPart: Bool { freed.map { !Self.isComplete($0) } ?? false }
+
     /// Frees the space.
     ///
     /// - Returns: `false` if there was none.

@@ -81,8 +81,9 @@ struct LockedWrite {
     private func commit(_ transaction: VaultTransaction, _ connection: Connection) throws {
         let keeper = transaction.keeper
         // The head covers the whole change, so it is written last.
-        try keeper.finish(addingIndex: plan.addsIndex && !plan.isRemoval && !transaction.hasOnlyRemoved)
-        if !plan.isRemoval, !transaction.hasOnlyRemoved { try connection.reserveLength() }
+        let isSmall = plan.isRemoval || plan.refusal != nil || transaction.hasOnlyRemoved
+        try keeper.finish(addingIndex: plan.addsIndex && !isSmall)
+        if !isSmall { try connection.reserveLength() }
         PausePoint.beforeCommit.reached()
         try plan.gate?.enter()
         try connection.commit(path)

@@ -56,7 +56,7 @@ extension Vault {
         _ authorization: Authorization, _ body: (any ItemOperations) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         var plan = authorization.isShort ? WritePlan.item : .items
-        plan.mayOnlyRemove = true
+        plan.mayOnlyRemove = !authorization.isSave
         return try write(plan, authorization, body)
     }
 

@@ -102,19 +102,13 @@ extension Vault {
         defer { lock.release() }
         var reserve = Reserve(location)
         var (plan, group, transaction) = (plan, group, VaultTransaction?.none)
-        defer {
-            if plan.refusal != nil {
-                // It keeps the session open.
-                transaction = nil
-                giveBack(&reserve)
-            }
-        }
+        defer { if plan.refusal != nil { giveBack(&reserve, &transaction) } }
         for _ in 1...Self.writingAttempts {
             try plan.gate?.check()
             do throws(KeychainError) {
                 let session = try openOrCreateSession(lock)
                 if let result = try commit(plan, session, lock, group, &transaction, body) {
-                    plan.refusal = nil
+                    if transaction?.hasOnlyRemoved ?? false { plan.refusal = nil }
                     reserve.restore(removed: transaction?.largestRemoved ?? 0, largest: session.largestRow)
                     return .done(result)
                 }
@@ -160,15 +154,17 @@ extension Vault {
         }
         let mayRemove = plan.isRemoval || transaction?.hasOnlyRemoved ?? plan.mayOnlyRemove
         guard reserve.isWanted(after: error), mayRemove, reserve.giveUp() else { throw error }
-        if transaction == nil, !plan.isRemoval { (plan.refusal, group) = (error, nil) }
+        if !plan.isRemoval { (plan.refusal, group) = (error, nil) }
         return nil
     }
 
-    /// After a write that was given the reserve and would have stored something. Without the session, the index of the WAL takes no
-    /// space any more.
-    private func giveBack(_ reserve: inout Reserve) {
+    /// After a write that was given the reserve and has not removed anything. Without the session, which the transaction holds too,
+    /// the index of the WAL takes no space any more.
+    private func giveBack(_ reserve: inout Reserve, _ transaction: inout VaultTransaction?) {
+        let largest = reserve.hasFreedPart ? (try? openSession())?.largestRow() ?? 0 : 0
+        transaction = nil
         dropSession()
-        reserve.restore()
+        reserve.restore { largest }
     }
 
     /// Another process would have to change the keybag without the lock on each attempt.

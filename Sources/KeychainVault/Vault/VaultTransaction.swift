@@ -157,11 +157,12 @@ final class VaultTransaction: ItemOperations {
     ) throws -> SelectedItems {
         var selection = selection
         // The row is sealed as a whole again.
-        selection.opensTokenKeys = true
-        let found = try found(selection, nil, .reading(includingValues: true, proofs))
-        let changes = try found.items.map { ($0, try change($0)) }
+        (selection.opensTokenKeys, selection.opensKeysOfKeychain) = (true, true)
+        var found = try found(selection, nil, .reading(includingValues: true, proofs))
+        let changes = try found.items.map { ($0, try $0.changed(by: change)) }
         for (_, item) in changes { try checkNewProofs(item) }
         for (stored, item) in changes { try replace(stored, by: item) }
+        found.items = found.items.map(\.withoutKeyOfKeychain)
         return found
     }
 
