@@ -74,6 +74,16 @@ struct UserKeychain {
         try catalog.foundItems(ItemClass.allCases, matching: filter)
     }
 
+    /// The first of the filters that finds anything, and what it finds. That may be damaged items alone, since one of
+    /// them may be the requested item.
+    func firstFound(_ filters: [ItemFilter]) throws(KeychainError) -> (filter: ItemFilter, found: FoundItems) {
+        var first = (filter: filters[0], found: try foundItems(filters[0]))
+        for filter in filters.dropFirst() where first.found.items.isEmpty && first.found.failure == nil {
+            first = (filter, try foundItems(filter))
+        }
+        return first
+    }
+
     /// The items of all classes that match, without those that cannot be opened.
     func items(_ filter: ItemFilter) throws(KeychainError) -> [KeychainItem] {
         try catalog.items(matching: filter)
@@ -81,11 +91,9 @@ struct UserKeychain {
 
     /// The items that match the first of the filters which finds any.
     func items(_ filters: [ItemFilter]) throws(KeychainError) -> [KeychainItem] {
-        for filter in filters {
-            let found = try items(filter)
-            if !found.isEmpty { return found }
-        }
-        return []
+        let found = try firstFound(filters).found
+        if let failure = found.failure { throw failure }
+        return found.items
     }
 
     /// The item that the options select.
@@ -148,11 +156,10 @@ struct UserKeychain {
         return KeychainSync(RingMember.ofTool(vault)).confirming(within: limit)
     }
 
-    /// Removes what matches any of the filters.
+    /// Removes what `list` shows for the same filters. A single filter is not searched before: its items may be locked.
     func deleteAll(_ filters: [ItemFilter]) throws(KeychainError) {
-        var count = 0
-        for filter in filters { count += try catalog.removeAll(matching: filter) }
-        guard count > 0 else { throw .noItem }
+        let filter = filters.count == 1 ? filters[0] : try firstFound(filters).filter
+        guard try catalog.removeAll(matching: filter) > 0 else { throw .noItem }
     }
 }
 

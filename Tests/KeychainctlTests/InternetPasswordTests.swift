@@ -117,6 +117,19 @@ struct InternetPasswordTests {
         #expect(try tool.run("get", "--server", "H.ex", "-a", "a", "--history", "1").text == "capital")
     }
 
+    /// `security` stores the server as it is given, and `set` its parts in lower case.
+    @Test(arguments: ["H.ex", "h:8443"])
+    func deleteAll_ofAServerInTwoForms_removesWhatListShows(server: String) throws {
+        try tool.run("set", "--server", server, "-a", "a", input: secret)
+        let run = try tool.run("security", "add-internet-password", "-s", server, "-a", "a", "-w", "as given")
+        try #require(run.status == 0, "\(run.everything)")
+        #expect(try tool.listed().count == 2)
+        #expect(try tool.listed("--server", server).map { $0["server"] as? String } == [server])
+        #expect(try tool.run("delete", "--server", server, "--all").status == 0)
+        #expect(try tool.listed().count == 1)
+        #expect(try tool.run("get", "--server", server, "-a", "a").output == secret)
+    }
+
     @Test func itemOfDocker_whoseServerHasAPort_isFoundByIt() throws {
         let run = try tool.run(
             "docker-credential", "store", input: Data(#"{"ServerURL":"[::1]:5000","Username":"u","Secret":"s"}"#.utf8))

@@ -16,8 +16,9 @@ extension Keychainctl {
                 """,
             discussion: """
                 Exactly one item must match: if several do, none is removed and the exit code is 4, \
-                unless --all is given. Nothing is printed, except how many of many items are done, on a \
-                terminal. With --all, damaged items of the same name and items bound to another device are \
+                unless --all is given. That removes the items that keychainctl list shows with the same \
+                options. Nothing is printed, except how many of many items are done, on a terminal. With \
+                --all, damaged items of the same name and items bound to another device are \
                 moved to the quarantine, so that the name can be used again: see keychainctl quarantine \
                 --help. --confirmed is that of keychainctl set.
 

@@ -89,14 +89,9 @@ extension Keychainctl {
             return item.item.isExpired(at: Date(timeIntervalSinceNow: Double(seconds)))
         }
 
-        /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error,
-        /// since one of them may be the requested item.
+        /// The items of all requested classes. Damaged items are left out. If nothing else is found they are an error.
         private func search(_ keychain: UserKeychain) throws(KeychainError) -> FoundItems {
-            let filters = item.filters(label: label)
-            var found = try keychain.foundItems(filters[0])
-            for filter in filters.dropFirst() where found.items.isEmpty && found.failure == nil {
-                found = try keychain.foundItems(filter)
-            }
+            let found = try keychain.firstFound(item.filters(label: label)).found
             if let failure = found.failure { throw failure }
             return found
         }
