@@ -52,8 +52,9 @@ struct ItemOptions: ParsableArguments {
     /// The host as it was given, if it has capitals. Other programs store it so.
     private var spelledHost: String?
 
-    /// A host and its port as they were given without a protocol. Items of docker may have both as their server.
-    private var hostWithPort: String?
+    /// The text as it was given, if only a part of it is the host. Other programs may have stored all of it as the server.
+    private var wholeServer: String?
+    private var wholePort: UInt16?
 
     mutating func validate() throws {
         if let server { try takeApart(server, ServerAddress(server)) }
@@ -74,11 +75,13 @@ struct ItemOptions: ParsableArguments {
                     "Give either an address with --server, or --server HOST with --protocol, --port and --path.")
             }
             (protocolCode, path) = (address.protocolCode, address.path)
-        } else if address.port != nil {
-            guard port == nil else { throw ValidationError("Give the port either with --server or with --port.") }
-            hostWithPort = text
+        } else {
+            guard port == nil || address.port == nil else {
+                throw ValidationError("Give the port either with --server or with --port.")
+            }
+            if !address.host.utf8.elementsEqual(text.utf8) { (wholeServer, wholePort) = (text, port) }
         }
-        let host = address.host.lowercased()
+        let host = address.hostOfNewItem
         (server, port) = (host, address.port ?? port)
         if !host.utf8.elementsEqual(address.host.utf8) { spelledHost = address.host }
     }
@@ -99,7 +102,7 @@ extension ItemOptions {
     private var servers: [(host: String?, port: Int?)] {
         let port = port.map { Int($0) }
         var servers: [(host: String?, port: Int?)] = []
-        if let hostWithPort { servers.append((hostWithPort, nil)) }
+        if let wholeServer { servers.append((wholeServer, wholePort.map { Int($0) })) }
         if let spelledHost { servers.append((spelledHost, port)) }
         servers.append((server, port))
         return servers

@@ -7,8 +7,10 @@ import ArgumentParser
 struct ServerAddress {
     /// `nil` for a host without an address around it.
     let protocolCode: ProtocolCode?
-    /// As it was given. Items have it in lower case.
+    /// As it was given.
     let host: String
+    /// Whether it is a host, and not other text without an address around it, which programs may have stored as well.
+    private let isHost: Bool
     let port: UInt16?
     let path: String?
 
@@ -16,10 +18,9 @@ struct ServerAddress {
 
     init(_ text: String) throws {
         guard Self.isOne(text) else {
-            (protocolCode, path) = (nil, nil)
-            // Without brackets, the colons of an IPv6 address leave no place for a port.
-            let isHost = text.isEmpty || !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
-            (host, port) = try isHost ? (text, nil) : Self.hostAndPort(text)
+            let parts = Self.parts(ofPlain: text)
+            (protocolCode, path, isHost) = (nil, nil, parts != nil)
+            (host, port) = parts ?? (text, nil)
             return
         }
         let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -30,7 +31,23 @@ struct ServerAddress {
         guard !text.contains("?"), !text.contains("#") else { throw Self.hasQuery }
         (host, port) = try Self.hostAndPort(parts[2])
         let rest = parts.count == 4 ? parts[3] : ""
-        (self.protocolCode, path) = (protocolCode, rest.isEmpty ? nil : "/" + rest)
+        (self.protocolCode, path, isHost) = (protocolCode, rest.isEmpty ? nil : "/" + rest, true)
+    }
+
+    /// The host of a new item: in lower case. Other text stays as it is.
+    var hostOfNewItem: String { isHost ? host.lowercased() : host }
+
+    /// - Returns: `nil` for text that is neither a host nor a host and its port.
+    private static func parts(ofPlain text: String) -> (String, UInt16?)? {
+        if isIPv6(text) { return (text, nil) }
+        return try? hostAndPort(text)
+    }
+
+    /// Without brackets, the colons of such an address leave no place for a port. A zone may follow it: fe80::1%eth0.
+    private static func isIPv6(_ text: String) -> Bool {
+        let address = text.prefix { $0 != "%" }
+        return address.count { $0 == ":" } > 1
+            && address.allSatisfy { $0.isASCII && $0.isHexDigit || $0 == ":" || $0 == "." }
     }
 
     /// An IPv6 address is in brackets, since it contains colons itself.

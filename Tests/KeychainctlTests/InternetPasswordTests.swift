@@ -52,6 +52,8 @@ struct InternetPasswordTests {
         ("https://[::1]:8443/a/b", ["::1", "https", "8443", "/a/b"]),
         ("git.example.com", ["git.example.com", "-", "-", "-"]), ("h.ex:8443", ["h.ex", "-", "8443", "-"]),
         ("[::1]:8443", ["::1", "-", "8443", "-"]), ("::1", ["::1", "-", "-", "-"]), ("H.ex", ["h.ex", "-", "-", "-"]),
+        ("FE80::1", ["fe80::1", "-", "-", "-"]), ("A:b", ["A:b", "-", "-", "-"]), (":80", [":80", "-", "-", "-"]),
+        ("h:99999", ["h:99999", "-", "-", "-"]), ("[::1]:5000/V2", ["[::1]:5000/V2", "-", "-", "-"]),
         ("https://Git.Example.com:8443/Team", ["git.example.com", "https", "8443", "/Team"]),
     ])
     func address_isTakenApart(address: String, parts: [String]) throws {
@@ -66,7 +68,6 @@ struct InternetPasswordTests {
         ("https://u@h/", "--account"), ("https://h/?q", "query"), ("https://h/#f", "fragment"),
         ("https:///p", "no host"),
         ("https://h:0/", "1 to 65535"), ("https://h:x/", "1 to 65535"), ("https://[::1/", "1 to 65535"),
-        ("h:x", "1 to 65535"), ("h:99999", "1 to 65535"), (":80", "no host"),
         ("gopher-plus://h", "--protocol"), ("://h", "--protocol"), ("a/b://h", "--protocol"),
     ])
     func address_withWhatAnItemHasNot_isRefusedAndSaysWhat(address: String, words: String) throws {
@@ -128,6 +129,29 @@ struct InternetPasswordTests {
         #expect(try tool.run("delete", "--server", server, "--all").status == 0)
         #expect(try tool.listed().count == 1)
         #expect(try tool.run("get", "--server", server, "-a", "a").output == secret)
+    }
+
+    private func storeAsGiven(_ server: String, by program: String) throws {
+        let json = #"{"ServerURL":"\#(server)","Username":"a","Secret":"as given"}"#
+        let run =
+            program == "docker"
+            ? try tool.run("docker-credential", "store", input: Data(json.utf8))
+            : try tool.run("security", "add-internet-password", "-s", server, "-a", "a", "-w", "as given")
+        try #require(run.status == 0, "\(run.everything)")
+    }
+
+    @Test(arguments: [
+        ("security", "A:b"), ("security", "a:b:c"), ("security", "h:"), ("security", ":80"), ("security", "[::1]"),
+        ("docker", "[::1]:5000/v2"), ("docker", "[::1]"), ("docker", "h:x/v2"),
+    ])
+    func serverOfAnotherProgram_whateverItsText_isReachable(program: String, server: String) throws {
+        try storeAsGiven(server, by: program)
+        #expect(try tool.run("get", "--server", server, "-a", "a").text == "as given")
+        #expect(try tool.listed("--server", server).count == 1)
+        #expect(try tool.run("move", "--server", server, "-a", "a", "--to-server", "x:Y").status == 0)
+        #expect(try tool.listed().map { $0["server"] as? String } == ["x:Y"])
+        #expect(try tool.run("delete", "--server", "x:Y", "-a", "a").status == 0)
+        #expect(try tool.listed().isEmpty)
     }
 
     @Test func itemOfDocker_whoseServerHasAPort_isFoundByIt() throws {

@@ -83,7 +83,7 @@ extension Keychainctl {
             guard let address else { return nil }
             let port = address.port.map { Int($0) }
             var server = SecretStore.Server(
-                address.host.lowercased(), protocol: item.protocol, port: port ?? item.port, path: item.path,
+                address.hostOfNewItem, protocol: item.protocol, port: port ?? item.port, path: item.path,
                 securityDomain: item.securityDomain, authenticationType: item.authenticationType)
             if let code = address.protocolCode?.code {
                 (server.protocol, server.port, server.path) = (InternetProtocol(rawValue: code), port, address.path)
