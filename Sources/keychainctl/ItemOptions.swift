@@ -12,7 +12,8 @@ struct ItemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server of an internet password: host, host:8443 or https://host:8443/path. Capitals do not count.",
+            "The server of an internet password: host, host:8443 or https://host:8443/path. The host is looked up "
+                + "as typed first, then in lower case, as new items have it.",
             valueName: "host"),
         completion: .custom { words, _, _ in ItemCompletion.servers(words) })
     var server: String?

@@ -75,8 +75,8 @@ struct ServerAddress {
 }
 
 extension String {
-    /// A host as it is, and in lower case if that differs: hosts are compared without regard to case (RFC 3986), but other
-    /// programs may have stored capitals.
+    /// A host as it is, and in lower case if that differs, as new items have it. Case has no meaning in hosts (RFC 3986),
+    /// but other programs may have stored capitals. Those are found only if they are given.
     var hostSpellings: [String] {
         let lower = lowercased()
         return lower.utf8.elementsEqual(utf8) ? [self] : [self, lower]
