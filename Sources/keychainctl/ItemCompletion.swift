@@ -7,20 +7,25 @@ import KeychainKit
 
 /// A locked or damaged vault has no names, so the shell completes nothing.
 enum ItemCompletion {
-    static func services(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.service } }
+    static func services(_ words: [String]) -> [String] { names(words, [.all]) { $0.service } }
 
-    static func servers(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.server } }
+    static func servers(_ words: [String]) -> [String] { names(words, [.all]) { $0.server } }
 
     /// - Parameter words: The command so far. If it contains a service or server, only its accounts are returned.
     static func accounts(_ words: [String]) -> [String] {
         if let service = value(of: ["-s", "--service"], in: words) {
-            return names(words, ItemFilter(service: service)) { $0.account }
+            return names(words, [ItemFilter(service: service)]) { $0.account }
         }
-        let server = value(of: ["--server"], in: words).flatMap { ServerAddress.isOne($0) ? nil : $0 }
-        return names(words, ItemFilter(server: server)) { $0.account }
+        return names(words, value(of: ["--server"], in: words).flatMap(filters) ?? [.all]) { $0.account }
     }
 
-    static func tags(_ words: [String]) -> [String] { names(words, ItemFilter()) { $0.tag } }
+    /// One for each server that may be meant; `nil` for an address, which may not be complete yet.
+    private static func filters(server: String) -> [ItemFilter]? {
+        if ServerAddress.isOne(server) { return nil }
+        return (try? ItemOptions.parse(["--server=" + server]))?.filters(label: nil)
+    }
+
+    static func tags(_ words: [String]) -> [String] { names(words, [.all]) { $0.tag } }
 
     private static func value(of options: [String], in words: [String]) -> String? {
         for (option, word) in zip(words, words.dropFirst()) where options.contains(option) { return word }
@@ -30,13 +35,16 @@ enum ItemCompletion {
     }
 
     private static func names(
-        _ words: [String], _ filter: ItemFilter, _ name: (ListedItem) -> String?
+        _ words: [String], _ filters: [ItemFilter], _ name: (ListedItem) -> String?
     ) -> [String] {
         do throws(KeychainError) {
             let keychain = try UserKeychain()
-            var items = try keychain.foundItems(filter).items
+            var items: [KeychainItem] = []
+            for filter in filters { items += try keychain.foundItems(filter).items }
             if words.dropFirst().first.map(["history", "undo"].contains) ?? false {
-                items += try keychain.formerItems(service: filter.service, server: filter.server)
+                for filter in filters {
+                    items += try keychain.formerItems(service: filter.service, server: filter.server)
+                }
             }
             let found = items.compactMap { name(ListedItem(item: $0)) }
             // The shell interprets each line as a name, and would pass control characters on.

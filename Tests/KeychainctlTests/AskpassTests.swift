@@ -72,6 +72,15 @@ struct AskpassTests {
         }
     }
 
+    /// Such as the `HostKeyAlias` of ssh.
+    @Test func hostWithCapitals_isAskedForAsGivenAndThenInLowerCase() throws {
+        try tool.run("set", "--server", "ssh://Alias", "-a", "alice", input: Data("lower".utf8))
+        #expect(try ask("alice@Alias's password: ").text == "lower\n")
+        try tool.run("security", "add-internet-password", "-s", "Alias", "-r", "ssh ", "-a", "alice", "-w", "as given")
+        #expect(try ask("alice@Alias's password: ").text == "as given\n")
+        #expect(try ask("alice@alias's password: ").text == "lower\n")
+    }
+
     @Test func username_ofSeveralAccounts_isNotGuessed() throws {
         try storeAll()
         try tool.run("set", "--server", "https://h", "-a", "bob", input: secret)

@@ -41,6 +41,15 @@ struct CompletionTests {
         #expect(found == ["a"])
     }
 
+    @Test(arguments: [("h.ex", ["a", "b"]), ("H.ex", ["a", "b", "c"]), ("h.ex:8443", ["b"])])
+    func account_afterAServer_isCompletedFromItsItems(server: String, accounts: [String]) throws {
+        try tool.run("set", "--server", "h.ex", "-a", "a", input: secret)
+        try tool.run("set", "--server", "h.ex:8443", "-a", "b", input: secret)
+        try tool.run("set", "--server", "other", "-a", "d", input: secret)
+        try tool.run("security", "add-internet-password", "-s", "H.ex", "-a", "c", "-w", "x")
+        #expect(try names("--account", after: "--server", server) == accounts)
+    }
+
     @Test func account_withoutAService_isCompletedFromAll() throws {
         try tool.store(service: "one", account: "a")
         try tool.run("set", "--server", "h", "-a", "b", input: secret)

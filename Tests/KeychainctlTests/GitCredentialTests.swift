@@ -85,6 +85,13 @@ struct GitCredentialTests {
         #expect(try get("https", "H.ex") == "username=a\npassword=old\n")
     }
 
+    @Test func get_ofAHostInTwoSpellings_takesTheGivenOneFirst() throws {
+        try tool.run("security", "add-internet-password", "-s", "H.ex", "-r", "htps", "-a", "a", "-w", "older")
+        try tool.run("set", "--server", "https://h.ex", "-a", "b", input: Data("newer".utf8))
+        #expect(try get("https", "H.ex") == "username=a\npassword=older\n")
+        #expect(try get("https", "h.ex") == "username=b\npassword=newer\n")
+    }
+
     private static let addresses: [(String, String?)] = [
         ("https://h", "alice"), ("https://h/team/a.git?x", "alice"), ("https://alice@h/", "alice"),
         ("https://h:443", ""), ("https://bob:x@h", ""), ("HTTPS://h/", "alice"), ("https://%68", "alice"),

@@ -132,9 +132,12 @@ extension UserKeychain {
         case .sudo(let account):
             return try line(ItemFilter(account: account, service: AskpassQuestion.sudoService)) { _ in true }
         case .serverPassword(let host, let account):
-            var filter = ItemFilter(account: account, server: host)
-            filter.protocol = .ssh
-            return try line(filter) { $0.port == nil && $0.path == nil }
+            for spelling in host.hostSpellings {
+                var filter = ItemFilter(account: account, server: spelling)
+                filter.protocol = .ssh
+                if let answer = try line(filter, { $0.port == nil && $0.path == nil }) { return answer }
+            }
+            return nil
         }
     }
 

@@ -42,8 +42,8 @@ struct CredentialItems {
         return expired
     }
 
-    /// The matching items: those of the exact path first, then the newest. If none has the protocol, they are those that
-    /// name no protocol.
+    /// The matching items: those of the host as it was given first, as for `--server`; of each host those of the exact
+    /// path first, then the newest. If none has the protocol, they are those that name no protocol.
     func items(
         _ place: CredentialPlace, _ username: String?, orWithoutProtocol isLenient: Bool = true
     ) throws(KeychainError) -> [KeychainItem] {
@@ -51,7 +51,11 @@ struct CredentialItems {
         if found.isEmpty, isLenient, place.allowsNoProtocol {
             found = try stored(place, username, nil).filter { $0.protocol == nil }
         }
-        return found.sorted { one, other in
+        return found
+    }
+
+    private func ordered(_ items: [KeychainItem], _ place: CredentialPlace) -> [KeychainItem] {
+        items.sorted { one, other in
             let (isExact, isOtherExact) = (place.hasPath(of: one), place.hasPath(of: other))
             guard isExact == isOtherExact else { return isExact }
             return (one.modified ?? .distantPast) > (other.modified ?? .distantPast)
@@ -68,9 +72,12 @@ struct CredentialItems {
             filter.protocol = code
             let found = try keychain.foundItems(filter)
             if let failure = found.failure { throw failure }
-            items += found.items
+            let matching = found.items.filter {
+                $0.itemClass == .internetPassword && place.matches($0, username: username)
+            }
+            items += ordered(matching, place)
         }
-        return items.filter { $0.itemClass == .internetPassword && place.matches($0, username: username) }
+        return items
     }
 
     /// - Returns: `nil` if another process has removed the item, or if git cannot take it.
