@@ -58,6 +58,17 @@ struct GitCredentialTests {
         return try tool.run("git-credential", "get", input: request).text
     }
 
+    @Test(arguments: [
+        ("https", true), ("ssh", true), ("ftps", true), ("imaps", true), ("ldaps", true), ("pop3s", true),
+        ("ircs", true), ("nntps", true), ("telnets", true), ("http", false), ("ftp", false), ("imap", false),
+        ("smtp", false), ("ldap", false), ("pop3", false), ("irc", false), ("telnet", false), ("smb", false),
+        ("abcd", false),
+    ])
+    func get_ofAnItemWithoutProtocol_findsItForEncryptedProtocolsOnly(name: String, isFound: Bool) throws {
+        try tool.run("set", "--server", "h", "-a", "alice", input: Data("plain".utf8))
+        #expect(try get(name, "h") == (isFound ? "username=alice\npassword=plain\n" : ""))
+    }
+
     @Test func get_ofAnItemWithoutProtocol_findsItExceptForHTTP() throws {
         try tool.run("set", "--server", "h:8443", "-a", "alice", input: Data("plain".utf8))
         #expect(try get("https", "H:8443") == "username=alice\npassword=plain\n")

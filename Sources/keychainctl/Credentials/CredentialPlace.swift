@@ -62,7 +62,12 @@ struct CredentialPlace {
 
     /// Whether an item that names no protocol may be meant. A password does not go to a server in clear text because
     /// nobody said otherwise.
-    var allowsNoProtocol: Bool { ![.http, .ftp].contains(code) }
+    var allowsNoProtocol: Bool { Self.encrypted.contains(code) }
+
+    /// The protocols that never send a password in clear text.
+    private static let encrypted: [InternetProtocol] = [
+        .https, .ssh, .ftps, .imaps, .ldaps, .pop3s, .ircs, "ntps", "tels",
+    ]
 
     /// The address, for people.
     var text: String {
