@@ -14,8 +14,9 @@ struct ImportConflictTests {
     private var source: URL { tool.home.appendingPathComponent("source") }
     private var sourceExists: Bool { FileManager.default.fileExists(atPath: source.path) }
 
-    private func storeOld() throws {
-        try #require(try tool.run("set", "--server", "https://a", "-a", "b", input: Data("old".utf8)).status == 0)
+    /// - Parameter server: Without a protocol, as earlier imports stored it.
+    private func storeOld(_ value: String = "old", server: String = "a") throws {
+        try #require(try tool.run("set", "--server", server, "-a", "b", input: Data(value.utf8)).status == 0)
     }
 
     private func importSource(_ text: String = machine, _ options: String = "") throws -> Tool.Run {
@@ -67,11 +68,33 @@ struct ImportConflictTests {
         #expect(run.status == 0 && run.text.hasPrefix("unchanged"), "\(run.everything)")
     }
 
-    @Test(arguments: [("", 4, "old"), ("--keep", 0, "old"), ("--replace", 0, "new")])
-    func item_withAnotherValue_isReplacedOnlyOnRequest(options: String, status: Int, expected: String) throws {
-        try storeOld()
-        #expect(try importSource(Self.machine, options).status == Int32(status))
-        #expect(try value == expected)
+    private static let decisions: [(options: String, status: Int, expected: String)] = [
+        ("", 4, "old"), ("--keep", 0, "old"), ("--replace", 0, "new"),
+    ]
+
+    @Test(arguments: decisions, ["a", "https://a"])
+    func item_withAnotherValue_isReplacedOnlyOnRequest(
+        decision: (options: String, status: Int, expected: String), server: String
+    ) throws {
+        try storeOld(server: server)
+        #expect(try importSource(Self.machine, decision.options).status == Int32(decision.status))
+        #expect(try value == decision.expected)
+        #expect(try tool.listed().count == 1)
+    }
+
+    @Test(arguments: ["", "--protocol ftp"])
+    func item_withoutAProtocolAndTheSameValue_isTheEntry(options: String) throws {
+        try storeOld("new")
+        let run = try importSource(Self.machine, options)
+        #expect(run.status == 0 && run.text.hasPrefix("unchanged"), "\(run.everything)")
+        #expect(try tool.listed().count == 1)
+    }
+
+    /// The file names the protocol, so an item without one is another.
+    @Test func entry_thatNamesItsProtocol_isAddedBesideAnItemWithout() throws {
+        try storeOld("new")
+        let run = try importSource("machine a port ftp login b password new\n")
+        #expect(run.status == 0 && run.text.hasPrefix("added"), "\(run.everything)")
     }
 
     @Test func source_withTwoValuesForOneName_importsTheFirstAndSaysSo() throws {

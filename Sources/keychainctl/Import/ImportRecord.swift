@@ -43,6 +43,8 @@ struct ImportedItem {
     var comment: String?
     /// The kind of item, as text for the user.
     var kind: String?
+    /// Whether the protocol is not from the source. An item without one is then the same entry.
+    var isProtocolAssumed = false
 
     /// Why it cannot be stored; `nil` if it can.
     fileprivate var problem: String? {

@@ -106,16 +106,17 @@ final class ImportRun {
     // MARK: - One item
 
     private func store(_ item: ImportedItem) throws(KeychainError) -> ImportResult {
-        let store = item.store(in: keychain, accessGroup: accessGroup)
+        let stores = item.stores(in: keychain, accessGroup: accessGroup)
         // Another program may add or remove the item meanwhile.
         for _ in 1...Self.tries {
-            if let existing = try store.read(Data.self, for: item.account) {
+            for store in stores {
+                guard let existing = try store.read(Data.self, for: item.account) else { continue }
                 return try resolve(item, existing, store)
             }
             if report.isDryRun { return .added }
             do throws(KeychainError) {
-                try store.create(item.value, for: item.account, attributes: item.attributes)
-                try checkStored(item, store)
+                try stores[0].create(item.value, for: item.account, attributes: item.attributes)
+                try checkStored(item, stores[0])
                 return .added
             } catch {
                 guard error.reason == .duplicateItem else { throw error }
@@ -162,7 +163,17 @@ private struct ItemName: Hashable {
 }
 
 extension ImportedItem {
-    fileprivate func store(in keychain: any ItemStore, accessGroup: String?) -> SecretStore {
+    /// Where the item may be, its own place first. Entries whose protocol is assumed were imported without one before.
+    fileprivate func stores(in keychain: any ItemStore, accessGroup: String?) -> [SecretStore] {
+        var places = [place]
+        if isProtocolAssumed, case .server(var server) = place {
+            server.protocol = nil
+            places.append(.server(server))
+        }
+        return places.map { store(of: $0, in: keychain, accessGroup: accessGroup) }
+    }
+
+    private func store(of place: ImportedPlace, in keychain: any ItemStore, accessGroup: String?) -> SecretStore {
         let group = accessGroup ?? AccessGroups.unrestricted.defaultGroup
         var store =
             switch place {

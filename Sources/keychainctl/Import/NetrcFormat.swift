@@ -108,7 +108,8 @@ struct NetrcFormat {
             return records.append(ImportRecord(skipping: name, "it has no password", origin: origin))
         }
         let (server, login) = (server(name, machine.port), machine.login ?? "")
-        let item = ImportedItem(place: .server(server), account: login, value: password)
+        let item = ImportedItem(
+            place: .server(server), account: login, value: password, isProtocolAssumed: machine.port == nil)
         records.append(ImportRecord(item, origin: origin))
         guard let account = machine.account else { return }
         var bare = server
