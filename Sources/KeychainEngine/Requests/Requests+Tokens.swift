@@ -29,12 +29,12 @@ extension Requests {
         accessGroups: AccessGroups
     ) throws(KeychainError) -> OpenTokenKey {
         try query.checkIsWanted()
-        let token =
-            if identifier == KeyTokens.keychain, let keychain { keychain } else { try engine.tokens.existing(identifier) }
+        let isOfKeychain = identifier == KeyTokens.keychain
+        let token = if isOfKeychain, let keychain { keychain } else { try engine.tokens.existing(identifier) }
         var selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
         func found(_ includesValue: Bool) throws(KeychainError) -> StoredItem {
             (selection.namesConstrained, selection.opensTokenKeys) = (!includesValue, includesValue)
-            selection.opensKeysOfKeychain = includesValue && keychain != nil
+            selection.opensKeysOfKeychain = includesValue && isOfKeychain && keychain != nil
             let found = try items.select(
                 selection, limit: 1, includingValues: includesValue, engine.authorization(query))
             if let failure = found.failure { throw failure }
