@@ -15,12 +15,15 @@ extension VerbNeedleTests {
         openssl pkcs12 -export -in in/certificate -inkey in/key -passout file:in/phrase -out in/p12; mkfifo out
         """
 
+    /// A key is written from secret memory. What `sed` gets of it, strace shows.
+    /// An agent that outlived a failure would keep strace waiting for ever.
     private static let keyVerbs = """
         "$CTL" key import in/key --tag t --label l; "$CTL" key generate ed25519 --tag g; "$CTL" key list --json
         "$CTL" key public --tag t; echo message > file; "$CTL" key sign file --tag t > signature
         "$CTL" key verify file --tag t --signature signature
         "$CTL" key export sealed/key --tag t --file-passphrase-fd 3 3< in/phrase
         "$CTL" key export clear/key --tag t --clear-text; "$CTL" key export --tag t --clear-text
+        "$CTL" key export --tag t --clear-text | sed ''
         fails "$CTL" key import sealed/key --tag u --file-passphrase-fd 3 3< in/wrong
         "$CTL" key import sealed/key --tag u --file-passphrase-fd 3 3< in/phrase; fails "$CTL" key import in/phrase --tag w
         "$CTL" certificate import in/certificate; "$CTL" certificate list; "$CTL" certificate show --name mine
@@ -29,14 +32,16 @@ extension VerbNeedleTests {
         "$CTL" identity import in/p12 --tag i --file-passphrase-fd 3 3< in/phrase; "$CTL" identity list
         "$CTL" identity export sealed/p12 --tag i --file-passphrase-fd 3 3< in/phrase
         "$CTL" key public --tag i --openssh > public; "$CTL" ssh-agent --socket "$PWD/s" > out & agent=$!
-        read -r line < out; eval "$line"; ssh-keygen -q -Y sign -n test -f public file
-        ssh-add in/key; ssh-add -l; ssh-add -D; kill $agent; wait $agent || :
+        trap 'kill $agent 2> /dev/null || :; wait $agent || :' EXIT; read -r line < out; eval "$line"; ssh-keygen -q -Y sign -n test -f public file
+        ssh-add in/key; ssh-add -l; ssh-add -D; trap - EXIT; kill $agent; wait $agent || :
         "$CTL" identity delete --tag i; "$CTL" doctor
         """
 
     @Test(.enabled(if: Tool.hasKeyPrograms, "openssl or ssh-keygen is not installed"))
     func privateKey_throughEveryVerb_isOnlyWhereItBelongs() throws {
-        try expectNeedleSeenOnlyWhereItBelongs(NeedleScript(before: Self.keys, verbs: Self.keyVerbs))
+        try expectNeedleSeenOnlyWhereItBelongs(
+            NeedleScript(
+                before: Self.keys, allowed: [.pipe, .socket, .clear("clear"), .sealed("sealed")], verbs: Self.keyVerbs))
     }
 
     // MARK: - The vault
@@ -69,6 +74,7 @@ extension VerbNeedleTests {
         client.connect("credentials")
         connection = listener.accept()[0]
         subprocess.run([os.environ["CTL"], "credential-server"], stdin=connection, check=True)
+        connection.close()  # Without an answer, the other end would wait for ever.
         assert client.recv(100) == b"\(needle)"
         """
 
@@ -82,6 +88,6 @@ extension VerbNeedleTests {
     func secretOfTheVault_throughEveryVerb_isOnlyWhereItBelongs() throws {
         let programs = "cat > in/server << 'E'\n\(Self.server)\nE\ncat > in/damage << 'E'\n\(Self.damage)\nE"
         try expectNeedleSeenOnlyWhereItBelongs(
-            NeedleScript(before: Self.secrets + "\n" + programs, verbs: Self.vaultVerbs))
+            NeedleScript(before: Self.secrets + "\n" + programs, allowed: [.socket], verbs: Self.vaultVerbs))
     }
 }

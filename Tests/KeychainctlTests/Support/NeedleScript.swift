@@ -5,19 +5,48 @@ import Foundation
 import Testing
 
 struct NeedleScript {
+    /// Where the value may be, other than on standard output, which is /dev/null.
+    enum Place {
+        /// Another program gets it through a pipe.
+        case pipe
+        /// Another program gets it through a socket.
+        case socket
+        /// A file in memory, while an editor runs.
+        case fileInMemory
+        /// A file in this folder, in clear text.
+        case clear(String)
+        /// A file in this folder, encrypted: it is written from secret memory, and does not have the value.
+        case sealed(String)
+        /// The environment of this program.
+        case environment(String)
+
+        /// What strace shows of it.
+        var trace: String {
+            switch self {
+            case .pipe: Self.write + "<pipe:"
+            case .socket: Self.write + "<(UNIX|socket:)"
+            case .fileInMemory: Self.write + "</dev/shm/"
+            case .clear(let folder): Self.write + "<[^>]*/\(folder)/"
+            case .sealed(let folder): Self.write + "<[^>]*/\(folder)/[^,]*, 0x"
+            case .environment(let program): #" execve\("\#(program)","#
+            }
+        }
+
+        static let write = #" (write|writev|send(to|msg))\([0-9]+"#
+    }
+
     /// The value. Keys contain it several times, as text.
     static let needle = "needle7fQ2xW"
 
     /// Runs first, and not under strace: makes the files in the folder `in`.
     var before = ":"
-    /// Ends at the first command that fails. `fails WORDS` ends it if that command succeeds.
+    /// Only what these verbs need.
+    var allowed: [Place] = []
+    /// Ends at the first command that fails. `fails WORDS` ends it if that command succeeds. Some command has to show the
+    /// value itself on standard output, from memory that strace shows.
     let verbs: String
 
-    /// The output is `seen` if the value was given out and is nowhere else.
-    ///
-    /// Standard output and pipes may have it, a file in memory while an editor runs, the files of the folder `clear`, and the
-    /// environment of the programs `in/child` and `in/swift`. What the files of the folder `sealed` are written from may be secret
-    /// memory, which strace does not show.
+    /// The output is `seen` if the value was given out and is in no other place than the allowed ones.
     func run(_ tool: Tool) throws -> Tool.Run {
         try tool.write(Data(Self.functions.utf8) + Data("\n\(verbs)\n".utf8), to: "verbs")
         return try tool.shell(
@@ -27,10 +56,9 @@ struct NeedleScript {
             set +e; strace -f --seccomp-bpf -y -v -s 200000 -o trace \\
                 -e trace=execve,write,writev,pwrite64,pwritev,sendto,sendmsg \\
                 sh -e verbs > /dev/null 2> log || { echo "failed: $?"; tail -n 3 log; }
-            grep -E '\(Self.traces)' trace > traces
-            grep -vE '\(Self.allowed)' traces
-            grep -c ' write([0-9]*</dev/null>' traces | sed 's/^[1-9].*/seen/'
-            rm trace traces; grep -rlE '\(Self.forms)' . /dev/shm | grep -vE '^./(in|clear|verbs)(/|$)'
+            grep -E '\(Self.traces)' trace | grep -vE '\(permitted)'
+            grep -cE ' write\\([0-9]+</dev/null>.*(\(Self.forms))' trace | sed 's/^[1-9].*/seen/'
+            rm trace; grep -rlE '\(Self.forms)' . /dev/shm | grep -vE '^\\./(\(folders))/'
             """)
     }
 
@@ -44,10 +72,17 @@ struct NeedleScript {
         return ([needle] + coded).joined(separator: "|")
     }
 
-    /// Of what the tool writes from secret memory, strace shows the address only.
+    /// Of what the tool writes from secret memory, strace shows the address only. That may be the value, and never proves
+    /// that the value was shown.
     private static var traces: String { forms + "|write[^,]*, 0x[0-9a-f]+, " }
 
-    private static let allowed =
-        #" (write|writev|send(to|msg))\([0-9]+<(/dev/null|/dev/shm/|pipe:|UNIX|socket:|[^>]*/(clear|sealed)/)"#
-        + #"| execve\("in/(child|swift)","#
+    private var permitted: String { ([Place.write + "</dev/null"] + allowed.map(\.trace)).joined(separator: "|") }
+
+    /// The folders whose files may have the value.
+    private var folders: String {
+        let clear = allowed.compactMap { place in
+            if case .clear(let folder) = place { folder } else { nil }
+        }
+        return (["in"] + clear).joined(separator: "|")
+    }
 }
