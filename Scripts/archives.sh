@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests of exports and imports in full, of which `make test` runs a sample, and writes the result into Docs/Evidence.md. It
-# takes about half an hour.
+# Runs the tests of exports and imports in full, of which `make test` runs a sample, and writes the result into Docs/Evidence.md.
+# This takes about half an hour.
 # If a test fails or is skipped, the document stays unchanged.
 
 set -euo pipefail

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// `make archives` sets `KEYCHAIN_ARCHIVES=all`, and needs some minutes.
+/// `make archives` sets `KEYCHAIN_ARCHIVES=all`, and takes about half an hour.
 enum ArchiveExtent {
     private static let isFull = ProcessInfo.processInfo.environment["KEYCHAIN_ARCHIVES"] == "all"
 
