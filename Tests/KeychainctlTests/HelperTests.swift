@@ -23,21 +23,6 @@ struct HelperTests {
     @discardableResult
     func remove(_ program: String) throws -> Tool.Run { try tool.run("helper", "remove", program, "--yes") }
 
-    /// In a repository whose own configuration drops the helpers of the user.
-    @Test func installGit_whereTheHelpersAreReset_saysSo() throws {
-        let run = try tool.shell(
-            """
-            git init -q repository && cd repository || exit 99
-            "$CTL" helper install git --yes 2> first; "$CTL" helper install git --yes 2> second
-            git config credential.helper ''; git config --add credential.helper store
-            "$CTL" helper install git --yes 2> third
-            cat first second third >&2; ! grep Warning first second > found && grep -q Warning third
-            """)
-        #expect(run.status == 0, "\(run.everything)")
-        #expect(run.errors.contains("git already uses the keychain") && run.errors.contains("--show-origin"))
-        #expect(run.errors.contains("Your global git configuration already names the keychain"))
-    }
-
     @Test(arguments: ["git", "docker", "ssh"])
     func install_withoutConsent_showsTheChangeAndMakesNone(_ program: String) throws {
         let run = try tool.run("helper", "install", program)
@@ -67,71 +52,6 @@ struct HelperTests {
     }
 
     @Test func program_thatIsUnknown_isUsage() throws { #expect(try install("svn").status == 64) }
-
-    // MARK: - git
-
-    private static let hasGit = Programs.installed("git") != nil
-
-    @Test(.enabled(if: hasGit, "git is not installed"))
-    func git_installAndRemove_leaveOtherHelpers() throws {
-        let before = "[credential]\n\thelper = cache\n\thelper = store --file x\n"
-        try Data(before.utf8).write(to: file(".gitconfig"))
-        let run = try install("git")
-        #expect(run.errors.contains("git also gives each password to: cache, store --file x"))
-        #expect(try text(".gitconfig") == before + "\thelper = \(Tool.executable) git-credential\n")
-        try remove("git")
-        #expect(try text(".gitconfig") == before)
-    }
-
-    @Test(.enabled(if: hasGit, "git is not installed"))
-    func git_afterTheProgramMoved_hasOneHelper() throws {
-        try Data("[credential]\n\thelper = /old/bin/keychainctl git-credential\n".utf8).write(to: file(".gitconfig"))
-        try install("git")
-        #expect(try text(".gitconfig") == "[credential]\n\thelper = \(Tool.executable) git-credential\n")
-    }
-
-    @Test(.enabled(if: hasGit, "git is not installed"))
-    func git_withABrokenConfiguration_isAnErrorAndLeft() throws {
-        try Data("[credential\n".utf8).write(to: file(".gitconfig"))
-        #expect(try install("git").status == 17)
-        #expect(try text(".gitconfig") == "[credential\n")
-    }
-
-    @Test(.enabled(if: hasGit, "git is not installed"))
-    func git_withAProgramInAFolderWithSpaces_runsIt() throws {
-        let run = try tool.shell(
-            """
-            mkdir "it's here"; cp "$CTL" "it's here/keychainctl"; "it's here/keychainctl" helper install git --yes 2> log
-            printf secret | "$CTL" set --server https://h -a alice
-            printf 'protocol=https\\nhost=h\\n\\n' | GIT_TERMINAL_PROMPT=0 git credential fill | tail -n 1
-            """)
-        #expect(run.text == "password=secret\n", "\(run.everything)")
-    }
-
-    /// git would wait for the FIFO, and put a file in the place of a device.
-    @Test(
-        .enabled(if: hasGit, "git is not installed"),
-        arguments: [
-            "GIT_CONFIG_GLOBAL=\"$HOME/pipe\"", "GIT_CONFIG_GLOBAL=link", "HOME=\"$HOME/other\"",
-            "XDG_CONFIG_HOME=\"$HOME/x\"",
-        ])
-    func git_withAConfigurationThatIsNotAFile_isNotRun(variable: String) throws {
-        let run = try tool.shell(
-            """
-            mkfifo pipe; ln -s pipe link; mkdir -p other x/git; mkfifo other/.gitconfig x/git/config
-            for verb in install remove; do
-                \(variable) timeout 60 "$CTL" helper $verb git --yes 2> log; echo $?; grep -c 'is not a file' log
-            done
-            test -p pipe && test -p other/.gitconfig && test -p x/git/config; echo $?
-            """)
-        #expect(run.text == "15\n1\n15\n1\n0\n", "\(run.everything)")
-    }
-
-    @Test func git_thatIsMissing_isUnavailable() throws {
-        var environment = tool.environment
-        environment["PATH"] = "/nonexistent"
-        #expect(try tool.run("helper", "install", "git", "--yes", environment: environment).status == 13)
-    }
 
     // MARK: - docker
 

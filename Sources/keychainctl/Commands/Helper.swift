@@ -66,17 +66,14 @@ extension Keychainctl.Helper {
             let (helper, present) = (GitConfiguration.command(path), try GitConfiguration.helpers())
             let outdated = present.filter { GitConfiguration.isOwn($0) && $0 != helper }
             guard !present.contains(helper) || !outdated.isEmpty else {
-                let isAsked = try GitConfiguration.asks(helper)
-                guard !isAsked else { return Output.note("git already uses the keychain; nothing was changed.") }
-                Output.note("Your global git configuration already names the keychain; nothing was changed.")
-                return Self.warnOfReset()
+                return try Self.tellOfUnchanged(helper)
             }
             for old in outdated { Output.note("To be removed from your git configuration: credential.helper = \(old)") }
             Output.note("To be added to your git configuration: credential.helper = \(helper)")
             try confirmation.ask("Your global git configuration will be changed.")
             if !present.contains(helper) { try GitConfiguration.add(helper) }
             for old in outdated { try GitConfiguration.remove(old) }
-            if try !GitConfiguration.asks(helper) { Self.warnOfReset() }
+            if case .dropped(let advice) = try GitConfiguration.use(of: helper) { Self.warn(advice) }
             let others = present.filter { !GitConfiguration.isOwn($0) && !$0.isEmpty }
             guard !others.isEmpty else { return }
             Output.note(
@@ -84,11 +81,17 @@ extension Keychainctl.Helper {
                     + "git config --show-origin --get-all credential.helper")
         }
 
-        private static func warnOfReset() {
+        private static func tellOfUnchanged(_ helper: String) throws(KeychainError) {
+            let use = try GitConfiguration.use(of: helper)
+            if case .asked = use { return Output.note("git already uses the keychain; nothing was changed.") }
+            Output.note("Your global git configuration already names the keychain; nothing was changed.")
+            if case .dropped(let advice) = use { warn(advice) }
+        }
+
+        private static func warn(_ advice: String) {
             Output.complain(
-                "Warning: git does not ask the keychain in this folder, because an empty credential.helper comes after it. "
-                    + "To see where: git config --show-origin --get-all credential.helper. In a repository's own "
-                    + "configuration, remove it with: git config --local --unset-all credential.helper '^$'")
+                "Warning: the keychain is set in your global git configuration, but git does not ask it in this folder. "
+                    + advice)
         }
 
         private func installDocker(_ path: String) throws(KeychainError) {

@@ -6,9 +6,9 @@ import KeychainKit
 import SecretMemory
 
 struct GitConfiguration {
-    private static let key = "credential.helper"
+    static let key = "credential.helper"
     private static let operation = " git-credential"
-    private static let mostOutput = 1 << 20
+    static let mostOutput = 1 << 20
 
     /// The helpers of the user, in the order in which git asks them.
     static func helpers() throws(KeychainError) -> [String] {
@@ -17,16 +17,6 @@ struct GitConfiguration {
         // 1: there are none, or there is no file.
         guard run.code == 0 || run.code == 1 else { throw failure(run.code) }
         return run.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// Whether git asks a helper in the current folder. An empty entry, such as one of the repository, drops those before
-    /// it. If git cannot say, it is assumed.
-    static func asks(_ helper: String) throws(KeychainError) -> Bool {
-        let run = try ProgramOutput("git", ["config", "--null", "--get-all", key], limit: mostOutput)
-        guard run.code == 0 || run.code == 1 else { return true }
-        let entries = run.bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-        let start = entries.lastIndex { $0.isEmpty }.map { $0 + 1 } ?? entries.startIndex
-        return entries[start...].contains { $0.elementsEqual(helper.utf8) }
     }
 
     /// The command for this program. git runs a full path as it is, and gives anything after "!" to a shell.
@@ -71,10 +61,13 @@ struct GitConfiguration {
         for path in files {
             var status = stat()
             guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+                let isNamed = ProcessEnvironment.current.value("GIT_CONFIG_GLOBAL") != nil
+                let advice =
+                    isNamed
+                    ? "Unset GIT_CONFIG_GLOBAL, or let it name a file." : "Remove it, or put a file in its place."
                 throw KeychainError(
                     .unsafeLocation,
-                    "'\(path)', your global git configuration, is not a file; nothing was changed. Unset GIT_CONFIG_GLOBAL, or "
-                        + "let it name a file.")
+                    "'\(path)', your global git configuration, is not a file; nothing was changed. \(advice)")
             }
         }
     }
