@@ -120,7 +120,11 @@ extension UnlockOptions {
     func secret(_ vault: Vault) throws(KeychainError) -> ProtectorSecret {
         let (kind, source): (ProtectorKind, SecretSource)
         if let given { (kind, source) = given } else { (kind, source) = (try Self.kindToAskFor(vault), .terminal) }
-        return try source.secret(of: kind, vault, question: Self.question(kind))
+        do throws(KeychainError) {
+            return try source.secret(of: kind, vault, question: Self.question(kind))
+        } catch {
+            throw try failure(ofAskingFor: kind, error, vault)
+        }
     }
 
     /// Tries to unlock with the given secret. At a prompt the user has three tries.
@@ -191,38 +195,6 @@ extension UnlockOptions {
     private func unlockForThisProcess(_ vault: Vault) throws(KeychainError) {
         try unlock(vault) { (secret) throws(KeychainError) in try vault.unlock(secret, keepingKeysIn: .process) }
     }
-
-    /// The failure with advice that helps: `unlock` does not if each process must unlock separately, or if only a
-    /// service has the secret.
-    private static func locked(_ vault: Vault, _ failure: KeychainError) throws(KeychainError) -> KeychainError {
-        guard failure.reason == .locked else { return failure }
-        let kinds = try vault.protectors.compactMap(\.kind)
-        let service = kinds.contains(.credential) ? " " + credentialAdvice : ""
-        let ways = kinds.compactMap(way)
-        guard !ways.isEmpty else {
-            return service.isEmpty ? failure : KeychainError(.locked, "The keychain is locked." + service)
-        }
-        guard vault.unlockCacheInUse == .process else { return KeychainError(.locked, failure.message + service) }
-        return KeychainError(
-            .locked,
-            "The keychain is locked, and here each process must unlock it for itself. Give a secret to this command "
-                + "with \(ways.joined(separator: " or ")).\(service)")
-    }
-
-    /// The option with which a command gets a secret of the kind.
-    private static func way(_ kind: ProtectorKind) -> String? {
-        switch kind {
-        case .passphrase: "--passphrase-fd"
-        case .recoveryKey: "--recovery-key-fd"
-        case .keyFile: "--key-file"
-        case .tpm: "--tpm2"
-        default: nil
-        }
-    }
-
-    private static let credentialAdvice =
-        "A service with the systemd credential 'swift-keychain.key' (in $CREDENTIALS_DIRECTORY, by LoadCredential=) opens it "
-        + "without a prompt."
 
     private static func kindToAskFor(_ vault: Vault) throws(KeychainError) -> ProtectorKind {
         let kinds = try vault.protectors.compactMap(\.kind)

@@ -88,11 +88,16 @@ extension Keychainctl {
 
         private func opensAnyway(_ vault: Vault) throws(KeychainError) -> Bool {
             guard let kind = try vault.openedBy else { return false }
+            guard kind == .credential else {
+                Output.note("This vault opens without a prompt, so there is nothing to unlock.")
+                return true
+            }
+            let ways = try UnlockOptions.ways(vault).joined(separator: " or ")
             Output.note(
-                kind == .credential
-                    ? "This process opens the vault with the credential, so there is nothing to unlock. To unlock it for "
-                        + "processes outside the service, give a secret, for example --passphrase-fd 3."
-                    : "This vault opens without a prompt, so there is nothing to unlock.")
+                "This process opens the vault with the credential, so there is nothing to unlock. To unlock it for processes "
+                    + "outside the service, "
+                    + (ways.isEmpty
+                        ? "first add a secret: keychainctl protect add passphrase" : "give a secret with \(ways)."))
             return true
         }
 
@@ -102,8 +107,8 @@ extension Keychainctl {
             let cause = wrong.map { "The credential '\($0)' does not open this vault. " } ?? ""
             throw KeychainError(
                 .unavailable,
-                "\(cause)\(OwnKeys.reason(vault)), so an unlock would have no effect after this command. Give the secret to the command "
-                    + "that needs it, for example: keychainctl get --passphrase-fd 3 …")
+                "\(cause)\(OwnKeys.reason(vault)), so an unlock would have no effect after this command."
+                    + (try UnlockOptions.adviceForOneCommand(vault)))
         }
     }
 }
