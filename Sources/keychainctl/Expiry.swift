@@ -40,6 +40,8 @@ enum ExpiryDate {
             self = .date(date)
         } else if let duration = Self.duration(argument) {
             self = .after(duration)
+        } else if let day = Self.impossibleDay(argument) {
+            throw ValidationError("There is no day \(day) in the calendar. Give one that exists, such as 2027-01-01.")
         } else {
             throw ValidationError(
                 "Give a day (2027-01-01), a moment (2027-01-01T12:00:00Z), or a time from now with its unit: seconds (90s), "
@@ -59,6 +61,14 @@ enum ExpiryDate {
     private static func day(_ text: String) -> Date? {
         guard text.utf8.count == 10 else { return nil }
         return moment(text + "T00:00:00Z")
+    }
+
+    /// The day with which a date begins, if it has the form of one and is in no calendar. It has only digits and hyphens.
+    private static func impossibleDay(_ text: String) -> String? {
+        let day = String(text.prefix(10))
+        let isAlone = text.utf8.count == 10 || text.dropFirst(10).first == "T"
+        let shape = String(day.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+        return isAlone && shape == "0000-00-00" && Self.day(day) == nil ? day : nil
     }
 
     /// The parser counts 30 February as 2 March and 25:00 as 01:00, and ignores what follows the time zone.

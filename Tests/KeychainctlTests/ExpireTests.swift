@@ -39,6 +39,22 @@ struct ExpireTests {
         #expect(try expiry() == nil)
     }
 
+    @Test(arguments: ["2027-02-30", "2027-13-01", "2027-02-30T12:00:00Z"])
+    func expire_withADayThatDoesNotExist_saysSo(date: String) throws {
+        try tool.store()
+        let run = try tool.run("expire", date, "-s", "example.com")
+        #expect(run.status == 64, "\(run.errors)")
+        #expect(run.errors.contains("There is no day \(date.prefix(10)) in the calendar"), "\(run.errors)")
+        #expect(!run.errors.contains("could be a year"), "\(run.errors)")
+    }
+
+    /// The day exists, the time does not.
+    @Test func expire_withATimeThatDoesNotExist_namesTheForms() throws {
+        try tool.store()
+        let run = try tool.run("expire", "2027-02-28T25:00:00Z", "-s", "example.com")
+        #expect(run.status == 64 && run.errors.contains("could be a year"), "\(run.errors)")
+    }
+
     @Test func expire_withATimeFromNow_setsTheDate() throws {
         try tool.store()
         try expire("2d")
