@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Follows the READMEs exactly, in a temporary home folder: runs the commands, and builds the packages.
-# Blocks of `console` are not run, since they need a server: tests do the same (GitOverHTTPTests).
+# Follows the READMEs in a temporary home folder: runs the commands of the `sh` blocks, and builds the packages.
+# Not run: blocks of `console`, since they need a server (GitOverHTTPTests does the same), and of `ini`, which is configuration of systemd.
 # One thing differs: the packages depend on this folder instead of a version from a repository.
 
 set -euo pipefail

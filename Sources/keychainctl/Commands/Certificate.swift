@@ -38,7 +38,7 @@ extension Keychainctl.Certificate {
             discussion: """
                 The file is PEM, with any number of certificates, DER, or PKCS#12 without private keys; the format \
                 is detected. Without a file, standard input is read. All certificates are stored or none. One \
-                that is stored already is no error, and stays as it is. If it has not the label or accessibility \
+                that is stored already is no error, and stays as it is. If it does not have the label or accessibility \
                 that you ask for, nothing is stored and the exit code is 4. A file with a private key is refused: \
                 use keychainctl identity import, or keychainctl key import. The names and fingerprints are \
                 printed to standard error.

@@ -39,7 +39,7 @@ extension Keychainctl.Identity {
                 The file is PKCS#12, or PEM with private keys and certificates; the format is detected. Without a \
                 file, standard input is read. You are asked for the passphrase only if the file needs one. \
                 Everything in the file is stored, or nothing. A key or certificate that is stored already is no \
-                error, and stays as it is. If a key or its certificate has not the label or accessibility that you \
+                error, and stays as it is. If a key or its certificate does not have the label or accessibility that you \
                 ask for, nothing is stored and the exit code is 4. Each private key needs its certificate in the same file: for a key alone there is \
                 keychainctl key import. The names and fingerprints are printed to standard error. The file is \
                 not changed: remove it when you no longer need it.
