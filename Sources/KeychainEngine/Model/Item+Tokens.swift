@@ -23,14 +23,12 @@ extension Item {
     }
 }
 
-extension Selection {
-    /// Whether the value of a key on a token is read.
-    package func opensKey(_ item: Item) -> Bool { item.isOfKeychain ? opensKeysOfKeychain : opensTokenKeys }
-}
-
 extension Item {
     /// Whether it is a key that the keychain uses and never gives out: its value is the key itself.
-    fileprivate var isOfKeychain: Bool { tokenIdentifier == KeyTokens.keychain }
+    var isOfKeychain: Bool { tokenIdentifier == Self.keychainIdentifier }
+
+    /// The value of `kSecAttrTokenID` of keys in the keychain that are only used and never given out. No other token has it.
+    package static let keychainIdentifier = "keychain"
 }
 
 extension StoredItem {

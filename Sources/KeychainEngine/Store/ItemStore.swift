@@ -30,6 +30,9 @@ public struct Selection: Sendable {
     /// Whether the latter are included too, for their use.
     package var opensKeysOfKeychain = false
 
+    /// Whether the value of a key on a token is read.
+    package func opensKey(_ item: Item) -> Bool { item.isOfKeychain ? opensKeysOfKeychain : opensTokenKeys }
+
     public init(
         itemClass: ItemClass?, id: PersistentReference? = nil, conditions: Attributes = Attributes(),
         groups: [String]? = nil, host: String? = nil

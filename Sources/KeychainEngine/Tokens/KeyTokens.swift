@@ -16,8 +16,8 @@ public final class KeyTokens: Sendable {
     public static let shared = KeyTokens()
     /// `kSecAttrTokenIDSecureEnclave`: the name that code for Apple platforms has for the token of the device.
     public static let secureEnclave = "com.apple.setoken"
-    /// The value of `kSecAttrTokenID` of keys in the keychain that are only used and never given out. No other token has it.
-    package static let keychain = "keychain"
+    /// See ``Item/keychainIdentifier``.
+    package static let keychain = Item.keychainIdentifier
 
     private struct State {
         var tokens: [String: any KeyToken] = [:]

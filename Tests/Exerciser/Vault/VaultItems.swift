@@ -76,7 +76,7 @@ struct VaultItems {
     /// Deletes an item in a transaction that may also add one: the vault does not know beforehand.
     func delete(_ account: String, adding other: String?) throws {
         try engine.transaction(as: query(account)) { (requests) throws(KeychainError) in
-            try requests.delete(query(account), accessGroups: .unrestricted)
+            _ = try requests.delete(query(account), accessGroups: .unrestricted)
             guard let other else { return }
             var query = query(other)
             query.value = Data("value".utf8)
