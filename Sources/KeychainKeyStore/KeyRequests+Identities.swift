@@ -74,7 +74,7 @@ extension KeyRequests {
             let certificates = try requests.certificates().filter { $0.isCopy(of: identity.certificate) }
             guard certificates.contains(where: { $0.id == identity.certificate.id }) else { return .nothing }
             for own in certificates { try requests.remove(own) }
-            let hash = own.certificate.publicKeyHash
+            let hash = identity.certificate.certificate.publicKeyHash
             guard try !requests.hasCertificate(hash) else { return .certificate }
             try requests.removeKeys(hash, in: identity.key.accessGroup)
             return .certificateAndKey

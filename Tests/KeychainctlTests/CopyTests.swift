@@ -48,9 +48,9 @@ struct CopyTests {
         ("0", 0, "0 seconds"), ("5", 5, "5 seconds"), ("1s", 1, "1 second"), ("90s", 90, "90 seconds"),
         ("15m", 900, "15 minutes"), ("1h", 3600, "1 hour"), ("2d", 172_800, "2 days"),
     ])
-    func delay_inAnyUnit_isRead(text: String, seconds: UInt32, words: String) throws {
+    func delay_inAnyUnit_isRead(text: String, seconds: Int, words: String) throws {
         let delay = try ClearingDelay(text)
-        #expect(delay.seconds == seconds && delay.words == words)
+        #expect(Int(delay.seconds) == seconds && delay.words == words)
     }
 
     @Test(.enabled(if: Tool.hasDisplay, "Xvfb or xclip is not installed"))
