@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import KeychainEngine
 import KeychainKeyStore
+import KeychainKeys
 import KeychainKit
 import KeychainTestSupport
 import SecretMemory
