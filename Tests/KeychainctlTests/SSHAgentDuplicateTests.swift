@@ -7,6 +7,7 @@ import KeychainKeyStore
 import KeychainKeys
 import KeychainTestSupport
 import KeychainVault
+import SecretMemory
 import Testing
 
 @Suite(
