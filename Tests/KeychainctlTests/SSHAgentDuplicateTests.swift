@@ -24,7 +24,7 @@ struct SSHAgentDuplicateTests {
             """
             \(AgentScript.make())
             for tag in a b; do "$CTL" key import key --tag $tag; "$CTL" key import key --tag $tag --access-group other; done > /dev/null
-            "$CTL" key import key --tag a --synchronizable > /dev/null; rm key
+            "$CTL" key import key --tag c --synchronizable > /dev/null; rm key
             ssh-add -l | wc -l; \(Self.checked); rm file.sig
             for tag in a b; do "$CTL" key delete --tag $tag; done
             ssh-add -l | wc -l; \(Self.checked); test ! -s log

@@ -45,9 +45,10 @@ struct NewKeyOptions: ParsableArguments {
             return try store.create(.p256, tag: key.tag, label: label, protection: protection)
         } catch {
             guard error.reason == .duplicateItem else { throw error }
+            let option = protection == .hardware ? "--token" : "--not-exportable"
             throw KeychainError(
                 .duplicateItem,
-                "A key of this tag exists and was not changed: such a key does not replace others. Use another tag, or remove "
+                "A key of this tag exists and was not changed: \(option) does not replace keys. Use another tag, or remove "
                     + "the old key: keychainctl key delete")
         }
     }
