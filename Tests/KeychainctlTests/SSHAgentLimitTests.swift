@@ -11,7 +11,7 @@ import Testing
 @testable import keychainctl
 
 @Suite("list of ssh-agent")
-struct SSHAgentListTests {
+struct SSHAgentLimitTests {
     private static func identities(_ count: Int, comment: String = "") -> [SSHAgentList.Identity] {
         (0..<count).map { (encoding: Data("key \($0)".utf8), comment: comment) }
     }
@@ -91,7 +91,7 @@ struct SSHAgentListTests {
     /// A vault whose keys no list can contain.
     private struct ManyKeys: SSHAgentKeys {
         func identities() throws(KeychainError) -> [SSHAgentList.Identity] {
-            SSHAgentListTests.identities(SSHAgentList.most + 7)
+            SSHAgentLimitTests.identities(SSHAgentList.most + 7)
         }
         func key(_ encoding: Data) throws(KeychainError) -> OpenSigningKey? { nil }
     }
