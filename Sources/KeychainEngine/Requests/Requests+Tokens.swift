@@ -45,10 +45,10 @@ extension Requests {
         }
         // Before the user is asked.
         try found(false).item.accessControl.checkAllowsUse()
-        var item = try found(true).item
-        guard let object = item.value?.withUnsafeBytes({ SecretBytes(copying: $0) }) else { throw .damagedItem }
-        item.value?.resetBytes(in: 0..<object.count)
-        return OpenTokenKey(token, object)
+        guard var object = try found(true).item.value else { throw .damagedItem }
+        // A token may have given a slice, whose indexes do not begin with 0.
+        defer { object.resetBytes(in: object.startIndex..<object.endIndex) }
+        return OpenTokenKey(token, object.withUnsafeBytes { SecretBytes(copying: $0) })
     }
 
     /// Removes what is selected. Tokens forget the keys of removed items: now, or when the transaction has happened.
