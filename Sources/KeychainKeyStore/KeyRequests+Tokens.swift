@@ -158,7 +158,7 @@ extension KeychainError {
     /// The private bytes of a key on a token.
     static func isOnToken(_ identifier: String) -> KeychainError {
         let place =
-            identifier == KeyTokens.keychain
+            identifier == Item.keychainIdentifier
             ? "The key was made so that it is never given out. It can sign"
             : "The key is in hardware, which gives no key out. It can sign there"
         return KeychainError(.unsupported, "\(place) (signer), and agree on a secret (sharedSecret).")

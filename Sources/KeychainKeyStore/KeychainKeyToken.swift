@@ -9,7 +9,7 @@ import SecretMemory
 
 /// Uses the keys of ``KeyProtection/notExportable``. The object is the private key itself, which only the vault seals.
 struct KeychainKeyToken: KeyToken {
-    let identifier = KeyTokens.keychain
+    let identifier = Item.keychainIdentifier
     let name = "keychain"
 
     func makeKey() throws(KeychainError) -> TokenKey {

@@ -37,7 +37,7 @@ public struct StoredKey: Hashable, Sendable, Identifiable {
 
     /// Whether the key is in hardware, such as a TPM, which never gives it out. Reading and exporting it are `unsupported`; a
     /// ``KeychainSigner`` signs with it.
-    public var isHardwareBound: Bool { isOnToken && tokenIdentifier != KeyTokens.keychain }
+    public var isHardwareBound: Bool { isOnToken && tokenIdentifier != Item.keychainIdentifier }
     /// Whether calls give out the private key. They do not if it is in hardware or ``KeyProtection/notExportable``.
     public var isExportable: Bool { !isOnToken }
     package var isOnToken: Bool { tokenIdentifier != nil }

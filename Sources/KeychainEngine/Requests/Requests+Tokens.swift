@@ -29,7 +29,7 @@ extension Requests {
         accessGroups: AccessGroups
     ) throws(KeychainError) -> OpenTokenKey {
         try query.checkIsWanted()
-        let isOfKeychain = identifier == KeyTokens.keychain
+        let isOfKeychain = identifier == Item.keychainIdentifier
         let token = if isOfKeychain, let keychain { keychain } else { try engine.tokens.existing(identifier) }
         var selection = try query.searchSelection(accessGroups: accessGroups, dialect: engine.dialect)
         func found(_ includesValue: Bool) throws(KeychainError) -> StoredItem {

@@ -16,8 +16,6 @@ public final class KeyTokens: Sendable {
     public static let shared = KeyTokens()
     /// `kSecAttrTokenIDSecureEnclave`: the name that code for Apple platforms has for the token of the device.
     public static let secureEnclave = "com.apple.setoken"
-    /// See ``Item/keychainIdentifier``.
-    package static let keychain = Item.keychainIdentifier
 
     private struct State {
         var tokens: [String: any KeyToken] = [:]
@@ -42,7 +40,7 @@ public final class KeyTokens: Sendable {
     /// - Throws: `invalidParameter` for an identifier that is empty, begins with `com.apple.`, or is `keychain`.
     public func use(_ token: any KeyToken) throws(KeychainError) {
         let identifier = token.identifier
-        guard !identifier.isEmpty, !identifier.hasPrefix("com.apple."), identifier != Self.keychain else {
+        guard !identifier.isEmpty, !identifier.hasPrefix("com.apple."), identifier != Item.keychainIdentifier else {
             throw KeychainError(
                 .invalidParameter,
                 "A token needs an identifier of its own, not 'keychain', that does not begin with 'com.apple.'.")
