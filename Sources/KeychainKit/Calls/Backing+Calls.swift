@@ -29,15 +29,7 @@ extension Backing {
     package nonisolated(nonsending) func call<Output: Sendable>(
         _ timeout: Timeout?, _ body: @escaping @Sendable (Query.Questions?) throws(KeychainError) -> Output
     ) async throws(KeychainError) -> Output {
-        let call = Call(workerQueue, time, timeout ?? .standard, body)
-        let ending = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                call.start { continuation.resume(returning: $0) }
-            }
-        } onCancel: {
-            call.cancel()
-        }
-        return try ending.get()
+        try await Call(workerQueue, time, timeout ?? .standard, body).ending(isolation: #isolation).get()
     }
 }
 

@@ -61,6 +61,22 @@ final class Call<Output: Sendable>: WorkerQueue.Job, Expiring {
         workerQueue.add(self)
     }
 
+    /// Starts the call and waits for its result, without blocking a thread. Cancelling the task cancels the call.
+    ///
+    /// - Parameter isolation: The actor of the caller.
+    func ending(isolation: isolated (any Actor)?) async -> Ending {
+        await withTaskCancellationHandler {
+            // A closure that does not use the parameter runs on a thread of Swift's pool. While these are all busy, the time of
+            // a call that has not started would run out.
+            _ = isolation
+            return await withCheckedContinuation { continuation in
+                start { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
     func run() {
         // The timer may be late, and other calls may have ended before this one.
         guard deadline > time.elapsed() else { return expire() }

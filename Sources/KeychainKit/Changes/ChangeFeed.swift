@@ -44,7 +44,9 @@ final class ChangeFeed: Sendable {
     /// The next change; `nil` once the feed has ended. Cancelling the waiting task ends the feed.
     func next(isolation: isolated (any Actor)?) async -> SecretChange? {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { wait($0) }
+            // As in `Call.ending(isolation:)`.
+            _ = isolation
+            return await withCheckedContinuation { wait($0) }
         } onCancel: {
             end()
         }
