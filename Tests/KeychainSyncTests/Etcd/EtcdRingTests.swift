@@ -126,7 +126,11 @@
             let (laptop, desktop) = try await pair(cluster.place())
             for node in cluster.nodes.prefix(2) { node.signal(SIGSTOP) }
             try laptop.add("a", "1")
-            let error = await #expect(throws: KeychainError.self) { try await laptop.exchange() }
+            var timing = Etcd.timing
+            timing.whole = .seconds(3)
+            let impatient = RingMember(
+                Vault(laptop.vault.location, laptop.vault.settings), kinds: [EtcdKind(timing)])
+            let error = await #expect(throws: KeychainError.self) { try await impatient.exchange() }
             #expect(error?.reason == .unavailable)
             #expect(try laptop.items() == ["a=1"])
             for node in cluster.nodes.prefix(2) { node.signal(SIGCONT) }
