@@ -6,3 +6,6 @@ options=(-Xcc -O1)
 # When the project checks itself, nobody looks for lines of a program in a debugger, and to describe them takes a sixth of
 # the time. A crash still names functions.
 if [[ -n ${KEYCHAIN_CHECK-} ]]; then options+=(-debug-info-format none); fi
+# SwiftPM passes the traits to the compiler in the order of a set, which otherwise differs from run to run. Each build would compile every
+# module of this package again.
+export SWIFT_DETERMINISTIC_HASHING=1
