@@ -97,7 +97,7 @@ END
 
 check_configuration() {
     begin "the trait Configuration"
-    write_package ".package(url: \"$core\", from: \"$version\", traits: [\"Configuration\"])" \
+    write_package ".package(url: \"$core\", from: \"$version\", traits: [.defaults, \"Configuration\"])" \
         '.product(name: "KeychainConfiguration", package: "swift-keychain"), .product(name: "KeychainKit", package: "swift-keychain")'
     write_program <<'END'
 import KeychainConfiguration

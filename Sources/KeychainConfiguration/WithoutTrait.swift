@@ -5,7 +5,7 @@
     @available(
         *, unavailable,
         message: """
-            Turn on the trait of the package: .package(…, traits: ["Configuration"])
+            Turn on the trait of the package: .package(…, traits: [.defaults, "Configuration"])
             """
     )
     public struct KeychainConfigProvider {}

@@ -8,7 +8,7 @@
         @available(
             *, unavailable,
             message: """
-                Turn on the trait of the package: .package(…, traits: ["NIOSSL"])
+                Turn on the trait of the package: .package(…, traits: [.defaults, "NIOSSL"])
                 """
         )
         public var certificateSources: [Never] { [] }

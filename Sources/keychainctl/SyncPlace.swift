@@ -61,7 +61,7 @@ struct SyncPlace: ParsableArguments {
         guard CarrierKinds.all.contains(where: { $0.scheme == EtcdPlace.scheme }) else {
             throw KeychainError(
                 .unsupported,
-                "This program was built without etcd. Build it with the trait: swift build -c release --product keychainctl --traits Etcd"
+                "This program was built without etcd. Build it with the trait: swift build -c release --product keychainctl --traits default,Etcd"
             )
         }
         do {

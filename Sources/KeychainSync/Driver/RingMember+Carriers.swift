@@ -36,7 +36,7 @@ extension KeychainError {
             .unsupported,
             "The ring is at '\(place.text)', and this program has no carrier for '\(place.scheme)'. "
                 + (place.scheme == "etcd"
-                    ? "Build it with the trait Etcd: swift build --traits Etcd." : "Update this program.")
+                    ? "Build it with the trait Etcd: swift build --traits default,Etcd." : "Update this program.")
                 + " Reading and writing items works without.")
     }
 
