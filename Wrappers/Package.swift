@@ -7,8 +7,9 @@ import PackageDescription
 // package graph with two targets of the same name, and a program that uses only KeychainKit may have its own target
 // `Valet`.
 
-/// Enables the traits in swift-keychain that are enabled here.
+/// Enables the traits in swift-keychain that are enabled here, and its default ones: a list of traits would replace them.
 let passedOn: Set<Package.Dependency.Trait> = [
+    .defaults,
     .trait(name: "Certificates", condition: .when(traits: ["Certificates"])),
     .trait(name: "Configuration", condition: .when(traits: ["Configuration"])),
     .trait(name: "Etcd", condition: .when(traits: ["Etcd"])),
