@@ -28,12 +28,14 @@ extension Keychainctl {
                 'alice (notes)'. With --json, each line is an object with the keys result, dryRun, \
                 origin, reason, name, service, server, protocol, port, path and account.
 
-                --remove-source removes the file if the keychain has every entry with the value of the \
-                file, and nobody has changed the file meanwhile. Its bytes may remain on the disk.
+                --remove-source removes the file of netrc, git-credentials or env if the keychain has \
+                every entry with the value of the file, and nobody has changed the file meanwhile. Its \
+                bytes may remain on the disk.
 
                 EXAMPLES
                   keychainctl import netrc --dry-run
-                  keychainctl import firefox logins.csv --remove-source
+                  keychainctl import netrc --remove-source
+                  keychainctl import firefox logins.csv
                   keepassxc-cli export -f xml db.kdbx | keychainctl import keepassxc -
                   keychainctl import 1password export.1pux
                   keychainctl import pass --access-group work
