@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # These documents name the test of each rule in backticks.
-DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md", "Docs/Seeds.md", "Docs/Security-command.md"]
+DOCUMENTS_WITH_TESTS = ["Docs/SEMANTICS.md", "Docs/THREATS.md", "Docs/FAULTS.md", "Docs/Seeds.md", "Docs/Security-command.md"]
 # The Swift code in their comments and articles must be part of the code below, except for its indentation.
 FOLDERS_WITH_EXAMPLES = [
     "Sources/KeychainKit",

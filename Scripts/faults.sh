@@ -9,7 +9,7 @@ cd -- "$(dirname -- "$0")/.."
 
 # The tests that inject faults themselves, or run many processes at once.
 suites='KillTests|StarvationTests|isWholeOrNothing|withAnyByteFlipped|loseAndDoubleNothing|countsEveryStep|thousandReads'
-suites+='|HeadKillTests|TimeoutSwarmTests|FullDiskTests|whoseLockFileIsRemoved'
+suites+='|HeadKillTests|TimeoutSwarmTests|FullDiskTests|whoseLockFileIsRemoved|killedOrFailingAtAnyWriteCall'
 readonly suites
 
 # The sections that other commands write.
