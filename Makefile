@@ -52,7 +52,7 @@ fuzz: ## Fuzz every decoder for FUZZ_SECONDS (60) each, with the address sanitiz
 	@Scripts/setup.sh build
 	@FUZZ_RECORD=Docs/Evidence.md Scripts/fuzz.sh
 
-mutants: ## Check that the tests detect more than eighty defects, each injected into a copy of the project
+mutants: ## Check that the tests detect more than a hundred defects, each injected into a copy of the project
 	@Scripts/setup.sh test
 	@MUTANTS_RECORD=Docs/Evidence.md Scripts/mutants.sh
 

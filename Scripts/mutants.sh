@@ -10,7 +10,7 @@
 #   MUTANTS_RECORD     a document whose section "Mutants" is replaced with the table of results
 #
 # All defects are compiled in one build. Each is guarded by `mutant(NUMBER)`, which exists only in the copy; the variable
-# KEYCHAIN_MUTANT selects one. This avoids eighty builds.
+# KEYCHAIN_MUTANT selects one. This avoids a hundred builds.
 #
 # A mutant is killed if a test fails with it, and fails again when it runs alone, so that a flaky test does not count.
 # A mutant that only ends the process or times out is unclear, which counts as survived.
