@@ -8,8 +8,8 @@
     public import NIOSSL
 
     extension TLSConfiguration {
-        /// Presents an identity of the keychain to the other side: its certificate, and signatures with its private key, which
-        /// never leaves the keychain.
+        /// Presents an identity of the keychain to the other side: its certificate, and signatures with its private key.
+        /// The key is opened only for each signature; neither the program nor NIOSSL gets it.
         ///
         /// With async-http-client:
         ///
