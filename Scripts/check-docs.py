@@ -8,7 +8,7 @@
   unless it needs a package that this project does not depend on;
 - the Swift code in comments and articles of the modules below is part of a test or an example;
 - the tool, the changelog, and every document that shows how to depend on the package name the same version;
-- Markdown and the comments of Swift sources use the standard terms below, and no sentence hides its subject ("Whoever …");
+- Markdown and the comments of Swift sources use the standard terms below, and no sentence hides its subject ("Whoever …", "by who …");
 - no file contains an absolute path of a developer's machine, or a note about unfinished work.
 """
 
@@ -67,6 +67,8 @@ PLAIN_TERMS = {
 INVERTED = ["Whoever", "Who has", "Who is", "That there is", "That there are"]
 # Where one of these is right: for each file, the pieces of text that the check skips, such as {"Docs/X.md": ["a lane of the road"]}.
 RIGHT_WORDS = {}
+# A bare "who" inside a sentence: "a machine that", "anyone who".
+BARE = re.compile(r"\b(?:by|and) who\b", re.IGNORECASE)
 TERM = re.compile(r"\b(?:" + "|".join(f"({term}s?)" for term in PLAIN_TERMS) + r")\b", re.IGNORECASE)
 INVERSION = re.compile(r"(?:^|[.:;!?|] |- )\W*(" + "|".join(INVERTED) + r")\b")
 COMMENT = re.compile(r"(?:^|\s)//+ ?(.*)")
@@ -179,6 +181,8 @@ def words_that_are_not_plain(texts):
             if found := INVERSION.search(line):
                 yield (f"{path}:{number}: the sentence begins with '{found.group(1)}'. Begin it with its subject: "
                        f"the caller, process, user or attacker that does it")
+            if found := BARE.search(line):
+                yield f"{path}:{number}: '{found.group()}': name the caller, process, user, machine or attacker"
 
 
 def prose(text, is_document):

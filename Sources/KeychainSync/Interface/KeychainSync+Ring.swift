@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a ring, and who is in it.
+// Making a ring, and its members.
 
 public import KeychainEngine
 import KeychainSyncCore

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for certificates by what is in them, and by who issued them.
+// Searches for certificates by what is in them, and by their issuers.
 
 import Foundation
 import KeychainEngine
