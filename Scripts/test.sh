@@ -24,6 +24,7 @@ main() {
     wrappers=$(Scripts/build.sh wrappers --show-bin-path)/swift-keychain-wrappersPackageTests.xctest
     # The tests run the tool as it is installed. It is also five times as fast, and runs a thousand times.
     Scripts/install.sh release
+    Scripts/check-foundation.py
     set_environment
     run "$core" "$@"
     run "$wrappers" "$@"

@@ -52,11 +52,15 @@ struct ImportFailureTests {
         #expect(!run.errors.contains("This is not"), "\(run.everything)")
     }
 
-    @Test func csvOfBitwarden_isToldApartFromJSON() throws {
-        let run = try tool.importText(
-            "bitwarden",
-            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n")
-        #expect(run.status == 64 && run.errors.contains("'.json'"), "\(run.everything)")
+    @Test(arguments: [
+        "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n",
+        "name,login_username,login_password\r\nexample,alice,s3cret\r\n", "login_password,name\ns3cret,example\n",
+        "\"name\",\"login_username\",\"login_password\"\n",
+    ])
+    func csvOfBitwarden_isToldApartFromJSON(text: String) throws {
+        let run = try tool.importText("bitwarden", text)
+        #expect(run.status == 64 && run.errors.contains("it is the CSV export"), "\(run.everything)")
+        #expect(run.errors.contains("'.json'") && !run.everything.contains("s3cret"))
     }
 
     @Test(arguments: ["netrc", "git-credentials", "docker", "env", "chrome", "bitwarden", "1password", "keychain-dump"])

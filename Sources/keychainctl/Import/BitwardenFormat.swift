@@ -41,7 +41,8 @@ enum BitwardenFormat {
     static func records(_ bytes: UnsafeRawBufferPointer) throws(KeychainError) -> [ImportRecord] {
         // A column of the CSV export, which has no passwords of notes and keys.
         let firstLine = String(decoding: bytes.prefix(1024).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        guard firstLine.first == "{" || !firstLine.contains("login_password") else {
+        let columns = firstLine.split { ",\"\r".contains($0) }
+        guard firstLine.first == "{" || !columns.contains("login_password") else {
             throw .notA(name, "it is the CSV export. Export again in the format '.json'.")
         }
         let export = try JSONDocument.decode(BitwardenExport.self, bytes, name)
