@@ -262,6 +262,13 @@ struct SecurityKeychainTests {
         #expect(!run.text.contains("hunter2"))
     }
 
+    @Test func dump_withJSON_writesAnArrayWithoutValues() throws {
+        try tool.prepare("add-generic-password -a a -s s -w hunter2", "add-internet-password -a b -s t -w hunter2")
+        let run = try tool.security("dump-keychain --json")
+        let objects = try #require(try JSONSerialization.jsonObject(with: run.output) as? [[String: Any]])
+        #expect(objects.count == 2 && !run.everything.contains("hunter2"))
+    }
+
     @Test(.enabled(if: Tool.hasPython, "python3 is not installed"), arguments: [("y\n", 0), ("\n", 1)])
     func dump_withValues_asksFirst(answer: String, status: Int32) throws {
         try tool.prepare("add-generic-password -a a -s s -w hunter2")

@@ -229,6 +229,14 @@ struct SecurityPasswordTests {
         #expect(try tool.listed().isEmpty)
     }
 
+    @Test func delete_withJSON_writesOneObjectWithoutTheValue() throws {
+        try tool.prepare("add-generic-password -a a -s s -w hunter2")
+        let run = try tool.security("delete-generic-password -s s --json")
+        let object = try #require(try JSONSerialization.jsonObject(with: run.output) as? [String: Any])
+        #expect(object["service"] as? String == "s" && !run.everything.contains("hunter2"))
+        #expect(try tool.listed().isEmpty)
+    }
+
     @Test func delete_withSeveralMatches_removesTheFirst() throws {
         try tool.prepare("add-generic-password -a a -s s -w x", "add-generic-password -a b -s s -w x")
         try tool.security("delete-generic-password -s s")
