@@ -41,11 +41,12 @@ archives: ## Try exports and imports in full: 10,000 items, kills at each write 
 # Items on each of three machines.
 ITEMS := 10000
 
-carriers: ## Share ITEMS (10,000) from each of three machines over a folder, git and Syncthing, with faults; installs Syncthing
+carriers: ## Share ITEMS (10,000) from each of three machines over a folder, git, Syncthing and etcd, with faults; installs Syncthing
 	@Scripts/setup.sh carriers
 	Scripts/build.sh core --product exerciser
-	swift build --configuration release --static-swift-stdlib --product keychainctl
-	KEYCHAINCTL="$$(swift build --configuration release --static-swift-stdlib --show-bin-path)/keychainctl" \
+	@# With all traits, so also with etcd; as `make bench-sync` builds.
+	Scripts/build.sh core --configuration release --product keychainctl
+	KEYCHAINCTL="$$(Scripts/build.sh core --configuration release --show-bin-path)/keychainctl" \
 		Scripts/check-sync.py --items $(ITEMS) --record Docs/Evidence.md
 
 fuzz: ## Fuzz every decoder for FUZZ_SECONDS (60) each, with the address sanitizer

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shares items between three machines over real carriers, with faults, and compares everything with what was acknowledged.
 
-usage: check-sync.py [--sample] [--items N] [--carrier folder|git|syncthing] [--record DOCUMENT] [--keep]
+usage: check-sync.py [--sample] [--items N] [--carrier folder|git|syncthing|etcd] [--record DOCUMENT] [--keep]
 
-Each machine is a home with a vault, a folder and `sync watch`. Processes write N items on each (10,000; with --sample 300) while
-watches, carriers and writers are killed or stopped. Items are changed on two machines, deleted, or both, before these have heard
+Each machine is a home with a vault and `sync watch`, and exchanges over a folder or an etcd of three nodes. Processes write N items
+on each (10,000; with --sample 300) while watches, carriers and writers are killed or stopped. Items are changed on two machines, deleted, or both, before these have heard
 of each other. After the last fault all machines must become equal, have every acknowledged item, and list the same conflicts.
 
 The tool and the exerciser are those of the debug build; KEYCHAINCTL and EXERCISER name others. `make carriers` names a release build
-of the tool. Reading the vaults needs Python
-with the package 'cryptography', which `Scripts/setup.sh test` installs.
+of the tool. For etcd the tool must be built with the trait Etcd. Reading the vaults needs Python with the package 'cryptography',
+which `Scripts/setup.sh test` installs.
 """
 
 import argparse
@@ -86,15 +86,15 @@ class Run:
         self.carrier = carrier(root)
         self.machines = [Machine(name, root, self.carrier.folder(name), programs) for name in NAMES]
         self.expected, self.conflicts, self.writers = {}, set(), []
-        self.last_event = 0
+        self.last_event, self.next_set = 0, 0
 
     def run(self):
-        self.carrier.start(self.machines)
         try:
+            self.carrier.start(self.machines)
             self.enter()
             self.prepare()
             self.write_and_break()
-            result = self.wait_until_equal(self.deadline)
+            result = self.wait_until_equal(self.deadline) | {"note": self.carrier.check()}
             listed = self.listed_conflicts()
             for machine in self.machines:
                 machine.end_watch()
@@ -112,7 +112,7 @@ class Run:
 
     def enter(self):
         first, *others = self.machines
-        first.do("sync", "init", "--folder", str(first.folder), "--name", first.name)
+        first.do("sync", "init", *self.carrier.place(first), "--name", first.name)
         first.watch()
         for machine in others:
             code = first.do("sync", "invite", "--name", machine.name)
@@ -121,7 +121,7 @@ class Run:
 
     def join(self, machine, code):
         """As a person would: tries again while the invitation has not arrived."""
-        arguments = ["sync", "join", "--folder", str(machine.folder), "--wait", "5m", "--code-fd", "0"]
+        arguments = ["sync", "join", *self.carrier.place(machine), "--wait", "5m", "--code-fd", "0"]
         for _ in range(120):
             result = machine.run(*arguments, text=code)
             if b"may not have arrived yet" not in result.stderr:
@@ -146,11 +146,11 @@ class Run:
         self.writers = [Writer(machine, f"{machine.name}-{number}", share)
                         for machine in self.machines for number in range(WRITERS)]
         faults = self.faults()
-        total, next_set = share * len(self.writers), 0
+        total = share * len(self.writers)
         for number, (name, fault) in enumerate(faults):
             # The last one comes when everything is written.
             while (told := sum(writer.look() for writer in self.writers)) < total * (number + 1) / len(faults):
-                next_set = self.set_one(next_set)
+                self.set_one()
             print(f"    {told} of {total} items saved: {name}", flush=True)
             fault()
             self.done.append(name)
@@ -158,20 +158,20 @@ class Run:
         for writer in self.writers:
             self.expected |= writer.values
 
-    def set_one(self, number):
+    def set_one(self):
         """Some items are set with the tool, one process for each, in turn on all machines."""
-        account, machine = f"set-{number}", self.machines[number % 3]
+        account, machine = f"set-{self.next_set}", self.machines[self.next_set % 3]
+        self.next_set += 1
         machine.set(account, f"{account} of {machine.name}")
         self.expected["tool", account] = f"{account} of {machine.name}"
-        return number + 1
 
     def faults(self):
         laptop, desktop, server = self.machines
         killed, stopped = "watch killed and started again", "watch stopped for 3 s"
         return [
-            (killed, lambda: self.restart(laptop)), *self.carrier.faults(desktop),
+            (killed, lambda: self.restart(laptop)), *self.carrier.faults(desktop, self.set_one),
             ("writer killed", self.writers[-1].kill), (stopped, lambda: self.pause(desktop)),
-            *self.carrier.faults(server), ("writer killed", self.writers[0].kill), (killed, lambda: self.restart(server)),
+            *self.carrier.faults(server, self.set_one), ("writer killed", self.writers[0].kill), (killed, lambda: self.restart(server)),
             ("two watches killed, and meanwhile changes on both machines", lambda: self.change_apart(laptop, desktop)),
             (stopped, lambda: self.pause(server)), (killed, lambda: self.restart(desktop)),
         ]
@@ -209,7 +209,7 @@ class Run:
         """Equal: the compare codes are, and no machine has anything left to send."""
         end = self.last_event + seconds
         while True:
-            arrived = self.last_arrival()
+            arrived = self.carrier.last_arrival(self.machines)
             with ThreadPoolExecutor() as pool:
                 states = list(pool.map(self.state, self.machines))
             now = time.time()
@@ -220,17 +220,6 @@ class Run:
             if now > end:
                 raise Failed(f"not equal {seconds} s after the last fault: {states}")
             time.sleep(0.2)
-
-    def last_arrival(self):
-        """When the carrier made the newest file in any of the folders."""
-        times = [0]
-        for folder in {machine.folder for machine in self.machines}:
-            for file in folder.rglob("*.skc"):
-                try:
-                    times.append(file.stat().st_ctime)
-                except FileNotFoundError:
-                    pass
-        return max(times)
 
     def state(self, machine):
         status = machine.json("sync", "status")
@@ -301,25 +290,35 @@ def programs():
     return found
 
 
+def check(chosen, tool):
+    """Before the first of them, which may take long."""
+    lacks = {carrier.title: carrier.lack(tool) for carrier in chosen}
+    lines = [f"{title} cannot be tried: {reason}" for title, reason in lacks.items() if reason]
+    if lines:
+        raise Failed("\n".join(lines) + "\nNothing was tried. --carrier tries only one of them.")
+
+
 # What it tells
 
 def told(title, result):
     within = "" if result["equal"] <= TARGET else f" (target: {TARGET} s)"
-    after = f", {result['arrived']:.1f} s after the last file had arrived"
+    after = f", {result['arrived']:.1f} s after the carrier had the last change"
+    note = f". {result['note']}" if result["note"] else ""
     return (f"{title}: {result['items']} items on each machine, equal {result['equal']:.1f} s after the last fault{within}{after}. "
             f"Lost: {result['lost']}, wrong: {result['wrong']}, different: {result['different']}. "
-            f"Conflicts that all list: {result['conflicts']}. Faults: {len(result['faults'])}")
+            f"Conflicts that all list: {result['conflicts']}. Faults: {len(result['faults'])}{note}")
 
 
 def record(document, results, options):
     revision = subprocess.run(["git", "-C", PROJECT, "rev-parse", "--short=12", "HEAD"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True).stdout.strip() or "unknown"
     lines = ["## Carriers", "",
-             f"Written by `make carriers` on {datetime.date.today()}, of revision {revision}. Three machines, each with a home, a vault, "
-             f"a folder and `sync watch`, save {options.items} items each at the same time, over each of these carriers. Meanwhile "
-             "watches, carriers and writers are killed or stopped, and items are changed on two machines, deleted, or both. "
+             f"Written by `make carriers` on {datetime.date.today()}, of revision {revision}. Three machines, each with a home, a vault "
+             f"and `sync watch`, save {options.items} items each at the same time, over each of these carriers. Meanwhile "
+             "watches, carriers and writers are killed or stopped, an etcd is restored from a snapshot and compacted once a second, "
+             "and items are changed on two machines, deleted, or both. "
              "Afterwards an independent reader compares all vaults with what was acknowledged.", "",
-             "| carrier | items on each machine | faults | equal after the last fault | of it after the last file had arrived | lost "
+             "| carrier | items on each machine | faults | equal after the last fault | of it after the carrier had the last change | lost "
              "| wrong | different | conflicts, listed on all |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for title, result in results.items():
         lines.append(f"| {title} | {result['items']} | {len(result['faults'])} | {result['equal']:.1f} s "
@@ -327,6 +326,7 @@ def record(document, results, options):
                      f"| {result['conflicts']} |")
     faults = sorted({fault for result in results.values() for fault in result["faults"]})
     lines += ["", "The faults: " + "; ".join(faults) + "."]
+    lines += [f"{title}: {result['note']}." for title, result in results.items() if result["note"]]
     with tempfile.NamedTemporaryFile("w", suffix=".md") as section:
         section.write("\n".join(lines) + "\n")
         section.flush()
@@ -345,18 +345,17 @@ def main():
     options.items = options.items or (300 if options.sample else 10_000)
     if not WRITERS * 20 <= options.items <= 1_000_000:
         parser.error("--items takes a number from 40 to 1000000")
+    # Ends what was started, as ^C does.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     failed, results = False, {}
+    chosen = [CARRIERS[name] for name in dict.fromkeys(options.carrier or CARRIERS)]
     try:
         tools = programs()
-    except (Failed, subprocess.SubprocessError) as failure:
+        check(chosen, tools[0])
+    except (Failed, OSError, subprocess.SubprocessError) as failure:
         sys.exit(f"check-sync.py: {failure}")
-    for name in options.carrier or CARRIERS:
-        carrier = CARRIERS[name]
-        if carrier.missing:
-            print(f"{carrier.title}: not tried: {carrier.missing}", file=sys.stderr)
-            failed = True
-            continue
-        root = tempfile.mkdtemp(prefix=f"keychain-{name}-")
+    for carrier in chosen:
+        root = tempfile.mkdtemp(prefix=f"keychain-{carrier.__name__.lower()}-")
         print(f"{carrier.title}: {options.items} items on each of three machines, in {root}", flush=True)
         try:
             results[carrier.title] = result = Run(root, carrier, options.items, tools, options.deadline).run()

@@ -1,24 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-# What carries the folders of the machines: one folder for all, git, Syncthing. For check-sync.py.
+# What carries the objects of the machines: one folder for all, git, Syncthing, etcd. For check-sync.py.
 
 import json
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import threading
 import time
 import urllib.request
 from pathlib import Path
 
+from sync_etcd import Etcd, free_ports
 from sync_machines import Failed, kill
 
 
-class Folder:
+class Folders:
+    """What all carriers of folders have in common."""
+    missing = None
+
+    @classmethod
+    def lack(cls, tool):
+        """Why it cannot be tried; None if it can."""
+        return cls.missing
+
+    def place(self, machine):
+        """How the tool is told where the machine exchanges."""
+        return ["--folder", str(machine.folder)]
+
+    def last_arrival(self, machines):
+        """When the carrier made the newest file in any of the folders."""
+        times = [0]
+        for folder in {machine.folder for machine in machines}:
+            for file in folder.rglob("*.skc"):
+                try:
+                    times.append(file.stat().st_ctime)
+                except FileNotFoundError:
+                    pass
+        return max(times)
+
+    def check(self):
+        """What else the results should say."""
+        return None
+
+
+class Folder(Folders):
     """One folder that all machines use directly."""
     title = "one folder"
-    missing = None
 
     def __init__(self, root):
         self.root = Path(root)
@@ -29,14 +57,14 @@ class Folder:
     def start(self, machines):
         pass
 
-    def faults(self, machine):
+    def faults(self, machine, write):
         return []
 
     def stop(self):
         pass
 
 
-class Git:
+class Git(Folders):
     """Each machine commits its folder, pulls and pushes, again and again, as Docs/Sync.md says."""
     title = "git"
     missing = None if shutil.which("git") else "git is not installed"
@@ -96,7 +124,7 @@ class Git:
         for lock in (machine.folder / ".git").rglob("*.lock"):
             lock.unlink(missing_ok=True)
 
-    def faults(self, machine):
+    def faults(self, machine, write):
         return [("git killed", lambda: self.kill_git(machine))] * 3
 
     def stop(self):
@@ -105,7 +133,7 @@ class Git:
             thread.join(60)
 
 
-class Syncthing:
+class Syncthing(Folders):
     """Each machine runs a Syncthing of its own, on the loopback interface: no discovery, no relays."""
     title = "Syncthing"
     missing = None if shutil.which("syncthing") else "syncthing is not installed"
@@ -125,7 +153,7 @@ class Syncthing:
             home = str(machine.home / "syncthing")
             self.call(machine, "generate", "--home", home, "--no-default-folder")
             ids[machine.name] = self.call(machine, "--home", home, "--device-id").strip()
-            ports[machine.name], self.web[machine.name] = free_port(), free_port()
+            ports[machine.name], self.web[machine.name] = free_ports(2)
         for machine in machines:
             self.configure(machine, ids, ports)
             self.serve(machine)
@@ -187,7 +215,7 @@ class Syncthing:
         time.sleep(seconds)
         kill(self.running[machine.name], signal.SIGCONT)
 
-    def faults(self, machine):
+    def faults(self, machine, write):
         return [("Syncthing killed and started again", lambda: self.restart(machine)),
                 ("Syncthing stopped for 3 s", lambda: self.pause(machine, 3))]
 
@@ -201,10 +229,4 @@ class Syncthing:
                 kill(process)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-CARRIERS = {"folder": Folder, "git": Git, "syncthing": Syncthing}
+CARRIERS = {"folder": Folder, "git": Git, "syncthing": Syncthing, "etcd": Etcd}

@@ -23,13 +23,14 @@ def kill(process, number=signal.SIGKILL):
 
 
 class Machine:
-    """A home with a vault, its copy of the shared folder, and the programs that run in it."""
+    """A home with a vault, its copy of the shared folder if there is one, and the programs that run in it."""
 
     def __init__(self, name, root, folder, programs):
-        self.name, self.home, self.folder = name, Path(root, name), Path(folder)
+        self.name, self.home, self.folder = name, Path(root, name), folder and Path(folder)
         self.tool, self.exerciser = programs
         self.home.mkdir()
-        self.folder.mkdir(exist_ok=True)
+        if self.folder:
+            self.folder.mkdir(exist_ok=True)
         self.env = {"HOME": str(self.home), "PATH": PATH, "KEYCHAIN_ANCHORS": "file"}
         self.place = [str(self.home / ".local/share/swift-keychain"), str(self.home / ".config/swift-keychain/device.key")]
         self.watching = None
