@@ -46,7 +46,8 @@ struct SyncEtcdTests {
 
         /// Runs a script beside an etcd whose address is in `$ETCD`.
         private func shellBesideEtcd(_ script: String) throws -> Tool.Run {
-            let (client, peer) = (try Self.freePort(), try Self.freePort())
+            let ports = try freePorts(2)
+            let (client, peer) = (ports[0], ports[1])
             return try tool.shell(
                 """
                 export ETCD=http://127.0.0.1:\(client) ETCDCTL_API=3; mkdir desktop
@@ -59,21 +60,6 @@ struct SyncEtcdTests {
                 done
                 \(script)
                 """)
-        }
-
-        private static func freePort() throws -> Int {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(listener) }
-            var address = sockaddr_in()
-            (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7f00_0001).bigEndian)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
-                }
-            }
-            try #require(isBound)
-            return Int(UInt16(bigEndian: address.sin_port))
         }
 
         @Test(.enabled(if: isInstalled, "etcd or etcdctl is not installed"))
