@@ -98,6 +98,8 @@ missing_others() {
     have gopass || echo gopass
     have gnome-keyring-daemon || echo gnome-keyring
     have secret-tool || echo libsecret-tools
+    # A program that carries folders between machines. Debian also has a service for it, which is not started.
+    have syncthing || echo syncthing
     # A server in front of git's own. Debian also starts one, which no test uses. Its folder is not on the PATH of every user.
     have nginx || [[ -x /usr/sbin/nginx ]] || echo nginx
     have fcgiwrap || [[ -x /usr/sbin/fcgiwrap ]] || echo fcgiwrap

@@ -90,7 +90,7 @@ struct SyncFormatTests {
 }
 
 /// Runs the second implementation over the folder `shared` of a home, with the recovery key in the file `key`.
-private struct SyncReader {
+struct SyncReader {
     let tool: Tool
 
     init(_ tool: Tool) throws { self.tool = tool }
