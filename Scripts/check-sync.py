@@ -326,7 +326,7 @@ def record(document, results, options):
                      f"| {result['conflicts']} |")
     faults = sorted({fault for result in results.values() for fault in result["faults"]})
     lines += ["", "The faults: " + "; ".join(faults) + "."]
-    lines += [f"{title}: {result['note']}." for title, result in results.items() if result["note"]]
+    lines += [f"\n{title}: {result['note']}." for title, result in results.items() if result["note"]]
     with tempfile.NamedTemporaryFile("w", suffix=".md") as section:
         section.write("\n".join(lines) + "\n")
         section.flush()
