@@ -89,6 +89,7 @@ case "observe": try VaultVerb(rest).run { $0.items.observe($0.vault) }
 case "observe-and-fork": try VaultVerb(rest).acknowledge { try $0.items.observeAndFork($0.vault) }
 case "fork-and-end": try VaultVerb(rest).acknowledge { try $0.items.forkAndEnd($0[0]) }
 case "fork-and-use-threads": try VaultVerb(rest).acknowledge { try $0.items.forkAndUseThreads() }
+case "fork-and-read-again": try VaultVerb(rest).acknowledge { try $0.items.forkAndReadAgain($0.vault) }
 case "fork-while-writing": try VaultVerb(rest).acknowledge { try $0.items.forkWhileWriting($0.vault) }
 case "fork-while-locked": try VaultVerb(rest).acknowledge { try $0.items.forkWhileLocked($0.vault) }
 case "fork-while-opening": try VaultVerb(rest).acknowledge { try $0.items.forkWhileOpening($0.vault) }

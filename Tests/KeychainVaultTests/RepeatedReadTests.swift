@@ -147,6 +147,16 @@ struct RepeatedReadTests {
         #expect(try reader.read("a")?.value == "2")
     }
 
+    /// The child has its parent's memory, but not its connections: it would not see what others change.
+    @Test func item_rememberedBeforeAFork_isSearchedForByTheChild() throws {
+        let output = try test.exercise("fork-and-read-again").output
+        #expect(
+            output.split(separator: "\n") == [
+                "child searches 1", "child repeats 1", "parent repeats 1", "child searches 2", "child 0",
+                "parent searches 2", "done",
+            ])
+    }
+
     @Test func item_withConstraints_isNeverRemembered() throws {
         let person = Person(saying: "old")
         var item = Self.item("guarded", "1")

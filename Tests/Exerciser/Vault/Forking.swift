@@ -143,7 +143,7 @@ extension VaultItems {
     }
 
     /// 128 and the signal, if one has ended it.
-    private func exitStatus(_ child: pid_t) -> Int32 {
+    func exitStatus(_ child: pid_t) -> Int32 {
         var status: Int32 = 0
         waitpid(child, &status, 0)
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
