@@ -24,7 +24,8 @@ final class WorkerQueue: Sendable {
         var idle = 0
     }
 
-    /// A vault runs one call at a time. The other threads are for calls that wait for the user.
+    /// A vault runs reads at once and writes one after the other, of which those that wait share a transaction. Other calls wait for
+    /// the user.
     static let maximumThreads = 8
     private static let idleTime = DispatchTimeInterval.seconds(5)
 
