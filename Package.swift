@@ -212,7 +212,8 @@ let targets: [Target] = [
         name: "keychain-benchmarks",
         dependencies: [
             "KeychainKeyStore", "KeychainKit", "KeychainTPM", "KeychainSync", "KeychainServices", "KeychainEngine",
-            "KeychainVault", "SecretMemory", "CKeychainSQLite", .product(name: "Crypto", package: "swift-crypto"),
+            "KeychainVault", "SecretMemory", "CKeychainSQLite", "SyncShim",
+            .product(name: "Crypto", package: "swift-crypto"),
         ],
         path: "Benchmarks", exclude: ["Peers"]),
 
@@ -308,6 +309,8 @@ let targets: [Target] = [
     // No test depends on this target, because its system calls would then replace those of the test program.
     // `--build-tests` builds it.
     .target(name: "FaultShim", path: "Tests/FaultShim"),
+    // The same for two calls, for keychain-benchmarks.
+    .target(name: "SyncShim", path: "Tests/SyncShim"),
     .executableTarget(
         name: "fault-harness",
         dependencies: [
@@ -395,7 +398,7 @@ let package = Package(
 if Context.environment["KEYCHAIN_SANITIZED"] != nil {
     let others = [
         "keychainctl", "KeychainKitDemo", "SecItemDemo", "JWTDemo", "ClientCertificateDemo", "keychain-benchmarks",
-        "FaultShim", "fault-harness", "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests",
+        "FaultShim", "SyncShim", "fault-harness", "asking-app", "entitled-app", "entitled-widget", "SecretMemoryTests",
         "KeychainctlTests", "KeychainAuthenticatorsTests", "KeychainServicesTests", "KeychainKeysTests",
         "KeychainKeyStore", "KeychainKeyStoreTests", "KeychainNIOSSL", "KeychainNIOSSLTests", "KeychainTPM",
         "KeychainTPMTests", "KeychainTrust", "KeychainTrustTests", "Security", "LocalAuthentication",

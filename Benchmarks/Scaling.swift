@@ -93,12 +93,49 @@ struct Scaling {
     }
 }
 
+extension Scaling {
+    /// What the machine gives to threads that share nothing: each reads the floor with crypto in a database of its own.
+    static func floors(_ count: Int, folder: String) throws -> Result {
+        let run = UUID().uuidString
+        return try threads(count) { reader in
+            let floor = try Floor(path: "\(folder)/floor-\(run)-\(reader).db", rowSize: 32 + 284 + 152)
+            try floor.fill(64)
+            return { try floor.read($0 % 64, opening: true) > 0 }
+        }
+    }
+
+    /// How many times the reads of one thread two threads make.
+    struct Gain {
+        /// Of threads that share nothing: the most that the machine gives now.
+        let machine: Double
+        let readers: Double
+    }
+
+    /// Of several tries the best, since the other processor may be busy.
+    func gain(folder: String) throws -> Gain {
+        var (machine, readers): ([Int: Double], [Int: Double]) = ([:], [:])
+        for _ in 1...3 {
+            for count in [1, 2] {
+                machine[count] = max(machine[count] ?? 0, try Self.floors(count, folder: folder).readsPerSecond)
+                readers[count] = max(readers[count] ?? 0, try threads(count).readsPerSecond)
+            }
+        }
+        return Gain(
+            machine: (machine[2] ?? .nan) / (machine[1] ?? .nan), readers: (readers[2] ?? .nan) / (readers[1] ?? .nan))
+    }
+}
+
 /// In a vault of `size` items: reads of 64 names, and of all names.
 func measureScaling(size: Int, parent: String) async throws {
     print("reads by several readers, \(size) items")
     let bench = try Bench(size: size, parent: parent)
     let store = SecretStore(service: "com.example.service", store: bench.services.engine.store)
-    try measureMachine(parent: bench.location.folder)
+    let floor = try Scaling.floors(1, folder: bench.location.folder)
+    printRow("floor + open, 1 thread", floor, beside: floor)
+    for threads in [2, 8] {
+        let result = try Scaling.floors(threads, folder: bench.location.folder)
+        printRow("floor + open, \(threads) threads", result, beside: floor)
+    }
     for (kind, count) in [("64 names", 64), ("all names", size)] {
         let scaling = Scaling(store: store, names: (0..<count).map { "account-\($0)" })
         _ = try scaling.threads(1)
@@ -109,20 +146,6 @@ func measureScaling(size: Int, parent: String) async throws {
         }
         printRow("\(kind), 64 tasks", try await scaling.tasks(64), beside: alone)
     }
-}
-
-/// What the machine gives to threads that share nothing: each reads the floor with crypto in a database of its own.
-private func measureMachine(parent: String) throws {
-    let run = { (threads: Int) in
-        try Scaling.threads(threads) { reader in
-            let floor = try Floor(path: "\(parent)/floor-\(threads)-\(reader).db", rowSize: 32 + 284 + 152)
-            try floor.fill(64)
-            return { try floor.read($0 % 64, opening: true) > 0 }
-        }
-    }
-    let alone = try run(1)
-    printRow("floor + open, 1 thread", alone, beside: alone)
-    for threads in [2, 8] { printRow("floor + open, \(threads) threads", try run(threads), beside: alone) }
 }
 
 private func printRow(_ name: String, _ result: Scaling.Result, beside alone: Scaling.Result) {
