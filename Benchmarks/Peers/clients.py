@@ -26,6 +26,9 @@ class NoAnswer(Failure):
 class Client:
     """A way to use a store. Times are in nanoseconds; the second one is processor time, where it can be known."""
 
+    #: Whether each call is a process of its own.
+    is_command = False
+
     def __init__(self, name, store, language, version, operations=("read", "add", "update", "delete", "list", "fresh")):
         self.name, self.store, self.language, self.version, self.operations = name, store, language, version, operations
         self.is_ours = False
@@ -93,6 +96,8 @@ class LineClient(Client):
 
 class CommandClient(Client):
     """A command. `words` gives its arguments and standard input for an operation and an index."""
+
+    is_command = True
 
     def __init__(self, name, store, language, words, version):
         super().__init__(name, store, language, version)

@@ -109,7 +109,8 @@ class Comparison:
             "name": result.client.name, "size": result.size, "memory": result.memory, "failures": failures,
             "medians": {operation: result.median(operation) for operation in result.samples}, "bytes": bytes_per_item,
             "throughput": {f"{operation} {count}": number for (operation, count), number in result.throughput.items()},
-            "seconds": round(result.spent, 1), "is_ours": result.client.is_ours}
+            "seconds": round(result.spent, 1), "is_ours": result.client.is_ours,
+            "is_command": result.client.is_command}
 
     def write(self, folder, facts):
         clients = [{"name": client.name, "version": client.version or "–", "language": client.language,

@@ -126,7 +126,9 @@ def recover(result):
 
 def memory(client):
     """Pss in bytes of the client and of its daemons; `None` where the kernel does not show it."""
-    return total(client.pids()), total(client.store.daemons())
+    pids = client.pids()
+    # A client that failed has no process.
+    return total(pids) if pids or client.is_command else None, total(client.store.daemons())
 
 
 def total(pids):

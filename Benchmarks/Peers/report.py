@@ -102,13 +102,12 @@ def throughput(row):
 
 
 def memory(row):
-    return " + ".join(megabytes(number, kind) for number, kind in zip(row["memory"], ("client", "daemons")))
+    client, daemons = row["memory"]
+    return f"{'(command)' if row['is_command'] else megabytes(client)} + {megabytes(daemons)}"
 
 
-def megabytes(number, kind):
-    if number is None:
-        return "not readable"
-    return f"{number / 1e6:.1f} MB" if number else "(command)" if kind == "client" else "0"
+def megabytes(number):
+    return "not readable" if number is None else f"{number / 1e6:.1f} MB" if number else "0"
 
 
 def on_disk(row):
