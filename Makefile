@@ -78,10 +78,7 @@ sanitize: ## Run the concurrency tests under the thread sanitizer
 
 bench: ## Measure reads and writes in a release build
 	@Scripts/setup.sh build
-	Scripts/build.sh core --configuration release --product keychain-benchmarks
-	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks"
-	Scripts/build.sh wrappers --configuration release --product wrapper-benchmarks
-	"$$(Scripts/build.sh wrappers --configuration release --show-bin-path)/wrapper-benchmarks"
+	@Scripts/bench.sh
 
 bench-sync: ## Measure in a release build how soon another machine has a change, and what sharing adds to a save
 	@Scripts/setup.sh build

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one read, one addition and one opening cost, beside the floor, at two sizes.
+// What one read, one addition and one opening cost, beside the floor, at three sizes.
 
 import Foundation
 import KeychainEngine
@@ -181,7 +181,7 @@ func report(_ timing: Timing, _ rows: [(name: String, floor: String?)]) {
     }
 }
 
-// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|keys|scaling|adding|changes|items|writers|head|sync]]
+// keychain-benchmarks [FOLDER [gate [PART OF EACH LIMIT]|kit|keys|scaling|adding|slow-syncs|changes|items|writers|head|sync]]
 if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "--writer" {
     try writeAtEachLine(VaultLocation(folder: CommandLine.arguments[2], deviceKeyFile: CommandLine.arguments[3]))
     exit(0)
@@ -226,6 +226,10 @@ if CommandLine.arguments.contains("adding") {
     try measureAdding(parent: parent)
     exit(0)
 }
+if CommandLine.arguments.contains("slow-syncs") {
+    try measureSlowSyncs(milliseconds: 3, parent: parent)
+    exit(0)
+}
 if CommandLine.arguments.contains("changes") {
     try await measureObservation(parent: parent)
     exit(0)
@@ -249,6 +253,7 @@ try await measureKit(size: 1000, parent: parent)
 if CommandLine.arguments.contains("kit") { exit(0) }
 try await measureScaling(size: 100_000, parent: parent)
 try measureAdding(parent: parent)
+try measureSlowSyncs(milliseconds: 3, parent: parent)
 try await measureObservation(parent: parent)
 try measureStoppedReader(parent: parent)
 try measureUnlocking(size: 1000, parent: parent)
