@@ -156,7 +156,8 @@ func passesGate(parent: String, part: Double) async throws -> Bool {
                     format: "usual %5.2f   \(limit.isExact ? "exactly" : "at most") %5.2f", limit.usual, limit.limit)
                 + (verdict.passes ? "" : limit.isExact ? "   WRONG" : "   TOO SLOW"))
     }
-    if let gain = gate.machineGain, gain < Gate.leastGain {
+    let isFast = verdicts.contains { $0.limit.name == GateLimit.gain.name && $0.passes }
+    if let gain = gate.machineGain, gain < Gate.leastGain, isFast {
         print(
             String(
                 format: "Two threads that share nothing make only %.2f × the reads of one here, so whether reads wait "
