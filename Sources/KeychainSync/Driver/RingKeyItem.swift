@@ -35,7 +35,9 @@ enum RingKeyItem {
     static func write(_ keys: StoredKeys, _ transaction: RingTransaction) throws(KeychainError) {
         var bytes = keys.bytes()
         defer { bytes.wipe() }
-        var item = item(bytes.data, account: keys.keyring.ring.ring.hex)
+        var item = item(
+            bytes.data, service: group, account: keys.keyring.ring.ring.hex,
+            label: "Keys of this machine for syncing")
         defer { item.value?.wipe() }
         var replaced = try transaction.items.update(selection, .none) { old in
             var new = item
@@ -51,14 +53,15 @@ enum RingKeyItem {
         _ = try transaction.items.delete(selection, .none)
     }
 
-    private static func item(_ value: Data, account: String) -> Item {
+    /// An item that only this module reads, and that is bound to this machine.
+    static func item(_ value: Data, service: String, account: String, label: String) -> Item {
         let now = AttributeValue.date(Date().timeIntervalSinceReferenceDate)
         var attributes = Attributes()
-        attributes[.service] = .string(group)
+        attributes[.service] = .string(service)
         attributes[.account] = .string(account)
         attributes[.accessGroup] = .string(group)
         attributes[.synchronizable] = .number(0)
-        attributes[.label] = .string("Keys of this machine for syncing")
+        attributes[.label] = .string(label)
         (attributes[.creationDate], attributes[.modificationDate]) = (now, now)
         return Item(
             itemClass: .genericPassword, attributes: attributes,
@@ -68,7 +71,7 @@ enum RingKeyItem {
 
 extension SelectedItems {
     /// Overwrites the values, of which there are no copies.
-    fileprivate mutating func wipeValues() {
+    mutating func wipeValues() {
         for index in items.indices { items[index].item.value?.wipe() }
     }
 }

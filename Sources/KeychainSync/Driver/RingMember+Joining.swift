@@ -97,23 +97,18 @@ extension RingMember {
     ///   - interval: How often to check, beside each time that the carrier tells of a change.
     ///   - asked: Is given the ID of this machine when it has asked, for a person who compares it.
     /// - Throws: `itemNotFound` if there is no such invitation; `timedOut` if no machine has answered in time: joining
-    ///   can be tried again.
+    ///   can be tried again, and goes on with the same keys.
     package func join(
         _ code: SecretBytes, at place: CarrierPlace, wait: Duration = .seconds(600), interval: Duration = .seconds(1),
         asked: (MemberID) -> Void = { _ in }
     ) async throws(KeychainError) -> ExchangeReport {
         try await checkMayEnter()
-        var joiner = Joiner(code: code, keys: .make())
-        var found: (any Carrier)?
-        for ring in try await rings(at: place) where found == nil {
-            let carrier = try carrier(of: ring, at: place)
-            for object in try await carrier.reading([joiner.objectName]) {
-                do { try joiner.received(object.bytes) } catch { continue }
-                if joiner.offer?.ring == ring { found = carrier }
-            }
-        }
-        guard let carrier = found else { throw .notInvited }
-        let opened = try await ask(joiner, carrier, until: .now + wait.bounded, interval, asked)
+        let (joiner, carrier, isOpen) = try await invitation(code, at: place)
+        // An invitation that is over has admitted a machine, perhaps this one before it was interrupted.
+        let opened =
+            isOpen
+            ? try await ask(joiner, carrier, until: .now + wait.bounded, interval, asked)
+            : try await admitted(joiner, carrier)
         let keys = joiner.keys
         try await blocking { [self] () throws(KeychainError) -> Void in
             let replica: Replica
@@ -133,66 +128,6 @@ extension RingMember {
             guard try !vault.isInRing else { throw .alreadyInRing }
             guard try vault.lockState == .unlocked else { throw .locked }
         }
-    }
-
-    private func ask(
-        _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
-        _ asked: (MemberID) -> Void
-    ) async throws(KeychainError) -> OpenedRing {
-        let (member, asking): (MemberID, (ObjectName, Data)?)
-        do {
-            (member, asking) = (try joiner.keys.publicKeys().member, try joiner.request())
-        } catch {
-            throw KeychainError(exchange: error)
-        }
-        guard let (name, request) = asking else { throw .notInvited }
-        _ = try await carrier.publishing(name, request)
-        asked(member)
-        do throws(KeychainError) {
-            return try await answer(to: joiner, member, carrier, until: end, interval)
-        } catch {
-            // The next attempt has other keys, so these keys must not be admitted. This task may be cancelled.
-            await Task { do { try await carrier.removing([name]) } catch {} }.value
-            throw error
-        }
-    }
-
-    /// A carrier that fails meanwhile is tried again.
-    private func answer(
-        to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
-        _ interval: Duration
-    ) async throws(KeychainError) -> OpenedRing {
-        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
-        defer { for source in sources { source.cancel() } }
-        signal.yield()
-        for await _ in signals {
-            var refusal = Refusal.noKey
-            do throws(KeychainError) {
-                let objects = try await answers(for: member, carrier)
-                let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
-                let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
-                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
-            } catch {
-                guard error.reason == .unavailable, ContinuousClock.now < end else { throw error }
-            }
-            guard ContinuousClock.now < end else {
-                throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
-            }
-        }
-        throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
-    }
-
-    private func answers(
-        for member: MemberID, _ carrier: any Carrier
-    ) async throws(KeychainError) -> [(name: ObjectName, bytes: Data)] {
-        let own = try await carrier.listing().names.filter {
-            switch $0 {
-            case .wrap(_, member), .entry: true
-            default: false
-            }
-        }
-        return try await carrier.reading(own.sorted())
     }
 
     /// Removes machines, and makes new keys: the removed machines cannot read anything that is written from then on.
@@ -215,16 +150,4 @@ extension RingMember {
 extension Duration {
     /// None below zero, and at most a century or so: a sum with any point in time, and its milliseconds, are numbers that exist.
     var bounded: Duration { min(max(self, .zero), .seconds(1 << 32)) }
-}
-
-extension KeychainError {
-    fileprivate static let notInvited = KeychainError(
-        .itemNotFound,
-        "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
-    )
-    fileprivate static let notLetIn = KeychainError(
-        .timedOut,
-        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now, or keychainctl sync approve if it "
-            + "asks for approval. Then join again here."
-    )
 }

@@ -52,8 +52,9 @@ extension RingMember {
                 failure = KeychainError(exchange: refusal)
                 continue
             }
-            let (replica, effects) = try Self.admitted(opened, by: recovery, name: name)
-            for case .write(let name, let bytes) in effects { _ = try await carrier.publishing(name, bytes) }
+            let replica = try Self.admitted(opened, by: recovery, name: name)
+            // The exchange publishes that this machine is a member. If it was published before, and this machine interrupted, the
+            // next attempt would add another one.
             try await blocking { [self] () throws(KeychainError) -> Void in try enter(replica, place) }
             return try await exchange(tidying: true)
         }
@@ -66,15 +67,7 @@ extension RingMember {
     ) async throws(KeychainError) -> Result<OpenedRing, Refusal> {
         let member: MemberID
         do { member = try keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
-        let names = try await carrier.listing().names.filter {
-            switch $0 {
-            case .wrap(_, member), .entry: true
-            default: false
-            }
-        }
-        let objects = try await carrier.reading(names.sorted())
-        let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
-        let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
+        let (wraps, entries) = try await objects(for: member, carrier)
         return Result { () throws(Refusal) in
             try OpenedRing(ring, tips: [], for: keys, wraps: wraps, entries: entries)
         }
@@ -82,12 +75,12 @@ extension RingMember {
 
     private static func admitted(
         _ opened: OpenedRing, by recovery: DeviceKeys, name: String
-    ) throws(KeychainError) -> (Replica, [Effect]) {
+    ) throws(KeychainError) -> Replica {
         do {
             let keys = DeviceKeys.make()
             var sponsor = try Replica(keys: recovery, log: opened.log, keyring: opened.keyring)
-            let effects = try sponsor.admit(MemberCard(role: .device, keys: try keys.publicKeys(), name: name))
-            return (try Replica(keys: keys, log: sponsor.log, keyring: sponsor.keyring), effects)
+            _ = try sponsor.admit(MemberCard(role: .device, keys: try keys.publicKeys(), name: name))
+            return try Replica(keys: keys, log: sponsor.log, keyring: sponsor.keyring)
         } catch {
             throw KeychainError(exchange: error)
         }

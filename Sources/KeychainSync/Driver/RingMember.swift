@@ -97,6 +97,7 @@ package final class RingMember: Sendable {
         let new = try vault.inRing { (transaction) throws(KeychainError) in
             guard !transaction.isInRing else { throw .alreadyInRing }
             try transaction.enter()
+            try AskingKeysItem.remove(transaction)
             var new = RingState(replica: replica, place: place)
             new.incarnation = try transaction.incarnation()
             new.keyGeneration = try transaction.keyGeneration()
@@ -167,7 +168,9 @@ extension KeychainError {
         "The vault has new keys, and this machine may not replace its own in the ring by itself. Nothing is sent until it joins again: "
             + "keychainctl sync leave; then: keychainctl sync join")
     package static let alreadyInRing = KeychainError(
-        .invalidParameter, "This vault is in a ring already. To leave that ring first, run: keychainctl sync leave")
+        .invalidParameter,
+        "This vault is in a ring already. To exchange items with it, run: keychainctl sync now. To enter another ring, first run: "
+            + "keychainctl sync leave")
 
     /// Errors of the core or of the caller.
     init(exchange error: any Error) {

@@ -44,7 +44,8 @@ package struct StoredKeys: Sendable {
 }
 
 extension ByteReader {
-    fileprivate mutating func key() throws(Refusal) -> SecretBytes {
+    /// Reads a key of 32 bytes.
+    mutating func key() throws(Refusal) -> SecretBytes {
         var bytes = try bytes(32)
         defer { bytes.wipe() }
         return bytes.withUnsafeBytes { SecretBytes(copying: $0) }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking to be let in, and going on where an interrupted attempt has stopped.
+
+import Foundation
+import KeychainEngine
+import KeychainSyncCore
+import KeychainVault
+import SecretMemory
+
+extension RingMember {
+    /// The invitation of a code, with the keys of this machine for it. They are stored before anybody learns of them.
+    ///
+    /// - Returns: Whether the invitation is still open. If not, this machine has asked before.
+    /// - Throws: `itemNotFound` if there is no such invitation, and this machine has not asked.
+    func invitation(
+        _ code: SecretBytes, at place: CarrierPlace
+    ) async throws(KeychainError) -> (Joiner, any Carrier, isOpen: Bool) {
+        let new = Joiner(code: code, keys: .make())
+        let former = try await askingKeys(of: new)
+        for ring in try await rings(at: place) {
+            let carrier = try carrier(of: ring, at: place)
+            for object in try await carrier.reading([new.objectName]) {
+                var joiner = Joiner(code: code, keys: former?.keys ?? new.keys)
+                do { try joiner.received(object.bytes) } catch { continue }
+                guard joiner.offer?.ring == ring else { continue }
+                let own = AskingKeys(keys: joiner.keys, offer: object.bytes)
+                return (try await keeping(own, of: joiner, code), carrier, true)
+            }
+        }
+        guard let former else { throw .notInvited }
+        var joiner = Joiner(code: code, keys: former.keys)
+        do { try joiner.received(former.offer) } catch { throw .notInvited }
+        guard let offer = joiner.offer else { throw .notInvited }
+        return (joiner, try carrier(of: offer.ring, at: place), false)
+    }
+
+    /// - Returns: `nil` if there is no vault yet, or this machine has not asked.
+    private func askingKeys(of joiner: Joiner) async throws(KeychainError) -> AskingKeys? {
+        guard case .invitation(let id) = joiner.objectName else { return nil }
+        return try await blocking { [vault] () throws(KeychainError) -> AskingKeys? in
+            // A write would make a vault.
+            guard try vault.status().exists else { return nil }
+            defer { scrubResidue() }
+            return try vault.inRing { (transaction) throws(KeychainError) in
+                try AskingKeysItem.read(id, transaction)
+            }
+        }
+    }
+
+    /// Stores the keys. Of several processes that ask at the same time, all have the keys of the first one.
+    private func keeping(
+        _ own: AskingKeys, of joiner: Joiner, _ code: SecretBytes
+    ) async throws(KeychainError) -> Joiner {
+        guard case .invitation(let id) = joiner.objectName else { return joiner }
+        let stored = try await blocking { [vault] () throws(KeychainError) -> AskingKeys in
+            defer { scrubResidue() }
+            return try vault.inRing { (transaction) throws(KeychainError) in
+                guard !transaction.isInRing else { throw .alreadyInRing }
+                if let first = try AskingKeysItem.read(id, transaction) { return first }
+                try AskingKeysItem.write(own, for: id, transaction)
+                return own
+            }
+        }
+        var joiner = Joiner(code: code, keys: stored.keys)
+        do { try joiner.received(own.offer) } catch { throw KeychainError(exchange: error) }
+        return joiner
+    }
+
+    private func forgetAskingKeys() async throws(KeychainError) {
+        try await blocking { [vault] () throws(KeychainError) -> Void in
+            try vault.inRing { (transaction) throws(KeychainError) in try AskingKeysItem.remove(transaction) }
+        }
+    }
+
+    // MARK: - Asking
+
+    /// The ring, if this machine was admitted while it did not wait for it.
+    func admitted(_ joiner: Joiner, _ carrier: any Carrier) async throws(KeychainError) -> OpenedRing {
+        let member: MemberID
+        do { member = try joiner.keys.publicKeys().member } catch { throw KeychainError(exchange: error) }
+        let (wraps, entries) = try await objects(for: member, carrier)
+        do {
+            return try joiner.finish(wraps: wraps, entries: entries)
+        } catch {
+            throw error == .newerFormat ? KeychainError(exchange: error) : .notInvited
+        }
+    }
+
+    /// Asks, and waits until another machine admits this one.
+    func ask(
+        _ joiner: Joiner, _ carrier: any Carrier, until end: ContinuousClock.Instant, _ interval: Duration,
+        _ asked: (MemberID) -> Void
+    ) async throws(KeychainError) -> OpenedRing {
+        let (member, asking): (MemberID, (ObjectName, Data)?)
+        do {
+            (member, asking) = (try joiner.keys.publicKeys().member, try joiner.request())
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+        guard let (name, request) = asking else { throw .notInvited }
+        _ = try await carrier.publishing(name, request)
+        asked(member)
+        do throws(KeychainError) {
+            return try await answer(to: joiner, member, carrier, until: end, interval)
+        } catch {
+            // A machine that no longer waits must not be admitted. This task may be cancelled.
+            await Task { do { try await carrier.removing([name]) } catch {} }.value
+            throw error
+        }
+    }
+
+    /// A carrier that fails meanwhile is tried again.
+    private func answer(
+        to joiner: Joiner, _ member: MemberID, _ carrier: any Carrier, until end: ContinuousClock.Instant,
+        _ interval: Duration
+    ) async throws(KeychainError) -> OpenedRing {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sources = [Self.forward(carrier, signal), Self.repeating(interval, signal)]
+        defer { for source in sources { source.cancel() } }
+        signal.yield()
+        for await _ in signals {
+            var refusal = Refusal.noKey
+            do throws(KeychainError) {
+                let (wraps, entries) = try await objects(for: member, carrier)
+                do { return try joiner.finish(wraps: wraps, entries: entries) } catch { refusal = error }
+            } catch {
+                guard error.reason == .unavailable, ContinuousClock.now < end else { throw error }
+            }
+            guard ContinuousClock.now < end else {
+                // A machine that was removed meanwhile is not admitted again.
+                if refusal == .notAMember { try await forgetAskingKeys() }
+                throw refusal == .newerFormat ? KeychainError(exchange: refusal) : .notLetIn
+            }
+        }
+        throw KeychainError(.cancelled, "Joining was cancelled. This machine is in no ring.")
+    }
+
+    /// What opens a ring for a member: the wraps for it, and the entries of the log.
+    func objects(
+        for member: MemberID, _ carrier: any Carrier
+    ) async throws(KeychainError) -> (wraps: [Data], entries: [Data]) {
+        let names = try await carrier.listing().names.filter {
+            switch $0 {
+            case .wrap(_, member), .entry: true
+            default: false
+            }
+        }
+        let objects = try await carrier.reading(names.sorted())
+        let wraps = objects.filter { if case .wrap = $0.name { true } else { false } }.map(\.bytes)
+        let entries = objects.filter { if case .entry = $0.name { true } else { false } }.map(\.bytes)
+        return (wraps, entries)
+    }
+}
+
+extension KeychainError {
+    fileprivate static let notInvited = KeychainError(
+        .itemNotFound,
+        "There is no invitation with this code. It may not have arrived yet, may have expired, or the code is mistyped."
+    )
+    fileprivate static let notLetIn = KeychainError(
+        .timedOut,
+        "The machine that made the invitation has not answered yet. Run there: keychainctl sync now, or keychainctl sync approve if it "
+            + "asks for approval. Then join again here."
+    )
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that are interrupted while they enter a ring, and try again.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainSyncCore
+import KeychainTestSupport
+import KeychainVault
+import SecretMemory
+import Testing
+
+@testable import KeychainSync
+
+struct InterruptedMemberTests {
+    private let folder: TemporaryFolder
+    private let place: CarrierPlace
+    private let carriers = InterruptedFolders()
+    private let laptop: Machine
+    private let desktop: Machine
+
+    init() async throws {
+        folder = try TemporaryFolder("keychain-interrupted")
+        try FileManager.default.createDirectory(atPath: folder.path + "/shared", withIntermediateDirectories: true)
+        place = .folder(folder.path + "/shared")
+        laptop = try Machine(folder.path, "laptop")
+        desktop = try Machine(folder.path, "desktop", kinds: [carriers])
+        try laptop.add("a", "1")
+        _ = try await laptop.member.found(name: "laptop", at: place)
+    }
+
+    private func members(_ machine: Machine) async throws -> [String] {
+        try await machine.member.status().members.map(\.name).sorted()
+    }
+
+    /// The other machine admits this one, which does not learn of it.
+    private func joinInterrupted(_ code: SecretBytes) async throws {
+        carriers.interrupt(at: { if case .request = $0 { true } else { false } }) { [laptop] in
+            let admitted = try await laptop.exchange().admitted
+            #expect(admitted.count == 1)
+        }
+        let error = await #expect(throws: KeychainError.self) { try await desktop.member.join(code, at: place) }
+        #expect(error?.reason == .inputOutput)
+        #expect(try !desktop.vault.isInRing)
+    }
+
+    private func join(_ code: SecretBytes, wait: Duration = .zero) async throws {
+        let again = try Machine(folder.path, "desktop")
+        _ = try await again.member.join(code, at: place, wait: wait)
+    }
+
+    @Test func machineThatWasAdmittedWhileItWasInterrupted_entersAsTheSameMember() async throws {
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await joinInterrupted(code)
+        // The invitation is over.
+        try await join(code)
+        #expect(try desktop.items() == ["a=1"])
+        try await laptop.exchange()
+        #expect(try await members(laptop) == ["desktop", "laptop"])
+    }
+
+    @Test func machineInterruptedWithAnOpenInvitation_takesOneOfItsUses() async throws {
+        let code = try await laptop.member.invite(name: "web", for: .seconds(3600), uses: 2)
+        try await joinInterrupted(code)
+        try await join(code)
+        try await laptop.exchange()
+        #expect(try await members(laptop).count == 2)
+        #expect(try await laptop.member.status().openInvitations == 1)
+    }
+
+    /// A machine without a vault makes one for the keys with which it asks.
+    @Test func keysToAskWith_areGoneOnceTheMachineIsInTheRing() async throws {
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await joinInterrupted(code)
+        guard case .invitation(let id) = Joiner(code: code, keys: .make()).objectName else { return }
+        #expect(try desktop.vault.inRing { (ring) throws(KeychainError) in try AskingKeysItem.read(id, ring) } != nil)
+        #expect(try desktop.items() == [])
+        try await join(code)
+        #expect(try desktop.vault.inRing { (ring) throws(KeychainError) in try AskingKeysItem.read(id, ring) } == nil)
+    }
+
+    @Test func keysToAskWith_ofAVaultThatHasOtherKeysNow_areNotUsed() async throws {
+        let code = try await laptop.member.invite(name: "web", for: .seconds(3600), uses: 2)
+        try await joinInterrupted(code)
+        try desktop.vault.rotate()
+        let again = try Machine(folder.path, "desktop")
+        async let joined = again.member.join(code, at: place, interval: .milliseconds(5))
+        try await yieldUntil("the machine is admitted") { try await !laptop.exchange().admitted.isEmpty }
+        _ = try await joined
+        #expect(try await members(laptop).count == 3)
+    }
+
+    /// The keys are those of a member that was removed. Nobody admits them again.
+    @Test func machineThatWasRemovedWhileItWasInterrupted_asksWithOtherKeysAfterTheNextAttempt() async throws {
+        let code = try await laptop.member.invite(name: "web", for: .seconds(3600), uses: 2)
+        try await joinInterrupted(code)
+        let ghost = try #require(try await laptop.member.status().members.first { !$0.isThisMachine })
+        _ = try await laptop.member.remove([ghost.id])
+        let error = await #expect(throws: KeychainError.self) { try await join(code) }
+        #expect(error?.reason == .timedOut)
+        let again = try Machine(folder.path, "desktop")
+        async let joined = again.member.join(code, at: place, interval: .milliseconds(5))
+        try await yieldUntil("the machine is admitted") { try await !laptop.exchange().admitted.isEmpty }
+        _ = try await joined
+        #expect(try await members(laptop).count == 2)
+    }
+
+    @Test func codeOfAnInvitationThatIsOver_withoutKeysForIt_findsNone() async throws {
+        let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        try await joinInterrupted(code)
+        let other = try Machine(folder.path, "other")
+        let error = await #expect(throws: KeychainError.self) { try await other.member.join(code, at: place) }
+        #expect(error?.reason == .itemNotFound)
+    }
+
+    /// What says that the machine is a member is stored before it is published.
+    @Test func machineInterruptedWhileItEntersWithTheRecoveryKey_isOneMember() async throws {
+        let text = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        guard case .key(let key) = RecoveryKey.read(text) else { throw KeychainError(.corrupt, "No recovery key.") }
+        carriers.interrupt(at: { if case .entry = $0 { true } else { false } }) {}
+        await #expect(throws: KeychainError.self) {
+            try await desktop.member.join(recoveryKey: key, name: "desktop", at: place)
+        }
+        // Who repeats the command is told what to do.
+        let again = try Machine(folder.path, "desktop")
+        let error = await #expect(throws: KeychainError.self) {
+            try await again.member.join(recoveryKey: key, name: "desktop", at: place)
+        }
+        #expect(error == .alreadyInRing && error?.message.contains("sync now") == true)
+        try await again.exchange()
+        try await laptop.exchange()
+        #expect(try await members(laptop) == ["desktop", "laptop", "recovery key"])
+        #expect(try again.items() == ["a=1"])
+    }
+}
