@@ -314,8 +314,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "fault-harness",
         dependencies: [
-            "FaultShim", "KeychainKit", "KeychainSync", "KeychainVault", "KeychainEngine", "KeychainCrypto",
-            "SecretMemory",
+            "FaultShim", "KeychainKit", "KeychainSync", "KeychainSyncCore", "KeychainVault", "KeychainEngine",
+            "KeychainCrypto", "SecretMemory",
         ],
         path: "Tests/FaultHarness"),
     .testTarget(

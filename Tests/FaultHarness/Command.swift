@@ -12,7 +12,10 @@ import KeychainVault
 ///     fault-harness point OPERATION/FAULT/CALL   tries one
 ///     fault-harness cuts COUNT [OPERATION]       so many power cuts in each operation
 ///     fault-harness cut OPERATION/SEED           one
-///     fault-harness exchange STRIDE              an exchange between two machines, with a fault at every so many calls
+///     fault-harness exchange STRIDE [--sample] [VERB ...]   verbs of a ring, with a fault at every so many calls; of named
+///                                                verbs all, unless a sample is asked for
+///     fault-harness exchange-point VERB/FAULT/CALL   one
+///     fault-harness exchange-verbs               their names
 ///     fault-harness exchange-cuts COUNT [SCENARIO]   so many power cuts in each scenario of an exchange
 ///     fault-harness exchange-cut SCENARIO/SEED   one
 ///     fault-harness schedules LIMIT [SCENARIO]   at most about so many orders in which processes run
@@ -33,9 +36,12 @@ struct Command {
         case ("cut", 2): try cut()
         case ("schedules", 2...3): try schedules()
         case ("schedule", 2): try schedule()
-        case ("exchange", 2): try exchange()
-        case ("exchange-once", 5):
-            try Exchanging(arguments[1]).once(arguments[2], at: arguments[3], error: arguments[4])
+        case ("exchange", 2...): try exchange()
+        case ("exchange-point", 2): try exchangePoint()
+        case ("exchange-verbs", 1): for verb in RingVerb.all { print(verb.name) }
+        case ("ring-prepared", 3): try RingVerb.named(arguments[1]).prepare(Exchanging(arguments[2]))
+        case ("ring-verb", 7):
+            try RingFaults.perform(RingVerb.named(arguments[1]), arguments[2], Array(arguments[3...]))
         case ("exchange-cuts", 2...3): try exchangeCuts()
         case ("exchange-cut", 2): try exchangeCut()
         case ("exchange-prepared", 2): try ExchangeCuts.prepare(arguments[1])
@@ -87,11 +93,23 @@ struct Command {
 
     private func exchange() throws {
         guard let stride = Int(arguments[1]), stride > 0 else { throw HarnessError("the stride is a positive number") }
+        // Naming a verb selects all of its calls, unless a sample is asked for.
+        let isSample = arguments.count > 2 && arguments[2] == "--sample"
+        let named = try arguments[(isSample ? 3 : 2)...].map(RingVerb.named)
         let scratch = try Scratch("exchange")
-        let (points, violations) = try Exchanging(scratch.path + "/rings").tryAll(stride: stride)
-        print("points \(points) violations \(violations.count)")
-        for violation in violations { print(violation) }
-        guard violations.isEmpty else { throw HarnessError("\(violations.count) violations") }
+        var tally = Tally()
+        try RingFaults(scratch.path).run(
+            named.isEmpty ? RingVerb.all : named, stride: stride, isWhole: !named.isEmpty && !isSample, into: &tally)
+        try end(tally)
+    }
+
+    private func exchangePoint() throws {
+        let words = arguments[1].split(separator: "/").map(String.init)
+        guard words.count == 3, let call = Int(words[2]) else { throw HarnessError("a point is VERB/FAULT/CALL") }
+        let scratch = try Scratch("exchange")
+        var tally = Tally()
+        try RingFaults(scratch.path).run(RingVerb.named(words[0]), words[1], at: call, into: &tally)
+        try end(tally)
     }
 
     private func exchangeCuts() throws {

@@ -144,7 +144,7 @@ struct ExchangeCuts {
     }
 
     private func problem(_ allowed: ArraySlice<ExchangeScenario.State>) throws -> String? {
-        try exchanging.problem(allowed.map(\.items), machines: allowed.map(\.machines))
+        try exchanging.problem(allowed.map(\.items), machines: allowed.map { Array($0.machines) })
     }
 
     private func clear() throws {

@@ -52,9 +52,9 @@ struct Fault: Sendable {
         FAULT_CREATE, FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE, FAULT_RENAME, FAULT_UNLINK, FAULT_MKDIR, FAULT_LOCK,
         FAULT_MODE,
     ].mask
-    private static let failing = changing & ~FAULT_LOCK.unsigned
+    static let failing = changing & ~FAULT_LOCK.unsigned
     private static let opening = [FAULT_OPEN, FAULT_CREATE].mask
-    private static let growing = [
+    static let growing = [
         FAULT_CREATE, FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE, FAULT_RENAME, FAULT_MKDIR,
     ].mask
 

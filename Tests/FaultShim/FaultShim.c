@@ -88,6 +88,7 @@ static int meet(unsigned kind, const char *name, int descriptor, const char *pat
     char buffer[PATH_MAX];
     if (descriptor >= 0) path = path_of(descriptor, buffer);
     if (!is_below_root(path)) return PROCEED;
+    if (plan.counts_kinds && (plan.kinds & kind) == 0) return PROCEED;
     long number = atomic_fetch_add(&counted, 1) + 1;
     if (plan.trace >= 0) {
         char line[PATH_MAX + 64];

@@ -37,8 +37,10 @@ enum {
 typedef struct {
     /// Only calls with paths that begin with this prefix are counted.
     const char *root;
-    /// The kinds of calls that the action applies to; all kinds are counted.
+    /// The kinds of calls that the action applies to; all kinds are counted unless ``counts_kinds``.
     unsigned kinds;
+    /// Whether only calls of these kinds are counted, so that a process that reads more or less often has the same numbers.
+    int counts_kinds;
     /// The number of the call that the action applies to, counted from 1. 0: only count.
     long at;
     int action;
