@@ -299,6 +299,7 @@ let targets: [Target] = [
         dependencies: [
             "keychainctl", "exerciser", "asking-app", "KeychainKeyStore", "KeychainKit", "KeychainEngine",
             "KeychainVault", "KeychainKeys", "SecretMemory", "KeychainTestSupport",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     .testTarget(
         name: "KeychainAuthenticatorsTests",

@@ -80,7 +80,7 @@ struct Keychainctl: ParsableCommand {
             let words = CalledName.words(CommandLine.arguments)
             try Startup.checkArguments(words)
             if words.first == "security" { throw Security.outcome(of: Array(words.dropFirst())) }
-            var command = try parseAsRoot(words)
+            var command = try parsedDirectly(words) ?? parseAsRoot(words)
             try command.run()
             try Vault.closeAll()
         } catch let failure as KeychainError {
@@ -90,6 +90,27 @@ struct Keychainctl: ParsableCommand {
         } catch {
             CredentialServer.refuseIfServing()
             end(parsing: error)
+        }
+    }
+
+    /// Commands that scripts call often.
+    private static let direct: [any ParsableCommand.Type] = [Get.self, Set.self, List.self, Delete.self]
+
+    /// Parses a command without its root. With it, the parser reads the arguments four times, twice of them in search of requests for
+    /// completions, which is a fifth of a run of `get`.
+    ///
+    /// - Returns: `nil` for all that the root has to answer: help, mistakes, and other commands.
+    static func parsedDirectly(_ words: [String]) -> (any ParsableCommand)? {
+        guard let name = words.first, let command = direct.first(where: { $0.configuration.commandName == name }) else {
+            return nil
+        }
+        do {
+            let parsed = try command.parseAsRoot(Array(words.dropFirst()))
+            // A request for help is another command.
+            return type(of: parsed) == command ? parsed : nil
+        } catch {
+            // The root reports it, with its own usage.
+            return nil
         }
     }
 

@@ -7,7 +7,7 @@ import KeychainKit
 extension Keychainctl {
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "delete",
+            commandName: "delete", _superCommandName: "keychainctl",
             abstract: "Remove an item.",
             usage: """
                 keychainctl delete --service <name> --account <name> [<options>]

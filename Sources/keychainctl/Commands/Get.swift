@@ -9,7 +9,7 @@ import KeychainKit
 extension Keychainctl {
     struct Get: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "get",
+            commandName: "get", _superCommandName: "keychainctl",
             abstract: "Write a value to standard output.",
             usage: """
                 keychainctl get --service <name> [--account <name>] [<options>]

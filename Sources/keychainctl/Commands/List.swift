@@ -9,7 +9,7 @@ import KeychainVault
 extension Keychainctl {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
+            commandName: "list", _superCommandName: "keychainctl",
             abstract: "List items, without their values.",
             usage: "keychainctl list [<options>] [--json | --wide]",
             discussion: """

@@ -9,7 +9,7 @@ import KeychainKit
 extension Keychainctl {
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set",
+            commandName: "set", _superCommandName: "keychainctl",
             abstract: "Store a value: add the item, or change it in place.",
             usage: """
                 keychainctl set --service <name> --account <name> [<options>]
