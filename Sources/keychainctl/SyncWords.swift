@@ -98,6 +98,7 @@ enum SyncWords {
             lines.append("This machine was removed from the ring. To end syncing: keychainctl sync leave")
         }
         if status.openInvitations > 0 { lines.append("open invitations: \(status.openInvitations)") }
+        lines += trouble(status)
         let rows = status.members.map { member in
             [
                 member.shortID, member.name.escapingControls(),
@@ -109,7 +110,19 @@ enum SyncWords {
         return lines.map { $0 + "\n" }.joined() + "\n" + table.text(within: Output.columns)
     }
 
-    private static func date(_ milliseconds: UInt64) -> String {
+    private static func trouble(_ status: RingStatus) -> [String] {
+        var lines: [String] = []
+        if let failure = status.failure {
+            lines.append("failing since \(date(failure.since)): \(failure.error.message.escapingControls())")
+        }
+        lines += status.notices.map { "noticed \(date($0.since)): \($0.message.escapingControls())" }
+        if status.notices.contains(where: \.stays) {
+            lines.append("To forget what you have looked at, run: keychainctl sync dismiss")
+        }
+        return lines
+    }
+
+    static func date(_ milliseconds: UInt64) -> String {
         milliseconds == 0 ? "never" : Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
     }
 }
@@ -117,88 +130,4 @@ enum SyncWords {
 extension RingStatus.Member {
     /// Enough to tell the machines of a ring apart.
     var shortID: String { String(id.hex.prefix(8)) }
-}
-
-/// A ring as `sync status --json` shows it. Every key is there; what there is not is `null`.
-struct RingJSON: Encodable {
-    struct Machine: Encodable {
-        let name: String
-        let role: String
-        let thisMachine: Bool
-        let lastSeen: String?
-
-        private enum Key: String, CodingKey { case name, role, thisMachine, lastSeen }
-
-        func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: Key.self)
-            try object.encode(name, forKey: .name)
-            try object.encode(role, forKey: .role)
-            try object.encode(thisMachine, forKey: .thisMachine)
-            try object.encode(lastSeen, forKey: .lastSeen)
-        }
-    }
-
-    let ring: String
-    let place: String
-    let groups: [String]?
-    let machines: [Machine]
-    let member: Bool
-    let items: Int
-    let pending: Int
-    let conflicts: Int
-    let kept: Int
-    let recoveryKey: Bool
-    let invitations: Int
-    let lastExchange: String?
-    let paused: Bool
-    let compare: String
-
-    init(_ status: RingStatus) {
-        ring = status.ring.hex
-        place = status.place.text
-        groups = status.groups
-        machines = status.members.map {
-            Machine(
-                name: $0.name, role: "\($0.role)", thisMachine: $0.isThisMachine,
-                lastSeen: $0.isThisMachine ? nil : $0.lastSeen.flatMap(Self.date))
-        }
-        member = status.isMember
-        items = status.items
-        pending = status.pending
-        conflicts = status.conflicts
-        kept = status.kept
-        recoveryKey = status.hasRecoveryKey
-        invitations = status.openInvitations
-        lastExchange = Self.date(status.lastExchange)
-        paused = status.isPaused
-        compare = status.compareCode
-    }
-
-    private enum Key: String, CodingKey {
-        case ring, place, groups, machines, member, items, pending, conflicts, kept, recoveryKey, invitations,
-            lastExchange
-        case paused, compare
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Key.self)
-        try object.encode(ring, forKey: .ring)
-        try object.encode(place, forKey: .place)
-        try object.encode(groups, forKey: .groups)
-        try object.encode(machines, forKey: .machines)
-        try object.encode(member, forKey: .member)
-        try object.encode(items, forKey: .items)
-        try object.encode(pending, forKey: .pending)
-        try object.encode(conflicts, forKey: .conflicts)
-        try object.encode(kept, forKey: .kept)
-        try object.encode(recoveryKey, forKey: .recoveryKey)
-        try object.encode(invitations, forKey: .invitations)
-        try object.encode(lastExchange, forKey: .lastExchange)
-        try object.encode(paused, forKey: .paused)
-        try object.encode(compare, forKey: .compare)
-    }
-
-    private static func date(_ milliseconds: UInt64) -> String? {
-        milliseconds == 0 ? nil : Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
-    }
 }

@@ -173,7 +173,10 @@ struct SyncVerbTests {
     }
 
     @Test func syncing_withoutARing_failsAndMakesNothing() throws {
-        let verbs = ["now", "status", "pause", "resume", "watch", "conflicts", "history", "recovery-key", "repair"]
+        let verbs = [
+            "now", "status", "dismiss", "pause", "resume", "watch", "conflicts", "history",
+            "recovery-key", "repair",
+        ]
         for verb in verbs { #expect(try tool.run("sync", verb).status == 13) }
         #expect(!FileManager.default.fileExists(atPath: tool.database.path))
         _ = try set("alice")
@@ -189,6 +192,54 @@ struct SyncVerbTests {
         try FileManager.default.removeItem(at: tool.home.appendingPathComponent("shared"))
         #expect(try tool.run("sync", "now").status == 13)
         #expect(try set("alice").status == 0)
+    }
+
+    @Test func folder_thatIsRolledBack_isInTheStatusUntilItIsDismissed() throws {
+        try found()
+        for account in ["alice", "bob"] {
+            let run = try tool.shell("rm -rf old; cp -R shared old")
+            #expect(run.status == 0)
+            #expect(try set(account).status == 0 && tool.run("sync", "now").status == 0)
+        }
+        #expect(try tool.shell("rm -rf shared; mv old shared").status == 0)
+        #expect(try tool.run("sync", "now").errors.contains("shows an older state"))
+        #expect(try !tool.run("sync", "now").errors.contains("shows an older state"))
+        let text = try tool.run("sync", "status").text
+        #expect(text.contains("shows an older state") && text.contains("sync dismiss"), "\(text)")
+        let object = try status(tool.run("sync", "status", "--json"))
+        let notices = try #require(object["notices"] as? [[String: Any]])
+        #expect(notices.contains { $0["kind"] as? String == "rolledBack" && $0["since"] is String })
+        #expect(object["failure"] is NSNull)
+        // The exchanges are complete.
+        #expect(try tool.run("sync", "status", "--max-age", "2h").status == 0)
+        #expect(try tool.run("sync", "dismiss").errors.contains("shows an older state"))
+        #expect(try tool.run("sync", "dismiss").errors.contains("nothing to forget"))
+        #expect(try !tool.run("sync", "status").text.contains("shows an older state"))
+        #expect(try (status(tool.run("sync", "status", "--json"))["notices"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func folder_thatIsGone_isInTheStatusUntilAnExchangeIsComplete() throws {
+        try found()
+        #expect(try tool.run("sync", "status", "--max-age", "2h").status == 0)
+        #expect(try tool.shell("mv shared away; \"$CTL\" sync now").status == 13)
+        let text = try tool.run("sync", "status").text
+        #expect(text.contains("failing since 2") && text.contains("/shared'"), "\(text)")
+        let object = try status(tool.run("sync", "status", "--json"))
+        let failure = try #require(object["failure"] as? [String: Any])
+        #expect(failure["reason"] as? String == "unavailable" && failure["since"] is String)
+        #expect((failure["message"] as? String)?.contains("/shared'") == true)
+        let run = try tool.run("sync", "status", "--max-age", "2h")
+        #expect(run.status == 13 && run.errors.contains("/shared'"))
+        #expect(try tool.shell("mv away shared; \"$CTL\" sync now").status == 0)
+        #expect(try tool.run("sync", "status", "--max-age", "2h").status == 0)
+        #expect(try status(tool.run("sync", "status", "--json"))["failure"] is NSNull)
+    }
+
+    @Test func recoveryKey_makesNoNotice() throws {
+        try found()
+        #expect(try tool.run("sync", "recovery-key").status == 0)
+        #expect(try !tool.run("sync", "now").errors.contains("are gone"))
+        #expect(try !tool.run("sync", "status").text.contains("noticed"))
     }
 
     @Test func pausedMachine_failsUntilItGoesOn() throws {

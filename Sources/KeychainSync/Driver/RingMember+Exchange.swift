@@ -92,11 +92,24 @@ extension RingMember {
         var report = ExchangeReport()
         let state = if let present { present } else { try await take(&report) { _, _ in [] }.state }
         guard !state.isPaused else { throw .pausedSync }
+        do throws(KeychainError) {
+            try await exchange(state, tidying: tidying, &report, progress)
+        } catch {
+            await storeFailure(error)
+            throw error
+        }
+        return report
+    }
+
+    private func exchange(
+        _ state: RingState, tidying: Bool, _ report: inout ExchangeReport,
+        _ progress: @Sendable (ExchangeReport) -> Void
+    ) async throws(KeychainError) {
         let carrier = try carrier(of: state)
         var fetched = try await fetchAll(carrier, sealing: !tidying, &report, progress)
         guard fetched.state.isMember else { throw .removedFromRing }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
-        return report
+        unstoredFailure.withLock { $0 = nil }
     }
 
     /// What this process knows, if nobody has changed it since and the vault is unlocked. Then no transaction is needed to find the
@@ -125,8 +138,10 @@ extension RingMember {
         if !isAsked, try await end(fetched, &report) { return }
         progress(report)
         try await tidy(fetched.listing, carrier, isAsked, &report)
+        let found = report.findings
         _ = try await take(&report) { state, now in
             state.lastExchange = now
+            state.notices.conclude(found: found)
             return state.replica.overdue(at: now)
         }
     }

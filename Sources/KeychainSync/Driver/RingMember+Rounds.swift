@@ -80,14 +80,14 @@ extension RingMember {
     private func take(
         _ round: Round, isFirst: Bool, _ isSealing: Bool, _ report: inout ExchangeReport
     ) async throws(KeychainError) -> (Step, RoundEnd) {
-        let (end, hasMoved) = (Guarded(RoundEnd()), report.hasMoved)
+        let (end, hasMoved, found) = (Guarded(RoundEnd()), report.hasMoved, report.findings)
         let step = try await take(&report, isRetrying: isFirst) { state, now in
             var (effects, reached) = state.receive(round, at: now)
             if reached.isConcluded, isSealing, let sealed = state.sealIfPossible(at: now) {
                 effects += sealed
                 reached.isSealed = true
                 let isQuiet = effects.allSatisfy { if case .found = $0 { true } else { false } }
-                if isQuiet, state.invitations.isEmpty, let last = state.end(round.listing, hasMoved, at: now) {
+                if isQuiet, state.invitations.isEmpty, let last = state.end(round.listing, hasMoved, found, at: now) {
                     effects += last
                     reached.isComplete = true
                 }
@@ -102,12 +102,12 @@ extension RingMember {
     ///
     /// - Returns: Whether it has ended.
     func end(_ fetched: FetchedRing, _ report: inout ExchangeReport) async throws(KeychainError) -> Bool {
-        let (isOver, sent, hasMoved) = (Guarded(false), Guarded(0), report.hasMoved)
+        let (isOver, sent, hasMoved, found) = (Guarded(false), Guarded(0), report.hasMoved, report.findings)
         _ = try await take(&report) { state, now in
             let before = state.replica.unpublishedCount
             let effects = fetched.outcomes.flatMap { state.replica.published($0.0, $0.1, at: now) }
             sent.withLock { $0 = before - state.replica.unpublishedCount }
-            guard let last = state.end(fetched.listing, hasMoved, at: now) else { return effects }
+            guard let last = state.end(fetched.listing, hasMoved, found, at: now) else { return effects }
             isOver.withLock { $0 = true }
             return effects + last
         }
@@ -145,8 +145,11 @@ extension RingState {
 
     /// Notes a complete exchange.
     ///
+    /// - Parameter found: What its earlier steps have found.
     /// - Returns: What is overdue; `nil`, and nothing has changed, if this machine has to publish something first.
-    fileprivate mutating func end(_ listing: Listing, _ hasMoved: Bool, at now: UInt64) -> [Effect]? {
+    fileprivate mutating func end(
+        _ listing: Listing, _ hasMoved: Bool, _ found: Set<SyncFinding>, at now: UInt64
+    ) -> [Effect]? {
         guard isMember else { return nil }
         if hasNewestKeys {
             let isSnapshotNeeded = mayWrite && isNeeded(replica.uncoveredSegmentCount(in: listing))
@@ -154,6 +157,7 @@ extension RingState {
             neededSince = 0
         }
         noteExchange(hasMoved, at: now)
+        notices.conclude(found: found)
         return replica.overdue(at: now)
     }
 }

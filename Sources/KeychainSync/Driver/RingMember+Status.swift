@@ -40,6 +40,10 @@ package struct RingStatus: Sendable {
     /// In milliseconds since 1970; 0: never.
     package let lastExchange: UInt64
     package let isPaused: Bool
+    /// What exchanges by all processes have found: what holds, and what the user has not dismissed. At most a hundred.
+    package let notices: [RingNotice]
+    /// Why exchanges have failed since the last complete one; `nil` if none has.
+    package let failure: RingFailure?
     /// A code for people to compare: it is equal on two machines with the same items.
     package let compareCode: String
 }
@@ -49,7 +53,7 @@ extension RingMember {
     package func status() async throws(KeychainError) -> RingStatus {
         try await blocking { [self] () throws(KeychainError) -> RingStatus in
             // Collects local changes; without a carrier they stay in this vault.
-            RingStatus(try step { _, _ in [] }.state, at: now)
+            RingStatus(try step { _, _ in [] }.state, unstoredFailure.withLock { $0 }, at: now)
         }
     }
 
@@ -77,7 +81,7 @@ extension RingMember {
 }
 
 extension RingStatus {
-    fileprivate init(_ state: RingState, at now: UInt64) {
+    fileprivate init(_ state: RingState, _ unstored: RingFailure?, at now: UInt64) {
         let replica = state.replica
         ring = replica.log.id
         place = state.place
@@ -96,6 +100,10 @@ extension RingStatus {
         openInvitations = state.invitations.values.count { !$0.isOver(at: now) }
         lastExchange = state.lastExchange
         isPaused = state.isPaused
+        notices = state.notices.all
+        // Another process may have exchanged since.
+        let isCurrent = unstored.map { $0.since >= state.lastExchange } ?? false
+        failure = isCurrent ? unstored : state.notices.failure
         compareCode = replica.compareCode
     }
 }

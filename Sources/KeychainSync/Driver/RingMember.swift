@@ -20,6 +20,8 @@ package final class RingMember: Sendable {
     private let clock: @Sendable () -> UInt64
     /// The state that this process last read or wrote.
     private let state = Guarded<RingState?>(nil)
+    /// Why the last exchange by this process failed, if the vault could not store that.
+    let unstoredFailure = Guarded<RingFailure?>(nil)
 
     /// - Parameters:
     ///   - kinds: The kinds of carriers that this program has beside shared folders; the first of a scheme counts.
@@ -83,6 +85,8 @@ package final class RingMember: Sendable {
             new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
+            new.notices.note(findings, at: now)
+            new.notices.unlistedEntries = new.replica.unlisted
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
             try new.store(transaction, since: old)
             return Step(effects: effects, findings: findings, applied: items.applied, taken: taken, state: new)
@@ -105,6 +109,7 @@ package final class RingMember: Sendable {
             return new
         }
         state.withLock { $0 = new }
+        unstoredFailure.withLock { $0 = nil }
     }
 
     /// Removes the state of the ring from the vault. All items remain.
@@ -116,6 +121,7 @@ package final class RingMember: Sendable {
             try transaction.leave()
         }
         state.withLock { $0 = nil }
+        unstoredFailure.withLock { $0 = nil }
     }
 }
 

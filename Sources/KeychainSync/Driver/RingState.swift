@@ -22,12 +22,15 @@ struct RingState {
     var hidden: Set<SyncID> = []
     /// Values that were never shown on this machine, or not last, and are kept for a month.
     var kept = KeptVersions()
+    /// What exchanges have noticed.
+    var notices = RingNotices()
     /// That of the vault when the state was stored; empty if it never was.
     var incarnation = Data()
     /// That of the vault's keys when this machine's keys in the ring were made.
     var keyGeneration: UInt32 = 0
     /// Drawn again with each change of the stored state, so that a process notices those of another one. A number that is counted
-    /// could be the same again after the vault was restored.
+    /// could be the same again after the vault was restored. The sealed notices follow it: a version that does not know them takes all
+    /// of it for the number.
     var generation = Data()
 
     static let generationName = Data([0x40])
@@ -114,6 +117,8 @@ extension RingState {
         incarnation = parts[Name.incarnation] ?? Data()
         keyGeneration = UInt32(truncatingIfNeeded: UInt64(bigEndianBytes: parts[Name.keyGeneration] ?? Data()))
         self.generation = generation
+        notices = try RingNotices(in: generation, Name.generation, StoredSealing(keys))
+        replica.unlisted = notices.unlistedEntries
     }
 
     private static func items(_ bytes: Data) throws(Refusal) -> Set<SyncID> {
@@ -126,7 +131,7 @@ extension RingState {
     private var hiddenBytes: Data { Data(hidden.sorted().flatMap(\.bytes)) }
 
     private func hasSameSettings(_ other: RingState) -> Bool {
-        other.others == others && other.kept == kept
+        other.others == others && other.kept == kept && other.notices == notices
     }
 
     /// What is stored beside the replica, invitations and kept versions, by name.
@@ -179,13 +184,13 @@ extension RingState {
                 defer { part.wipeWithCopies() }
                 try transaction.write(sealing.seal(part, as: Name.invitation(id)), as: Name.invitation(id))
             }
+            generation = try notices.part(Name.generation, sealing)
+            try transaction.write(generation, as: Name.generation)
         } catch let error as KeychainError {
             throw error
         } catch {
             throw .brokenRing
         }
-        generation = Data.random(count: 16)
-        try transaction.write(generation, as: Name.generation)
     }
 
     private func storeKept(

@@ -71,8 +71,16 @@ public final class KeychainSync: Sendable {
     ///
     /// - Throws: `unavailable` if the vault is in no ring; `locked`; the vault's errors.
     public func status() async throws(KeychainError) -> SyncStatus {
-        let last = listeners.withLock { $0.last }
-        return SyncStatus(try await member.status(), last)
+        SyncStatus(try await member.status())
+    }
+
+    /// Forgets the notices that stay until the user has decided what to do. What is noticed again comes back.
+    ///
+    /// - Returns: What is forgotten; also what was noticed after the caller has looked.
+    /// - Throws: `unavailable` if the vault is in no ring; `locked`; the vault's errors.
+    @discardableResult
+    public func dismissNotices() async throws(KeychainError) -> [SyncNotice] {
+        try await member.dismissNotices().map(SyncNotice.init)
     }
 
     /// The state now, and again after each change of it, without polling.
@@ -122,15 +130,8 @@ public final class KeychainSync: Sendable {
     ///   carrier, such as `diskFull`; the vault's errors.
     @discardableResult
     public func now(timeout: Duration = .seconds(30)) async throws(KeychainError) -> SyncReport {
-        let exchange = TimedExchange(member, timeout, clock)
-        do throws(KeychainError) {
-            let report = try await exchange.report()
-            tell(.success(report))
-            return report
-        } catch {
-            tell(.failure(error))
-            throw error
-        }
+        defer { listeners.withLock { $0.signal() } }
+        return try await TimedExchange(member, timeout, clock).report()
     }
 
     /// Exchanges now, whenever an item is changed here or something comes from another machine, and once an hour, until the task is
@@ -144,14 +145,9 @@ public final class KeychainSync: Sendable {
         _ tell: @escaping @Sendable (Result<SyncReport, KeychainError>) -> Void = { _ in }
     ) async throws(KeychainError) {
         try await member.watch { [self] outcome in
-            let outcome = outcome.map { SyncReport($0) }
-            self.tell(outcome)
-            tell(outcome)
+            listeners.withLock { $0.signal() }
+            tell(outcome.map { SyncReport($0) })
         }
-    }
-
-    private func tell(_ outcome: Result<SyncReport, KeychainError>) {
-        for signal in listeners.withLock({ $0.note(outcome) }) { signal.yield() }
     }
 
     /// Stops exchanging on this machine, in all processes, until ``resume()``. Changes are kept.

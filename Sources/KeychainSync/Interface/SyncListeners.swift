@@ -4,11 +4,10 @@
 import KeychainEngine
 import SecretMemory
 
-/// Sequences of states, and what the last exchange by this object said.
+/// Sequences of states.
 struct SyncListeners {
     private var signals: [Int: AsyncStream<Void>.Continuation] = [:]
     private var count = 0
-    private(set) var last: Result<SyncReport, KeychainError>?
 
     mutating func add(_ signal: AsyncStream<Void>.Continuation) -> Int {
         count += 1
@@ -18,11 +17,8 @@ struct SyncListeners {
 
     mutating func remove(_ number: Int) { signals[number] = nil }
 
-    /// - Returns: The signals to give.
-    mutating func note(_ outcome: Result<SyncReport, KeychainError>) -> [AsyncStream<Void>.Continuation] {
-        last = outcome
-        return Array(signals.values)
-    }
+    /// Makes all of them look again.
+    func signal() { for signal in signals.values { signal.yield() } }
 }
 
 /// An exchange of which the caller gets what was done when its time is up. A carrier that does not answer then holds only the rest of it.

@@ -77,23 +77,7 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    init(_ finding: SyncFinding) { (kind, message) = (Kind(finding), finding.text) }
-}
+    init(_ finding: SyncFinding) { (kind, message) = (Kind(rawValue: finding.kind), finding.text) }
 
-extension SyncNotice.Kind {
-    init(_ finding: SyncFinding) {
-        switch finding {
-        case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: self = .rolledBack
-        case .withheld: self = .withheld
-        case .silent, .viewIsOld: self = .silent
-        case .equivocation, .startedAgain: self = .copied
-        case .shownAfterRefusal: self = .shownAfterRefusal
-        case .differentState: self = .different
-        case .clockAhead: self = .clockAhead
-        case .tooLargeToShare: self = .tooLarge
-        case .notSent: self = .notSent
-        case .placeTaken, .notUnderstood, .notOpened: self = .notShown
-        case .refused: self = .refused
-        }
-    }
+    init(_ notice: RingNotice) { (kind, message) = (Kind(rawValue: notice.kind), notice.message) }
 }

@@ -46,14 +46,19 @@ public struct SyncStatus: Hashable, Sendable {
     /// 24 letters and digits in groups, equal on two machines that have the same items. Two people can read them out to each other, to
     /// see that no carrier shows them different things.
     public let compareCode: String
-    /// What the last exchange by this ``KeychainSync/KeychainSync`` has noticed; empty before the first one.
+    /// What exchanges by any process of this machine have noticed, at most a hundred. What holds goes when a complete exchange does not
+    /// notice it any more. What the user has to decide, such as what to do about a carrier that was rolled back, stays until
+    /// ``KeychainSync/KeychainSync/dismissNotices()``.
     public let notices: [SyncNotice]
-    /// Why the last exchange by this ``KeychainSync/KeychainSync`` failed; `nil` if it did not.
+    /// Why the last exchange by any process of this machine failed; `nil` if it was complete. One that was cancelled, or for which there
+    /// was no time, does not count.
     public let failure: KeychainError?
+    /// When the first exchange after the last complete one failed; `nil` if none has.
+    public let failingSince: Date?
 }
 
 extension SyncStatus {
-    init(_ status: RingStatus, _ last: Result<SyncReport, KeychainError>?) {
+    init(_ status: RingStatus) {
         carrier = status.place.text
         machines = status.members.map(Machine.init)
         accessGroups = status.groups
@@ -62,11 +67,9 @@ extension SyncStatus {
         lastExchange = status.lastExchange == 0 ? nil : Date(milliseconds: status.lastExchange)
         (hasRecoveryKey, openInvitations) = (status.hasRecoveryKey, status.openInvitations)
         compareCode = status.compareCode
-        switch last {
-        case nil: (notices, failure) = ([], nil)
-        case .success(let report): (notices, failure) = (report.notices, nil)
-        case .failure(let error): (notices, failure) = ([], error)
-        }
+        notices = status.notices.map(SyncNotice.init).sorted { $0.message < $1.message }
+        failure = status.failure?.error
+        failingSince = status.failure.map { Date(milliseconds: $0.since) }
     }
 }
 

@@ -9,6 +9,7 @@ extension Replica {
     package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
         forgetRefusals(at: now)
         noteShown(in: listing)
+        unlisted = unlisted.filter { !listing.names.contains(.entry($0)) }
         let covered = covered(by: listing)
         for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
             snapshots[id] = nil
@@ -29,7 +30,7 @@ extension Replica {
         let shown = Listing(
             names: listing.names.subtracting(hidden).subtracting(refusedHeads), revision: listing.revision)
         var effects = observations.compare(
-            shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys)
+            shown, logs: knownNumbers, covered: covered(by: listing), entries: Set(entries.keys).subtracting(unlisted)
         ).map { Effect.found($0) }
         effects += doubted(in: listing) + shownAfterRefusal
         for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key })

@@ -56,6 +56,7 @@ extension Replica {
         try entries.map { (entry) throws(Refusal) in
             let (hash, sealed) = (entry.hash, try entry.sealed(with: ringKeys))
             self.entries[hash] = sealed
+            unlisted.insert(hash)
             return .write(.entry(hash), sealed)
         }
     }

@@ -137,6 +137,7 @@ extension Replica {
 
     /// Processes the outcome of publishing an object.
     package mutating func published(_ name: ObjectName, _ outcome: Publication, at now: UInt64) -> [Effect] {
+        if case .entry(let hash) = name, outcome != .otherThere { unlisted.remove(hash) }
         guard case .segment(let id, let number) = name else { return [] }
         switch outcome {
         case .created, .alreadySame:

@@ -96,6 +96,9 @@ package struct Replica: Sendable {
     /// Entries and wraps in their form on the carrier, to upload them again.
     var entries: [EntryHash: Data] = [:]
     var wraps: [ObjectName: Data] = [:]
+    /// Entries of this machine that have not been on the carrier yet, so that they are not missing there. The owner stores them; without
+    /// them they are reported as missing once.
+    package var unlisted: Set<EntryHash> = []
     var waiting = WaitingSegments()
     /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()

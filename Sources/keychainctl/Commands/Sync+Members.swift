@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl sync: the members of the ring, and the state of this machine.
+// keychainctl sync: the members of the ring.
 
 import ArgumentParser
-import Foundation
 import KeychainAuthenticators
 import KeychainKit
 import KeychainSync
@@ -10,51 +9,6 @@ import KeychainSyncCore
 import KeychainVault
 
 extension Keychainctl.Sync {
-    struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "status",
-            abstract: "Show the ring, its machines, and what is not exchanged yet.",
-            usage: "keychainctl sync status [--json] [--max-age <time>]",
-            discussion: """
-                The compare code is equal on two machines with the same items. With --max-age, the exit \
-                code is 0 only if this machine had a complete exchange within that time.
-
-                With --json: an object with the keys ring, place, groups (null for all), machines (name, \
-                role, thisMachine, lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused \
-                and compare. Times are dates, or null for never.
-
-                EXAMPLES
-                  keychainctl sync status
-                  keychainctl sync status --max-age 15m || notify-send "Keychain is not synced"
-                """)
-
-        @Flag(help: "Print JSON, for programs.") var json = false
-        @Option(
-            help: ArgumentHelp("Fail if the last complete exchange is older: 90s, 15m, 8h.", valueName: "time"),
-            transform: IdleTimeout.init)
-        var maxAge: IdleTimeout?
-        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
-        @OptionGroup var stray: StrayWords
-
-        func run() throws {
-            let vault = try UserKeychain.existingVault()
-            let status = try unlock.unlocking(vault) { () throws(KeychainError) in
-                try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).status() }
-            }
-            try Output.write(json ? JSONOutput.line(RingJSON(status)) : SyncWords.text(status))
-            if let maxAge { try check(status, maxAge.duration) }
-        }
-
-        private func check(_ status: RingStatus, _ most: Duration) throws(KeychainError) {
-            let age = Duration.milliseconds(
-                Int64(Date().timeIntervalSince1970 * 1000) - Int64(clamping: status.lastExchange))
-            guard age > most || status.pending > 0 || status.isPaused || !status.isMember else { return }
-            throw KeychainError(
-                .unavailable,
-                "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now")
-        }
-    }
-
     struct Approve: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "approve",

@@ -28,8 +28,8 @@ extension Keychainctl {
                   laptop$  keychainctl set --synchronizable -s example.com -a alice
                 """,
             subcommands: [
-                Init.self, Invite.self, Approve.self, Join.self, Now.self, Watch.self, Status.self, Conflicts.self,
-                History.self,
+                Init.self, Invite.self, Approve.self, Join.self, Now.self, Watch.self, Status.self, Dismiss.self,
+                Conflicts.self, History.self,
                 Restore.self, Remove.self, Leave.self, RecoveryKey.self, Pause.self, Resume.self, Repair.self,
                 InstallUnit.self,
             ])

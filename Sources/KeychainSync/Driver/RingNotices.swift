@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exchanges have noticed, as it is stored with the ring's state.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import KeychainSyncCore
+
+/// Something that was found about the carrier, a machine or an item.
+package struct RingNotice: Codable, Hashable, Sendable {
+    /// The name of its kind.
+    package let kind: String
+    /// What it is about. A later finding of the same kind and subject takes its place.
+    let subject: String
+    /// A text for the user, without the content of an item.
+    package let message: String
+    /// When it was found first, in milliseconds since 1970.
+    package let since: UInt64
+    /// Whether it stays until the user dismisses it.
+    package let stays: Bool
+
+    init(_ finding: SyncFinding, since time: UInt64) {
+        (kind, subject, message, stays) = (finding.kind, finding.subject, finding.text, finding.stays)
+        since = time
+    }
+
+    fileprivate var key: String { "\(kind) \(subject)" }
+
+    /// If there are too many, the first ones are kept.
+    fileprivate static func comesFirst(_ one: RingNotice, _ other: RingNotice) -> Bool {
+        one.stays == other.stays ? one.key < other.key : one.stays
+    }
+}
+
+/// Why exchanges fail.
+package struct RingFailure: Codable, Hashable, Sendable {
+    private let reason: String
+    private let message: String
+    /// When the first exchange after the last complete one failed, in milliseconds since 1970.
+    package let since: UInt64
+
+    init(_ error: KeychainError, since time: UInt64) {
+        (reason, message, since) = (error.reason.rawValue, error.message, time)
+    }
+
+    /// A reason that only a newer version knows counts as `unavailable`.
+    package var error: KeychainError { KeychainError(KeychainError.Reason(rawValue: reason) ?? .unavailable, message) }
+}
+
+/// The findings that hold, or that the user has not dismissed, and why the last exchange failed.
+struct RingNotices: Codable, Equatable, Sendable {
+    private(set) var all: [RingNotice] = []
+    private(set) var failure: RingFailure?
+    /// Entries of this machine that have not been on the carrier yet, in ascending order.
+    private var unlisted: [Data] = []
+
+    /// A carrier can show any number of objects that are refused.
+    static let most = 100
+
+    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty }
+
+    /// The same, as the core knows them.
+    var unlistedEntries: Set<EntryHash> {
+        get { Set(unlisted.map { EntryHash($0) }) }
+        set { unlisted = newValue.sorted().map { Data($0.bytes) } }
+    }
+
+    /// Adds findings. Those that are known keep their time.
+    mutating func note(_ findings: [SyncFinding], at now: UInt64) {
+        guard !findings.isEmpty else { return }
+        var notices = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
+        for finding in findings {
+            let new = RingNotice(finding, since: now)
+            notices[new.key] = RingNotice(finding, since: notices[new.key]?.since ?? now)
+        }
+        all = Array(notices.values.sorted(by: RingNotice.comesFirst).prefix(Self.most))
+    }
+
+    /// Ends a complete exchange: what it has not found again is over, unless it is the user's to decide.
+    mutating func conclude(found findings: Set<SyncFinding>) {
+        let found = Set(findings.map { RingNotice($0, since: 0).key })
+        all.removeAll { !$0.stays && !found.contains($0.key) }
+        failure = nil
+    }
+
+    /// Notes why an exchange failed. The time stays that of the first failure.
+    mutating func fail(_ error: KeychainError, at now: UInt64) {
+        failure = RingFailure(error, since: failure?.since ?? now)
+    }
+
+    /// Forgets what would stay otherwise.
+    ///
+    /// - Returns: What that is.
+    mutating func dismiss() -> [RingNotice] {
+        defer { all.removeAll(where: \.stays) }
+        return all.filter(\.stays)
+    }
+}
+
+// MARK: - Stored form
+
+extension RingNotices {
+    /// The length of the number that they follow.
+    static let offset = 16
+
+    /// - Parameter part: The part of the state that contains them, if there are any.
+    init(in part: Data, _ name: Data, _ sealing: StoredSealing) throws {
+        self.init()
+        guard part.count > Self.offset else { return }
+        let bytes = try sealing.open(part.dropFirst(Self.offset), as: name)
+        do {
+            self = try JSONDecoder().decode(RingNotices.self, from: bytes)
+        } catch {
+            // Those of another version; the next exchange finds again what holds.
+        }
+    }
+
+    /// The part of the state with another number than before.
+    func part(_ name: Data, _ sealing: StoredSealing) throws -> Data {
+        let number = Data.random(count: Self.offset)
+        if isEmpty { return number }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try number + sealing.seal(encoder.encode(self), as: name)
+    }
+}
