@@ -174,7 +174,7 @@ struct SyncVerbTests {
 
     @Test func syncing_withoutARing_failsAndMakesNothing() throws {
         let verbs = [
-            "now", "status", "dismiss", "pause", "resume", "watch", "conflicts", "history",
+            "now", "status", "devices", "compare", "dismiss", "pause", "resume", "watch", "conflicts", "history",
             "recovery-key", "repair",
         ]
         for verb in verbs { #expect(try tool.run("sync", verb).status == 13) }
@@ -240,6 +240,17 @@ struct SyncVerbTests {
         #expect(try tool.run("sync", "recovery-key").status == 0)
         #expect(try !tool.run("sync", "now").errors.contains("are gone"))
         #expect(try !tool.run("sync", "status").text.contains("noticed"))
+    }
+
+    @Test(arguments: ["devices", "compare"])
+    func status_hasOtherNames(_ name: String) throws {
+        try found()
+        let run = try tool.run("sync", name)
+        #expect(try run.status == 0 && run.output == tool.run("sync", "status").output)
+        #expect(run.text.contains("laptop") && run.text.contains("compare code: "))
+        #expect(try tool.run("sync", name, "--max-age", "1h", "--json").status == 0)
+        #expect(try tool.run("sync", "--help").text.contains("status, devices, compare"))
+        #expect(try tool.run("sync", name, "--help").text.contains("other names of this command"))
     }
 
     @Test func pausedMachine_failsUntilItGoesOn() throws {

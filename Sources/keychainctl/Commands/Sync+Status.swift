@@ -18,7 +18,8 @@ extension Keychainctl.Sync {
             discussion: """
                 Also shows what exchanges have noticed, such as a folder that went back to an older state, \
                 and why they fail. What you have to decide stays until 'keychainctl sync dismiss'. The \
-                compare code is equal on two machines with the same items.
+                compare code is equal on two machines with the same items. 'sync devices' and 'sync \
+                compare' are other names of this command.
 
                 With --max-age, the exit code is 0 only if this machine had a complete exchange within that \
                 time, none has failed since, and nothing waits to be sent. 'keychainctl sync watch' \
@@ -32,7 +33,8 @@ extension Keychainctl.Sync {
                 EXAMPLES
                   keychainctl sync status
                   keychainctl sync status --max-age 2h || notify-send "Keychain is not synced"
-                """)
+                """,
+            aliases: ["devices", "compare"])
 
         @Flag(help: "Print JSON, for programs.") var json = false
         @Option(
