@@ -210,4 +210,52 @@ struct ReplicaTests {
         #expect(segments.count == 1)
         #expect(again.contains(segments[0]))
     }
+
+    /// The machine has died after it published, and then had to replace its keys.
+    @Test func segmentOfTheFormerMember_thatLiesThereUnnoticed_isPublished() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        for case .write(let name, let bytes) in try world.machines[0].seal(at: world.now) {
+            world.carrier[name] = bytes
+        }
+        world.carryOut(try world.machines[0].renewIdentity(at: world.now), 0)
+        #expect(world.machines[0].unpublishedCount == 1)
+        world.look(0)
+        #expect(world.machines[0].unpublishedCount == 0)
+        #expect(world.machines[0].isPublished)
+        try world.snapshot(0)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+    }
+
+    @Test func segmentOfTheFormerMember_thatDoesNotLieThere_isPublishedAgain() throws {
+        var world = try World(2)
+        try world.write(0, ["a": "1"])
+        _ = try world.machines[0].seal(at: world.now)
+        world.carryOut(try world.machines[0].renewIdentity(at: world.now), 0)
+        world.look(0)
+        #expect(world.machines[0].isPublished)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+    }
+
+    @Test func snapshotOfARemovedMember_standsForNoSegmentOfItsOwner_andGoesWithTheNextOne() throws {
+        var world = try World(3)
+        try world.write(0, ["a": "1"])
+        try world.upload(0)
+        world.look(2)
+        try world.snapshot(2)
+        let old = world.carrier.filter { if case .snapshot = $0.key { true } else { false } }
+        for (name, bytes) in old { world.give(0, name, bytes) }
+        world.carryOut(try world.machines[0].remove([world.machines[2].member], at: world.now), 0)
+        world.look(0)
+        // A machine that does not have the snapshot takes nothing from it any more.
+        #expect(world.segments(of: 0).count == 1)
+        world.look(1)
+        #expect(try world.shown(1, "a") == "1")
+        try world.snapshot(1)
+        world.look(0)
+        #expect(world.segments(of: 0).isEmpty)
+        #expect(old.keys.allSatisfy { world.carrier[$0] == nil })
+    }
 }

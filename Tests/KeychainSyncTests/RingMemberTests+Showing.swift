@@ -247,6 +247,23 @@ extension RingMemberTests {
         for machine in [laptop, desktop] { #expect(try await machine.exchange().findings.isEmpty) }
     }
 
+    /// The snapshot of the former member is all that the folder has of an item, and nobody takes it any more.
+    @Test func newKeysAgain_beforeTheOtherMachineHasLooked_holdNothingBack() async throws {
+        let (laptop, desktop) = try await pair()
+        for number in 1...4 {
+            try laptop.add("\(number)", "v")
+            try await laptop.exchange()
+            try laptop.vault.rotate()
+            for _ in 0..<2 { try await laptop.exchange() }
+            try laptop.vault.rotate()
+            try await laptop.exchange()
+            try await desktop.exchange()
+            #expect(try desktop.items() == (1...number).map { "\($0)=v" })
+            // Then the snapshot is gone.
+            for machine in [laptop, desktop] { #expect(try await machine.exchange().findings.isEmpty) }
+        }
+    }
+
     @Test func vaultRestoredFromBeforeNewKeys_isToldToJoinAgainAndKeepsItsItems() async throws {
         let (laptop, desktop) = try await pair()
         try laptop.add("a", "1")

@@ -154,6 +154,9 @@ extension RingState {
         guard keyGeneration != generation, replica.ring.isActive(replica.member) else { return [] }
         do {
             let effects = keyGeneration == 0 ? [] : try replica.renewIdentity(at: now)
+            // The former member's snapshots are not used any more, and the others may lack what only they stand for. So this machine
+            // waits for nobody's turn.
+            if keyGeneration != 0 { neededSince = 1 }
             keyGeneration = generation
             return effects
         } catch Refusal.notAMember {

@@ -54,20 +54,25 @@ extension Replica {
     ///
     /// - Parameters:
     ///   - epoch: Only of snapshots under its keys.
+    ///   - isOfMembers: Only of snapshots of members that may write.
     ///   - isCovered: Only of logs of which this holds.
     private func covered(
-        by listing: Listing, under epoch: EpochID? = nil, where isCovered: (WriterID, LogTip) -> Bool = { _, _ in true }
+        by listing: Listing, under epoch: EpochID? = nil, ofMembers isOfMembers: Bool = false,
+        where isCovered: (WriterID, LogTip) -> Bool = { _, _ in true }
     ) -> [WriterID: UInt64] {
         snapshots.values.filter { $0.isJoined && $0.names.allSatisfy(listing.names.contains) }
             .filter { epoch == nil || $0.header.epoch == epoch }
+            .filter { !isOfMembers || ring.mayWrite($0.manifest.author) }
             .flatMap { $0.manifest.logs.filter { isCovered($0.key, $0.value) }.map { ($0.key, $0.value.number) } }
             .reduce(into: [:]) { $0[$1.0] = max($0[$1.0] ?? 0, $1.1) }
     }
 
     /// The last of this machine's own segments that a snapshot of the listing stands for. One that follows a copy of this machine stands
-    /// for none that differ.
+    /// for none that differ, and one of a removed member is not used by machines that do not have it yet.
     private func coveredOwn(by listing: Listing) -> [WriterID: UInt64] {
-        covered(by: listing, where: { id, tip in own[id]?[tip.number].map { .hash(of: $0.bytes) == tip.hash } ?? true })
+        covered(
+            by: listing, ofMembers: true,
+            where: { id, tip in own[id]?[tip.number].map { .hash(of: $0.bytes) == tip.hash } ?? true })
     }
 
     /// The last segments that are known to be on the carrier.
@@ -151,7 +156,8 @@ extension Replica {
         }
     }
 
-    /// Own segments and snapshots that a complete snapshot covers, and own heads except the last two.
+    /// Own segments and snapshots that a complete snapshot covers, and own heads except the last two. Nobody else removes the snapshots
+    /// of removed members.
     private mutating func removeCovered(_ listing: Listing, _ covered: [WriterID: UInt64]) -> [Effect] {
         var names: [ObjectName] = []
         for id in own.keys.sorted() {
@@ -160,19 +166,25 @@ extension Replica {
                 names.append(.segment(id, number))
             }
         }
-        for (id, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where snapshot.manifest.author == member {
-            let isReplaced = snapshots.values.contains {
-                $0.isJoined && $0.header.id != id && $0.names.allSatisfy(listing.names.contains)
-                    && $0.manifest.vector.covers(snapshot.manifest.vector)
-                    && ($0.manifest.vector != snapshot.manifest.vector || $0.header.id < id)
-            }
-            if isReplaced { names += snapshot.names }
+        for (_, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) where isReplaced(snapshot, in: listing) {
+            names += snapshot.names
         }
         for case .head(member, let number) in listing.names where number + 1 < lastHead.number {
             names.append(.head(member, number))
         }
         names = names.filter(listing.names.contains)
         return names.isEmpty ? [] : [.remove(names)]
+    }
+
+    /// Whether another snapshot stands for all of this one. Two that stand for the same remove each other only in one order.
+    private func isReplaced(_ old: KnownSnapshot, in listing: Listing) -> Bool {
+        let isRemoved = ring.members[old.manifest.author]?.isRemoved == true
+        guard isRemoved || old.manifest.author == member else { return false }
+        return snapshots.values.contains { new in
+            new.isJoined && new.header.id != old.header.id && new.names.allSatisfy(listing.names.contains)
+                && ring.mayWrite(new.manifest.author) && new.manifest.vector.covers(old.manifest.vector)
+                && (isRemoved || new.manifest.vector != old.manifest.vector || new.header.id < old.header.id)
+        }
     }
 
     /// What is to be fetched of a listing, as far as it can be told before ``listed(_:at:)`` has seen it.
@@ -202,7 +214,11 @@ extension Replica {
     private func isDoubtful(_ name: ObjectName) -> Bool { doubts[name]?.isRead == false }
 
     private func isWanted(_ writer: WriterID, _ number: UInt64, in listing: Listing) -> Bool {
-        if writer == self.writer, let mine = own[writer]?[number], !mine.isPublished { return true }
+        if let mine = own[writer]?[number], !mine.isPublished {
+            // Under an earlier writer of this machine, it may lie there without this machine having been told.
+            let contents = listing.contents[.segment(writer, number)]
+            return writer == self.writer || contents?.contains(ListedContent(mine.bytes)) ?? true
+        }
         guard number > logs[writer]?.tip.number ?? 0 else { return false }
         guard let held = waiting[writer, number] else { return true }
         // Anybody can put something of an unknown epoch there. What its author has written may lie there by now.
