@@ -289,6 +289,16 @@ struct FolderCarrierTests {
         #expect(await Self.reason { _ = try await small.list() } == .overcrowded)
     }
 
+    @Test(arguments: [0, 1])
+    func folder_withAsManyObjectsAsTheBoundAndMore_isListedOrNot(_ extra: Int) async throws {
+        let carrier = FolderCarrier(folder.path, ring: ring, mostNames: 3)
+        for number in 1...UInt64(3 + extra) {
+            _ = try await carrier.publish(.segment(WriterID(7), number), Data("\(number)".utf8))
+        }
+        guard extra > 0 else { return #expect(try await carrier.list().names.count == 3) }
+        #expect(await Self.reason { _ = try await carrier.list() } == .overcrowded)
+    }
+
     /// As on a network file system whose server is gone.
     @Test func folder_thatNeverAnswers_isUnavailable() async throws {
         let queue = DispatchQueue(label: "never")

@@ -390,7 +390,7 @@ struct RingTests {
     /// Removals of a member by itself, none of which knows another one: each of them could void all others.
     @Test func entriesThatTakeTooLongToEvaluate_keepNobodyElseOut() throws {
         var fleet = try Fleet(3)
-        fleet.log.mostWork = 300_000
+        fleet.log.limits.work = 300_000
         let tangle = try (0..<300).map { number in
             let cuts = [WriterID(UInt64(number)): Removal.Cut(number: 1, hash: .zero)]
             return try fleet.entry(.remove([Removal(member: fleet.ids[2], cuts: cuts)]), by: 2)

@@ -38,7 +38,7 @@ struct FaultSampleTests {
     }
 
     @Test func verbsOfARing_thatFailAtSomeCalls_canBeRepeatedAndLoseNothing() throws {
-        try expectNoViolation(["exchange", "37"])
+        try expectNoViolation(["exchange", "61"])
     }
 
     @Test func machines_ofWhichOneLosesItsPowerInAnExchange_haveTheSameInTheEnd() throws {

@@ -28,6 +28,7 @@ package final class FolderCarrier: Carrier {
     private let timeout: Duration
 
     private let mostFiles: Int
+    private let mostNames: Int
     /// Objects of one name. A ring needs one; a second one tells that a machine was copied, and anybody may have put others there.
     private static let mostOfOneName = 64
     /// So long a file that is not whole is perhaps still being copied, in seconds.
@@ -55,15 +56,17 @@ package final class FolderCarrier: Carrier {
     ///   - mostWatches: How many folders the kernel is asked to watch at most. What lies in others is only seen when looking.
     ///   - mostFiles: How many files a listing reads at most, including other files, because the folder may have any
     ///     number.
+    ///   - mostNames: How many objects a listing has at most.
     ///   - timeout: After which time a call fails because the folder does not answer.
     package init(
         _ path: String, ring: RingID, intervals: Intervals = Intervals(),
         clock: any Clock<Duration> = ContinuousClock(), mostWatches: Int = 2048,
-        mostFiles: Int = 4 * Bounds.listing, timeout: Duration = .seconds(120),
+        mostFiles: Int = 4 * Bounds.listing, mostNames: Int = Bounds.listing, timeout: Duration = .seconds(120),
         queue: DispatchQueue = DispatchQueue(label: "swift-keychain.folder-carrier")
     ) {
         (self.path, self.ring, self.intervals, self.clock) = (path, ring.hex, intervals, clock)
-        (self.mostWatches, self.mostFiles, self.timeout, self.queue) = (mostWatches, mostFiles, timeout, queue)
+        (self.mostWatches, self.mostFiles, self.mostNames) = (mostWatches, mostFiles, mostNames)
+        (self.timeout, self.queue) = (timeout, queue)
     }
 
     /// The rings that have objects in a folder.
@@ -84,7 +87,7 @@ package final class FolderCarrier: Carrier {
                 names.insert(file.object)
                 contents[file.object, default: []].insert(ListedContent(fingerprint: file.fingerprint, size: size))
             }
-            guard names.count <= Bounds.listing else {
+            guard names.count <= carrier.mostNames else {
                 throw CarrierFailure(
                     .overcrowded,
                     "'\(carrier.path)' has more objects than a ring needs. Remove files that do not belong to it.")

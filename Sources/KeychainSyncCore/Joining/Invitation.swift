@@ -183,5 +183,12 @@ package struct Invitation: Sendable {
         keys = InvitationKeys(code: self.code)
     }
 
-    private func name(of member: MemberID) -> String { isShared ? "\(name)-\(member.hex.prefix(8))" : name }
+    /// A part of a name that is as long as names may be makes room for the machine's identity.
+    private func name(of member: MemberID) -> String {
+        guard isShared else { return name }
+        let identity = "-\(member.hex.prefix(8))"
+        var start = name
+        while start.utf8.count + identity.utf8.count > Bounds.name { start.removeLast() }
+        return start + identity
+    }
 }

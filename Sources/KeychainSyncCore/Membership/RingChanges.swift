@@ -58,7 +58,8 @@ extension RingLog {
         _ card: MemberCard, _ keyring: Keyring, author: MemberID, signer: DeviceKeys
     ) throws(Refusal) -> (entry: RingEntry?, wrap: KeyWrap) {
         guard let root = keyring.roots[ring.current] else { throw .noKey }
-        guard card.name.utf8.count <= Bounds.name, ring.members[card.id]?.isRemoved != true else { throw .notAMember }
+        guard card.name.utf8.count <= Bounds.name else { throw .tooLarge }
+        guard ring.members[card.id]?.isRemoved != true else { throw .notAMember }
         let isNew = ring.members[card.id] == nil
         let entry = isNew ? try append(.add(card), author: author, signer: signer) : nil
         let wrap = try KeyWrap(

@@ -26,7 +26,7 @@ struct RingEvaluation {
     private var work: Work
 
     init(_ log: RingLog) throws(Refusal) {
-        work = Work(log.mostWork)
+        work = Work(log.limits.work)
         (hashes, entries) = Self.ordered(log)
         let positions = Dictionary(uniqueKeysWithValues: hashes.enumerated().map { ($0.element, $0.offset) })
         let parents = entries.map { $0.parents.compactMap { positions[$0] } }

@@ -19,8 +19,16 @@ package struct RingLog: Sendable {
     private var entriesOfAuthor: [MemberID: Int] = [:]
     /// Those that do not count, of authors that are no members.
     private var entriesOfOther: [MemberID: Int] = [:]
-    /// Steps that an evaluation may take.
-    var mostWork = Bounds.evaluation
+    /// The most that it takes. Tests have less.
+    struct Limits {
+        var (entries, entriesOfAuthor) = (Bounds.entries, Bounds.entriesOfAuthor)
+        var (bytes, bytesOfAuthor) = (Bounds.log, Bounds.logOfAuthor)
+        var members = Bounds.members
+        /// Steps of an evaluation.
+        var work = Bounds.evaluation
+    }
+
+    var limits = Limits()
     /// What the entries mean.
     package private(set) var ring: Ring
 
@@ -154,10 +162,11 @@ package struct RingLog: Sendable {
     private mutating func accept(_ entry: RingEntry, _ hash: EntryHash) throws(Refusal) {
         guard entry.ring == id else { throw .wrongRing }
         let length = entry.bytes.count
-        guard entries.count < Bounds.entries, entriesOfAuthor[entry.author, default: 0] < Bounds.entriesOfAuthor,
-            length <= Bounds.entry, size + length <= Bounds.log,
-            sizeOfAuthor[entry.author, default: 0] + length <= Bounds.logOfAuthor
+        guard entries.count < limits.entries, entriesOfAuthor[entry.author, default: 0] < limits.entriesOfAuthor,
+            length <= Bounds.entry, size + length <= limits.bytes,
+            sizeOfAuthor[entry.author, default: 0] + length <= limits.bytesOfAuthor
         else { throw .tooLarge }
+        if case .add(let card) = entry.action, keys[card.id] == nil, keys.count >= limits.members { throw .tooLarge }
         // An author that was not added in the past of the entry cannot count, and an author that was never added has no
         // keys to check with.
         guard let author = keys[entry.author] else { throw .notAMember }
@@ -170,7 +179,7 @@ package struct RingLog: Sendable {
         depth[hash] = 1 + (entry.parents.compactMap { depth[$0] }.max() ?? 0)
         open.subtract(entry.parents)
         open.insert(hash)
-        if case .add(let card) = entry.action, keys.count < Bounds.members { keys[card.id] = card.keys }
+        if case .add(let card) = entry.action { keys[card.id] = card.keys }
     }
 
     /// An author that is not a member, perhaps no longer, may not fill the log: what a removal knows of its author has come before it.

@@ -6,7 +6,10 @@ import KeychainCrypto
 package import SecretMemory
 
 extension RingEntry {
+    /// - Throws: `tooLarge` if no entry can hold the action.
     package func signed(by keys: DeviceKeys) throws(Refusal) -> RingEntry {
+        // The length of a longer one may not be a number of 16 bits.
+        guard action.payload.count <= Bounds.entry else { throw .tooLarge }
         var copy = self
         copy.signature = try keys.signature(of: message)
         return copy
