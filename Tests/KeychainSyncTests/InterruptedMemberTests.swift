@@ -105,6 +105,34 @@ struct InterruptedMemberTests {
         #expect(try await members(laptop).count == 2)
     }
 
+    @Test func twoProcessesThatJoinAtTheSameTime_areOneMember() async throws {
+        let code = try await laptop.member.invite(name: "web", for: .seconds(3600), uses: 5)
+        let processes = try (0..<2).map { _ in try Machine(folder.path, "desktop") }
+        let joining = Task { [place] in
+            await withTaskGroup(of: KeychainError?.self) { group in
+                for process in processes {
+                    group.addTask {
+                        do throws(KeychainError) {
+                            _ = try await process.member.join(code, at: place, interval: .milliseconds(5))
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        try await yieldUntil("one of them is in the ring") {
+            try await laptop.exchange()
+            return try desktop.vault.isInRing
+        }
+        let errors = await joining.value.compactMap(\.self)
+        #expect(errors.count == 1 && errors.first == .alreadyInRing, "\(errors)")
+        try await laptop.exchange()
+        #expect(try await members(laptop).count == 2)
+    }
+
     @Test func codeOfAnInvitationThatIsOver_withoutKeysForIt_findsNone() async throws {
         let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
         try await joinInterrupted(code)
