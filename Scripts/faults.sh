@@ -32,23 +32,22 @@ readonly revision
 harness=${FAULTS_HARNESS:-$(Scripts/build.sh core --show-bin-path)/fault-harness}
 readonly harness
 
-# Tries each verb of a ring, in two processes at a time.
+# Tries each verb of a ring, two at a time.
 try_verbs() {
-    local verb number=0 failed=0
-    local -a verbs running=()
-    mapfile -t verbs < <("$harness" exchange-verbs)
-    ((${#verbs[@]})) || { echo "The harness has no verbs." >&2; return 1; }
-    for verb in "${verbs[@]}"; do
-        "$harness" exchange "${FAULTS_STRIDE:-1}" --sample "$verb" >"$log.verb.$number" 2>&1 &
-        running+=("$!")
-        number=$((number + 1))
-        if ((${#running[@]} == 2)); then
-            wait "${running[0]}" || failed=1
-            running=("${running[1]}")
+    local verb list number=0 running=0 failed=0
+    list=$("$harness" exchange-verbs)
+    [[ -n $list ]] || { echo "The harness has no verbs." >&2; return 1; }
+    while IFS= read -r verb; do
+        if ((running == 2)); then
+            wait -n || failed=1
+            running=$((running - 1))
         fi
-    done
-    for verb in "${running[@]}"; do wait "$verb" || failed=1; done
-    for ((number = 0; number < ${#verbs[@]}; number++)); do cat "$log.verb.$number"; done | tee "$log.exchange"
+        "$harness" exchange "${FAULTS_STRIDE:-1}" --sample "$verb" >"$log.verb.$number" 2>&1 </dev/null &
+        running=$((running + 1))
+        number=$((number + 1))
+    done <<<"$list"
+    for ((; running > 0; running--)); do wait -n || failed=1; done
+    for ((verb = 0; verb < number; verb++)); do cat "$log.verb.$verb"; done | tee "$log.exchange"
     return "$failed"
 }
 
