@@ -20,7 +20,7 @@ package struct RingNotice: Codable, Hashable, Sendable {
     package let stays: Bool
 
     init(_ finding: SyncFinding, since time: UInt64) {
-        (kind, subject, message, stays) = (finding.kind, finding.subject, finding.text, finding.stays)
+        (kind, subject, message, stays) = (finding.kind.rawValue, finding.subject, finding.text, finding.stays)
         since = time
     }
 

@@ -3,21 +3,26 @@
 
 import KeychainSyncCore
 
+/// The kinds. Programs know them by these names, so none is ever renamed.
+enum NoticeKind: String {
+    case rolledBack, withheld, silent, copied, shownAfterRefusal, different, clockAhead, tooLarge, notSent, notShown
+    case refused
+}
+
 extension Finding {
-    /// The name of its kind, as programs know it.
-    var kind: String {
+    var kind: NoticeKind {
         switch self {
-        case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: "rolledBack"
-        case .withheld: "withheld"
-        case .silent, .viewIsOld: "silent"
-        case .equivocation, .startedAgain: "copied"
-        case .shownAfterRefusal: "shownAfterRefusal"
-        case .differentState: "different"
-        case .clockAhead: "clockAhead"
-        case .tooLargeToShare: "tooLarge"
-        case .notSent: "notSent"
-        case .placeTaken, .notUnderstood, .notOpened: "notShown"
-        case .refused: "refused"
+        case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack: .rolledBack
+        case .withheld: .withheld
+        case .silent, .viewIsOld: .silent
+        case .equivocation, .startedAgain: .copied
+        case .shownAfterRefusal: .shownAfterRefusal
+        case .differentState: .different
+        case .clockAhead: .clockAhead
+        case .tooLargeToShare: .tooLarge
+        case .notSent: .notSent
+        case .placeTaken, .notUnderstood, .notOpened: .notShown
+        case .refused: .refused
         }
     }
 

@@ -47,28 +47,30 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
         /// - Parameter rawValue: The name of a kind. It need not be one that this version knows.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        init(_ kind: NoticeKind) { rawValue = kind.rawValue }
+
         /// The carrier, or a machine, shows an older state than before.
-        public static let rolledBack = Kind(rawValue: "rolledBack")
+        public static let rolledBack = Kind(.rolledBack)
         /// Another machine has seen a change that has not come here.
-        public static let withheld = Kind(rawValue: "withheld")
+        public static let withheld = Kind(.withheld)
         /// A machine, or all of them, have sent nothing for long.
-        public static let silent = Kind(rawValue: "silent")
+        public static let silent = Kind(.silent)
         /// A machine was copied or restored, or its keys were stolen.
-        public static let copied = Kind(rawValue: "copied")
+        public static let copied = Kind(.copied)
         /// The carrier shows a confirmed change of this machine that it had refused.
-        public static let shownAfterRefusal = Kind(rawValue: "shownAfterRefusal")
+        public static let shownAfterRefusal = Kind(.shownAfterRefusal)
         /// Another machine has the same changes but other items, which is a defect.
-        public static let different = Kind(rawValue: "different")
+        public static let different = Kind(.different)
         /// The clock of a machine is more than a day ahead.
-        public static let clockAhead = Kind(rawValue: "clockAhead")
+        public static let clockAhead = Kind(.clockAhead)
         /// An item is too large to be shared.
-        public static let tooLarge = Kind(rawValue: "tooLarge")
+        public static let tooLarge = Kind(.tooLarge)
         /// Changes of this machine are not sent, because it only reads in its ring.
-        public static let notSent = Kind(rawValue: "notSent")
+        public static let notSent = Kind(.notSent)
         /// An item from another machine is not shown here.
-        public static let notShown = Kind(rawValue: "notShown")
+        public static let notShown = Kind(.notShown)
         /// Something on the carrier is not used, because it is damaged, forged or of a newer version.
-        public static let refused = Kind(rawValue: "refused")
+        public static let refused = Kind(.refused)
     }
 
     public let kind: Kind
@@ -77,7 +79,7 @@ public struct SyncNotice: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    init(_ finding: SyncFinding) { (kind, message) = (Kind(rawValue: finding.kind), finding.text) }
+    init(_ finding: SyncFinding) { (kind, message) = (Kind(finding.kind), finding.text) }
 
     init(_ notice: RingNotice) { (kind, message) = (Kind(rawValue: notice.kind), notice.message) }
 }
