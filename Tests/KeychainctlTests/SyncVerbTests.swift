@@ -145,7 +145,8 @@ struct SyncVerbTests {
         let machines = try #require(status["machines"] as? [[String: Any]])
         #expect(Set(machines.compactMap { $0["name"] as? String }) == ["desktop", "laptop"])
         #expect(machines.allSatisfy { $0.keys.contains("lastSeen") })
-        #expect(try tool.run("sync", "status", "--max-age", "1h").status == 13)
+        let run = try tool.run("sync", "status", "--max-age", "1h")
+        #expect(run.status == 13 && run.errors.contains("not sent yet: 1"))
         #expect(try tool.run("sync", "now").status == 0)
         #expect(try tool.run("sync", "status", "--max-age", "1h").status == 0)
     }
@@ -257,6 +258,8 @@ struct SyncVerbTests {
         try found()
         #expect(try tool.run("sync", "pause").status == 0)
         #expect(try tool.run("sync", "now").status == 13)
+        let run = try tool.run("sync", "status", "--max-age", "1h")
+        #expect(run.status == 13 && run.errors.contains("Syncing is paused"))
         #expect(try tool.run("sync", "resume").status == 0)
         #expect(try tool.run("sync", "now").status == 0)
     }

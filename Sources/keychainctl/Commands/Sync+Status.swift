@@ -59,12 +59,23 @@ extension Keychainctl.Sync {
                 throw KeychainError(
                     .unavailable, "Exchanges fail since \(SyncWords.date(failure.since)): \(failure.error.message)")
             }
+            if let reason = reason(status, most) { throw KeychainError(.unavailable, reason) }
+        }
+
+        private func reason(_ status: RingStatus, _ most: Duration) -> String? {
+            guard status.isMember else {
+                return "This machine was removed from the ring. To end syncing, run: keychainctl sync leave"
+            }
+            guard !status.isPaused else { return "Syncing is paused. To go on, run: keychainctl sync resume" }
             let age = Duration.milliseconds(
                 Int64(Date().timeIntervalSince1970 * 1000) - Int64(clamping: status.lastExchange))
-            guard age > most || status.pending > 0 || status.isPaused || !status.isMember else { return }
-            throw KeychainError(
-                .unavailable,
-                "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now")
+            guard age <= most else {
+                return "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now"
+            }
+            guard status.pending == 0 else {
+                return "Changes that were not sent yet: \(status.pending). To send them, run: keychainctl sync now"
+            }
+            return nil
         }
     }
 
