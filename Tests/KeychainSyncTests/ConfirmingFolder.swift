@@ -7,7 +7,7 @@ import KeychainSyncCore
 import SecretMemory
 
 /// The kind that several machines use; all of them see one folder and one revision.
-final class ConfirmingFolders: CarrierKind {
+final class ConfirmingFolders: KindOverFolders {
     enum Answer: Sendable {
         /// It publishes nothing, and says so.
         case refuses
@@ -34,19 +34,12 @@ final class ConfirmingFolders: CarrierKind {
         var refused: [(name: ObjectName, bytes: Data)] = []
     }
 
-    let scheme = "folder"
     let script = Guarded(Script())
 
-    func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
-        try await FolderCarrier.rings(in: place.address)
-    }
-
-    func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
-        ConfirmingFolder(base: FolderCarrier(place.address, ring: ring), script: script)
-    }
+    func carrier(over base: FolderCarrier) -> any Carrier { ConfirmingFolder(base: base, script: script) }
 }
 
-struct ConfirmingFolder: ConfirmingCarrier {
+struct ConfirmingFolder: CarrierOverFolder, ConfirmingCarrier {
     let base: FolderCarrier
     let script: Guarded<ConfirmingFolders.Script>
 
@@ -74,8 +67,6 @@ struct ConfirmingFolder: ConfirmingCarrier {
         if beside.count > 1 { script.withLock { $0.besideListings = (beside.count - 1, beside.run) } }
     }
 
-    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading { try await base.read(names) }
-
     func publish(
         _ name: ObjectName, _ bytes: Data, beside isBeside: Bool
     ) async throws(CarrierFailure) -> Publication {
@@ -86,10 +77,6 @@ struct ConfirmingFolder: ConfirmingCarrier {
         }
         return outcome
     }
-
-    func remove(_ names: [ObjectName]) async throws(CarrierFailure) { try await base.remove(names) }
-
-    func changes() -> AsyncStream<Void> { base.changes() }
 
     func publish(
         _ name: ObjectName, _ bytes: Data, ifUnchangedSince revision: UInt64

@@ -155,24 +155,17 @@ struct ExchangeCostTests {
 }
 
 /// Shared folders whose calls are counted, as several machines use them.
-private final class CountingFolders: CarrierKind {
+private final class CountingFolders: KindOverFolders {
     enum Call: Sendable { case list, read, publish, remove }
 
-    let scheme = "folder"
     let calls = Guarded<[Call]>([])
     /// Runs once, before the next segment is published.
     let whilePublishing = Guarded<(@Sendable () throws -> Void)?>(nil)
 
-    func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
-        try await FolderCarrier.rings(in: place.address)
-    }
-
-    func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
-        CountingFolder(base: FolderCarrier(place.address, ring: ring), kind: self)
-    }
+    func carrier(over base: FolderCarrier) -> any Carrier { CountingFolder(base: base, kind: self) }
 }
 
-private struct CountingFolder: Carrier {
+private struct CountingFolder: CarrierOverFolder {
     let base: FolderCarrier
     let kind: CountingFolders
 
@@ -208,6 +201,4 @@ private struct CountingFolder: Carrier {
         count(.remove)
         try await base.remove(names)
     }
-
-    func changes() -> AsyncStream<Void> { base.changes() }
 }

@@ -29,11 +29,7 @@ extension InterfaceTests {
     }
 
     @Test func noticeOfAnExchange_isInTheStatusOfEachProcess_untilItIsOver() async throws {
-        let (laptop, sync, desktop, _) = try await pair()
-        try desktop.add("a", "1")
-        try await world.settle(desktop)
-        let view = try await world.view(laptop)
-        view.forge(try #require(try await world.segments(desktop).first), [Data("junk".utf8)])
+        let (laptop, sync, view) = try await pairWithAForgery()
         let report = try await sync.now()
         #expect(report.notices.contains { $0.kind == .refused })
         #expect(try await otherProcess(laptop).status().notices == report.notices)

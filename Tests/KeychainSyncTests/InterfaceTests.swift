@@ -117,12 +117,18 @@ struct InterfaceTests {
         #expect(status.machines.count { $0.isRecoveryKey } == 1)
     }
 
-    @Test func status_afterAnExchange_saysWhatItNoticedOrWhyItFailed() async throws {
+    /// The carrier shows the first machine a forged segment of the other one.
+    func pairWithAForgery() async throws -> (Machine, KeychainSync, HostileCarrier) {
         let (laptop, sync, desktop, _) = try await pair()
         try desktop.add("a", "1")
         try await world.settle(desktop)
         let view = try await world.view(laptop)
         view.forge(try #require(try await world.segments(desktop).first), [Data("junk".utf8)])
+        return (laptop, sync, view)
+    }
+
+    @Test func status_afterAnExchange_saysWhatItNoticedOrWhyItFailed() async throws {
+        let (_, sync, view) = try await pairWithAForgery()
         let report = try await sync.now()
         #expect(report.notices.contains { $0.kind == .refused })
         #expect(report.notices.allSatisfy { $0.description == $0.message && !$0.message.isEmpty })

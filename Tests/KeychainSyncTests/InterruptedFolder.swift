@@ -7,7 +7,7 @@ import KeychainSyncCore
 import SecretMemory
 
 /// Publishes one object, has others look at it, and fails as if the process had died there.
-final class InterruptedFolders: CarrierKind {
+final class InterruptedFolders: KindOverFolders {
     struct Script: Sendable {
         /// Whether the next publication of an object is the last one.
         var isLast: (@Sendable (ObjectName) -> Bool)?
@@ -15,7 +15,6 @@ final class InterruptedFolders: CarrierKind {
         var meanwhile: @Sendable () async throws -> Void = {}
     }
 
-    let scheme = "folder"
     let script = Guarded(Script())
 
     /// Interrupts the next publication that fits.
@@ -25,22 +24,12 @@ final class InterruptedFolders: CarrierKind {
         script.withLock { $0 = Script(isLast: isLast, meanwhile: meanwhile) }
     }
 
-    func rings(at place: CarrierPlace) async throws(CarrierFailure) -> [RingID] {
-        try await FolderCarrier.rings(in: place.address)
-    }
-
-    func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
-        InterruptedFolder(base: FolderCarrier(place.address, ring: ring), script: script)
-    }
+    func carrier(over base: FolderCarrier) -> any Carrier { InterruptedFolder(base: base, script: script) }
 }
 
-struct InterruptedFolder: Carrier {
+struct InterruptedFolder: CarrierOverFolder {
     let base: FolderCarrier
     let script: Guarded<InterruptedFolders.Script>
-
-    func list() async throws(CarrierFailure) -> Listing { try await base.list() }
-
-    func read(_ names: [ObjectName]) async throws(CarrierFailure) -> CarrierReading { try await base.read(names) }
 
     func publish(
         _ name: ObjectName, _ bytes: Data, beside isBeside: Bool
@@ -55,8 +44,4 @@ struct InterruptedFolder: Carrier {
         do { try await script.meanwhile() } catch { throw CarrierFailure(.inputOutput, "\(error)") }
         throw CarrierFailure(.inputOutput, "The process was interrupted.")
     }
-
-    func remove(_ names: [ObjectName]) async throws(CarrierFailure) { try await base.remove(names) }
-
-    func changes() -> AsyncStream<Void> { base.changes() }
 }

@@ -44,6 +44,13 @@ struct InterruptedMemberTests {
         #expect(try !desktop.vault.isInRing)
     }
 
+    private func hasAskingKeys(_ code: SecretBytes) throws -> Bool {
+        guard case .invitation(let id) = Joiner(code: code, keys: .make()).objectName else {
+            throw KeychainError(.corrupt, "The object of an invitation has another name.")
+        }
+        return try desktop.vault.inRing { (ring) throws(KeychainError) in try AskingKeysItem.read(id, ring) != nil }
+    }
+
     private func join(_ code: SecretBytes, wait: Duration = .zero) async throws {
         let again = try Machine(folder.path, "desktop")
         _ = try await again.member.join(code, at: place, wait: wait)
@@ -72,11 +79,10 @@ struct InterruptedMemberTests {
     @Test func keysToAskWith_areGoneOnceTheMachineIsInTheRing() async throws {
         let code = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
         try await joinInterrupted(code)
-        guard case .invitation(let id) = Joiner(code: code, keys: .make()).objectName else { return }
-        #expect(try desktop.vault.inRing { (ring) throws(KeychainError) in try AskingKeysItem.read(id, ring) } != nil)
+        #expect(try hasAskingKeys(code))
         #expect(try desktop.items() == [])
         try await join(code)
-        #expect(try desktop.vault.inRing { (ring) throws(KeychainError) in try AskingKeysItem.read(id, ring) } == nil)
+        #expect(try !hasAskingKeys(code))
     }
 
     @Test func keysToAskWith_ofAVaultThatHasOtherKeysNow_areNotUsed() async throws {
@@ -150,7 +156,7 @@ struct InterruptedMemberTests {
         await #expect(throws: KeychainError.self) {
             try await desktop.member.join(recoveryKey: key, name: "desktop", at: place)
         }
-        // Who repeats the command is told what to do.
+        // A person who repeats the command is told what to do.
         let again = try Machine(folder.path, "desktop")
         let error = await #expect(throws: KeychainError.self) {
             try await again.member.join(recoveryKey: key, name: "desktop", at: place)
