@@ -220,6 +220,11 @@ if CommandLine.arguments.contains("writers") {
 }
 if CommandLine.arguments.contains("sync") {
     try await measureSync(parent: parent)
+    try measureLargeRings()
+    exit(0)
+}
+if CommandLine.arguments.contains("rings") {
+    try measureLargeRings()
     exit(0)
 }
 if CommandLine.arguments.contains("adding") {
