@@ -5,6 +5,7 @@
     import Foundation
     import KeychainSync
     import KeychainSyncCore
+    import SecretMemory
 
     /// Stores objects as keys of an etcd, under `skc1/` and the ring.
     ///
@@ -17,74 +18,23 @@
         let keys: EtcdKeys
         let timing: EtcdTiming
         /// Keys of one page of a listing.
-        private let page: Int
+        let page: Int
+        /// What the last listing has shown.
+        let listed: Guarded<ListedKeys?>
 
-        private static let mostKeys = 4 * Bounds.listing
         /// Objects of one name. A ring needs one; a second one tells that a machine was copied.
         private static let mostOfOneName = 64
         /// Bytes that are asked for at once.
         private static let mostBytes = 8 << 20
         /// How often to try again when another machine, or a compaction, was faster.
-        private static let mostAttempts = 4
+        static let mostAttempts = 4
 
-        init(_ client: EtcdClient, _ ring: RingID, _ timing: EtcdTiming = EtcdTiming(), page: Int = 4096) {
+        init(
+            _ client: EtcdClient, _ ring: RingID, _ timing: EtcdTiming = EtcdTiming(), page: Int = 4096,
+            after listed: Guarded<ListedKeys?> = Guarded(nil)
+        ) {
             (self.client, keys) = (client, EtcdKeys(client.place.prefix, ring))
-            (self.timing, self.page) = (timing, page)
-        }
-
-        // MARK: - Listing
-
-        func list() async throws(CarrierFailure) -> Listing {
-            for _ in 1..<Self.mostAttempts {
-                do { return try await listing() } catch {
-                    // Somebody has compacted the revision of the first page.
-                    guard error.refusal == .compacted else { throw error.failure }
-                }
-            }
-            do { return try await listing() } catch { throw error.failure }
-        }
-
-        private func listing() async throws(EtcdFailure) -> Listing {
-            var (names, contents) = (Set<ObjectName>(), [ObjectName: Set<ListedContent>]())
-            let revision = try await forEachKey(of: keys.all) { key in
-                guard let object = keys.object(key) else { return }
-                names.insert(object.name)
-                contents[object.name, default: []].insert(object.content)
-            }
-            guard names.count <= Bounds.listing else { throw overcrowded }
-            return Listing(names: names, revision: client.reported(revision), contents: contents)
-        }
-
-        /// All keys at one revision.
-        ///
-        /// - Returns: The revision.
-        private func forEachKey(of range: EtcdRange, _ body: (Data) -> Void) async throws(EtcdFailure) -> UInt64 {
-            var (rest, revision, count) = (range, UInt64?.none, 0)
-            while true {
-                let request = RangeRequest(rest, limit: page, keysOnly: true, at: revision)
-                let answer: RangeAnswer = try await client.call("kv/range", request, expecting: page * 512)
-                let pairs = answer.pairs ?? []
-                count += pairs.count
-                guard count <= Self.mostKeys else { throw overcrowded }
-                for pair in pairs { body(pair.key) }
-                let first = revision ?? answer.header?.revision.value ?? 0
-                guard answer.more == true else { return first }
-                guard let last = pairs.last?.key, !last.isBefore(rest.first) else { throw disordered }
-                (rest.first, revision) = (last + [0], first)
-            }
-        }
-
-        private var disordered: EtcdFailure {
-            EtcdFailure(
-                CarrierFailure(
-                    .unavailable, "'\(client.place.place.text)' lists keys as etcd never does. Is it an etcd?"))
-        }
-
-        private var overcrowded: EtcdFailure {
-            EtcdFailure(
-                CarrierFailure(
-                    .overcrowded,
-                    "'\(keys.root)' in etcd has more keys than a ring needs. Remove keys that do not belong to it."))
+            (self.timing, self.page, self.listed) = (timing, page, listed)
         }
 
         // MARK: - Reading
@@ -229,10 +179,6 @@
 
     extension EtcdFailure {
         fileprivate var isTooLarge: Bool { cause == .tooLarge || refusal == .tooLarge }
-    }
-
-    extension Data {
-        fileprivate func isBefore(_ other: Data) -> Bool { lexicographicallyPrecedes(other) }
     }
 
     extension Array {

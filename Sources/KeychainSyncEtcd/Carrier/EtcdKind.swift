@@ -17,14 +17,31 @@
         private let timing: EtcdTiming
         /// Tokens, and revisions that were seen, outlast a carrier.
         private let clients = Guarded<[CarrierPlace: EtcdClient]>([:])
+        /// What the last listing of each ring has shown, which outlasts a carrier too.
+        private let listings = Guarded<[RingAtPlace: Guarded<ListedKeys?>]>([:])
         private static let mostClients = 16
+
+        private struct RingAtPlace: Hashable {
+            let ring: RingID
+            let place: CarrierPlace
+        }
 
         package convenience init() { self.init(EtcdTiming()) }
 
         init(_ timing: EtcdTiming) { self.timing = timing }
 
         package func carrier(of ring: RingID, at place: CarrierPlace) throws(CarrierFailure) -> any Carrier {
-            EtcdCarrier(try client(place), ring, timing)
+            EtcdCarrier(try client(place), ring, timing, after: listing(RingAtPlace(ring: ring, place: place)))
+        }
+
+        private func listing(_ ring: RingAtPlace) -> Guarded<ListedKeys?> {
+            listings.withLock { listings in
+                if let known = listings[ring] { return known }
+                if listings.count >= Self.mostClients { listings = [:] }
+                let new = Guarded<ListedKeys?>(nil)
+                listings[ring] = new
+                return new
+            }
         }
 
         func client(_ place: CarrierPlace) throws(CarrierFailure) -> EtcdClient {

@@ -16,6 +16,8 @@
         var pauses = (first: Duration.milliseconds(500), longest: Duration.seconds(60))
         /// Bytes in a second that a connection must move.
         var speed = 1 << 20
+        /// For how long a listing of all keys is the base of others that ask for new ones only.
+        var listing = Duration.seconds(600)
         /// After how many rounds a call ends if no node accepts connections.
         var rounds = 3
     }

@@ -40,9 +40,11 @@ struct RangeAnswer: EtcdAnswer {
     let header: AnswerHeader?
     let pairs: [Pair]?
     let more: Bool?
+    /// Of all keys in the range, also of those that were not asked for. Absent if it is none.
+    let count: WholeNumber?
 
     private enum CodingKeys: String, CodingKey {
-        case header, more
+        case header, more, count
         case pairs = "kvs"
     }
 }

@@ -9,10 +9,15 @@ struct RangeRequest: Encodable {
     var limit: String?
     var revision: String?
     var keysOnly: Bool?
+    var since: String?
 
-    init(_ range: EtcdRange, limit: Int, keysOnly: Bool, at revision: UInt64? = nil) {
+    /// - Parameters:
+    ///   - revision: As of which revision; `nil`: now.
+    ///   - since: Only keys that were written at this revision or later.
+    init(_ range: EtcdRange, limit: Int, keysOnly: Bool, at revision: UInt64? = nil, since: UInt64? = nil) {
         (key, end, self.limit) = (range.first, range.end, String(limit))
         (self.keysOnly, self.revision) = (keysOnly, revision.map { String($0) })
+        self.since = since.map { String($0) }
     }
 
     /// One key with its value.
@@ -22,6 +27,7 @@ struct RangeRequest: Encodable {
         case key, limit, revision
         case end = "range_end"
         case keysOnly = "keys_only"
+        case since = "min_mod_revision"
     }
 }
 
