@@ -245,6 +245,18 @@ struct RingTransactionTests {
         try connection.close()
     }
 
+    /// Attack: the numbers of changes are not covered by the head, since others may regroup changes.
+    @Test func highestNumberOfAChange_isCorrupt_untilTheOutboxIsEmpty() throws {
+        try test.engine.add(Self.shared("a"))
+        try test.vault.close()
+        try forge("UPDATE sync_outbox SET change = 9223372036854775807")
+        let vault = test.another()
+        #expect(reason { try vault.engine.add(Self.shared("b")) } == .corrupt)
+        #expect(reason { _ = try vault.engine.text(Self.search("b")) } == .itemNotFound)
+        try vault.inRing { (ring) throws(KeychainError) in try ring.clearOutgoing() }
+        try vault.engine.add(Self.shared("b"))
+    }
+
     @Test(arguments: forgeries) func tablesOfARing_changedByOthers_areNoticedAndAcceptedWithoutThem(_ forgery: String)
         throws
     {

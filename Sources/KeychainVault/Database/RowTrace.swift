@@ -34,17 +34,22 @@ struct RowTrace {
 
     /// An entry of the outbox. Its number, and that of its change, are not covered: others may regroup the changes, not make some.
     init(_ entry: SyncTables.Outgoing) {
-        bytes = FieldWriter.bytes(capacity: 64) { writer in
+        bytes =
             switch entry.content {
             case .item(let row):
-                writer.put(Kind.outgoingRow.rawValue)
-                writer.put(bigEndian: UInt64(bitPattern: row))
+                FieldWriter.bytes(capacity: 1 + 8 + 8) { writer in
+                    writer.put(Kind.outgoingRow.rawValue)
+                    writer.put(bigEndian: UInt64(bitPattern: row))
+                    writer.put(bigEndian: entry.time)
+                }
             case .deletion(let name):
-                writer.put(Kind.outgoingName.rawValue)
-                name.withUnsafeBytes { writer.put(part: $0) }
+                // In a damaged file it has any length.
+                FieldWriter.bytes(capacity: 1 + 4 + name.count + 8) { writer in
+                    writer.put(Kind.outgoingName.rawValue)
+                    name.withUnsafeBytes { writer.put(part: $0) }
+                    writer.put(bigEndian: entry.time)
+                }
             }
-            writer.put(bigEndian: entry.time)
-        }
     }
 
     /// The name of a row in the ring.
