@@ -232,6 +232,7 @@ struct RingTransactionTests {
     private static let forgeries = [
         "INSERT INTO sync_outbox (change, time, id) SELECT 1, 1, id FROM sync_item",
         "DELETE FROM sync_outbox", "UPDATE sync_outbox SET time = time + 1", "UPDATE sync_item SET id = x'00'",
+        "UPDATE sync_outbox SET item = NULL, id = zeroblob(100000)",
         "DELETE FROM sync_item", "DELETE FROM sync_state", "UPDATE sync_state SET bytes = x'00'",
         "INSERT INTO sync_state VALUES (x'07', x'07')",
         "DROP TABLE sync_item; DROP TABLE sync_outbox; DROP TABLE sync_state; PRAGMA user_version = 4",

@@ -3,6 +3,7 @@
 
 import Foundation
 import KeychainCrypto
+import KeychainEngine
 
 /// Tells one state of an outbox from another.
 package struct OutboxMark: Equatable, Sendable {
@@ -68,7 +69,17 @@ struct SyncTables {
         return mark
     }
 
-    func nextChange() throws -> Int64 { try (connection.number(Statements.lastChange) ?? 0) + 1 }
+    /// - Throws: `corrupt` if somebody has written the highest number, which the head does not cover.
+    func nextChange() throws -> Int64 {
+        let last = try connection.number(Statements.lastChange) ?? 0
+        guard last < Int64.max else {
+            throw KeychainError(
+                .corrupt,
+                "A change that was not sent yet has an invalid number. Run: keychainctl sync now. If that does not help: "
+                    + KeychainError.restoreAdvice)
+        }
+        return last + 1
+    }
 
     /// The entry of a row, and the number of its change; `nil` without one.
     func outgoing(ofRow row: Int64) throws -> Outgoing? {
