@@ -12,14 +12,11 @@ package struct CertificateForm: Sendable {
 
     package init(_ certificate: Certificate) {
         let columns = CertificateColumns(certificate)
-        var attributes: Attributes = [
-            .certificateType: .number(Int64(columns.type)), .certificateEncoding: .number(Int64(columns.encoding)),
-            .serialNumber: .data(columns.serialNumber), .publicKeyHash: .data(columns.publicKeyHash),
-        ]
+        var attributes = Attributes()
+        let own = columns.attributes(Attribute.init(_:), AttributeValue.number, AttributeValue.data)
+        for (attribute, value) in own { attributes[attribute] = value }
         // Without it, the name is empty in the item's primary key.
-        attributes[.issuer] = .data(columns.issuer ?? Data())
-        attributes[.subject] = columns.subject.map { .data($0) }
-        attributes[.subjectKeyID] = columns.subjectKeyIdentifier.map { .data($0) }
+        attributes[.issuer] = attributes[.issuer] ?? .data(Data())
         attributes[.label] = columns.label.map { .string($0) }
         (self.attributes, bytes) = (attributes, certificate.der)
     }

@@ -23,15 +23,9 @@ package struct KeyForm: Sendable {
 
     /// What an item has because of its key.
     static func attributes(_ columns: KeyColumns) -> Attributes {
+        let own = columns.attributes(Attribute.init(_:), AttributeValue.number, AttributeValue.data)
         var attributes = Attributes()
-        for flag in columns.flags {
-            if let name = Attribute(flag.name) { attributes[name] = .number(flag.isSet ? 1 : 0) }
-        }
-        attributes[.keyClass] = .number(Int64(columns.keyClass))
-        attributes[.type] = .number(Int64(columns.typeNumber))
-        attributes[.keySizeInBits] = .number(Int64(columns.sizeInBits))
-        attributes[.effectiveKeySize] = .number(Int64(columns.effectiveSizeInBits))
-        attributes[.applicationLabel] = .data(columns.applicationLabel)
+        for (attribute, value) in own { attributes[attribute] = value }
         return attributes
     }
 

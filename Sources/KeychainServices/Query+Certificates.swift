@@ -11,26 +11,11 @@
         /// other calls the conditions for it. What the caller gives wins.
         mutating func fill(from object: SecCertificate, for operation: ItemOperation) {
             let columns = CertificateColumns(object.certificate)
-            for (attribute, value) in columns.attributes where attributes[attribute] == nil {
-                attributes[attribute] = value
-            }
+            let own = columns.attributes(Attribute.init(_:), AttributeValue.number, AttributeValue.data)
+            for (attribute, value) in own where attributes[attribute] == nil { attributes[attribute] = value }
             guard operation == .add else { return }
             value = value ?? object.certificate.der
             if attributes[.label] == nil, let label = columns.label { attributes[.label] = .string(label) }
-        }
-    }
-
-    extension CertificateColumns {
-        /// Those that identify the certificate.
-        fileprivate var attributes: Attributes {
-            var attributes: Attributes = [
-                .certificateType: .number(Int64(type)), .certificateEncoding: .number(Int64(encoding)),
-                .serialNumber: .data(serialNumber), .publicKeyHash: .data(publicKeyHash),
-            ]
-            attributes[.subject] = subject.map { .data($0) }
-            attributes[.issuer] = issuer.map { .data($0) }
-            attributes[.subjectKeyID] = subjectKeyIdentifier.map { .data($0) }
-            return attributes
         }
     }
 

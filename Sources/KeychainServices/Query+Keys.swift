@@ -16,7 +16,8 @@
         ///
         /// - Throws: The errors of opening a key on a token that is stored already, to add it once more.
         mutating func fill(from key: SecKey, for operation: ItemOperation) throws(KeychainError) {
-            for (attribute, value) in key.columns.attributes
+            let own = key.columns.attributes(Attribute.init(_:), AttributeValue.number, AttributeValue.data)
+            for (attribute, value) in own
             where attributes[attribute] == nil && (operation == .add || Self.identifying.contains(attribute)) {
                 attributes[attribute] = value
             }
@@ -26,21 +27,6 @@
             } else if operation == .add {
                 value = value ?? key.externalRepresentation
             }
-        }
-    }
-
-    extension KeyColumns {
-        fileprivate var attributes: Attributes {
-            var attributes: Attributes = [
-                .keyClass: .number(Int64(keyClass)), .type: .number(Int64(typeNumber)),
-                .keySizeInBits: .number(Int64(sizeInBits)), .effectiveKeySize: .number(Int64(effectiveSizeInBits)),
-                .applicationLabel: .data(applicationLabel),
-            ]
-            for flag in flags {
-                guard let attribute = Attribute(flag.name) else { continue }
-                attributes[attribute] = .number(flag.isSet ? 1 : 0)
-            }
-            return attributes
         }
     }
 

@@ -34,4 +34,21 @@ public struct CertificateColumns: Hashable, Sendable {
         (serialNumber, subjectKeyIdentifier) = (certificate.serialNumber, certificate.subjectKeyIdentifier)
         (publicKeyHash, label) = (certificate.publicKeyHash, certificate.subjectSummary)
     }
+
+    /// The columns that identify the certificate, without the label, in the types of a caller.
+    ///
+    /// - Parameter name: An attribute by the four letters of Apple's constant.
+    package func attributes<Name, Value>(
+        _ name: (String) -> Name?, _ number: (Int64) -> Value, _ data: (Data) -> Value
+    ) -> [(name: Name, value: Value)] {
+        let columns = [
+            ("ctyp", number(Int64(type))), ("cenc", number(Int64(encoding))), ("issr", issuer.map(data)),
+            ("subj", subject.map(data)), ("slnr", data(serialNumber)), ("skid", subjectKeyIdentifier.map(data)),
+            ("pkhh", data(publicKeyHash)),
+        ]
+        return columns.compactMap { letters, value in
+            guard let name = name(letters), let value else { return nil }
+            return (name, value)
+        }
+    }
 }

@@ -55,6 +55,21 @@ public struct KeyColumns: Hashable, Sendable {
         flags = Self.flags(key.kind, isPrivate: isPrivate, isOnToken: isOnToken)
     }
 
+    /// All columns, in the types of a caller.
+    ///
+    /// - Parameter name: An attribute by the four letters of Apple's constant.
+    package func attributes<Name, Value>(
+        _ name: (String) -> Name?, _ number: (Int64) -> Value, _ data: (Data) -> Value
+    ) -> [(name: Name, value: Value)] {
+        let numbers = [
+            ("kcls", keyClass), ("type", typeNumber), ("bsiz", sizeInBits), ("esiz", effectiveSizeInBits),
+        ]
+        let columns =
+            numbers.map { ($0.0, number(Int64($0.1))) } + [("klbl", data(applicationLabel))]
+            + flags.map { ($0.name, number($0.isSet ? 1 : 0)) }
+        return columns.compactMap { letters, value in name(letters).map { ($0, value) } }
+    }
+
     /// Apple's values. "priv" is set for public keys too, and RSA public keys claim that they can decrypt.
     private static func flags(_ kind: KeyKind, isPrivate: Bool, isOnToken: Bool) -> [Flag] {
         let derives = isPrivate && kind != .rsa
