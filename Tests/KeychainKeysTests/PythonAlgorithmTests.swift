@@ -91,7 +91,7 @@ struct PythonAlgorithmTests {
             (.rsa, .rsaEncryptionOAEPAESGCM(.sha256), "rsa SHA256"),
         ]
 
-    @Test(arguments: algorithms)
+    @Test("K47", arguments: algorithms)
     func encryption_inBothDirections_decrypts(kind: KeyKind, algorithm: KeyAlgorithm, words: String) throws {
         let folder = try OpenSSL()
         let key = kind == .rsa ? try #require(KnownKey.rsa4096) : try PrivateKey.generate(kind)

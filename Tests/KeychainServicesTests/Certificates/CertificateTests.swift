@@ -96,6 +96,15 @@ struct CertificateTests {
         #expect((list as? [SecCertificate])?.count == 1 && list as? [SecKey] == nil)
     }
 
+    @Test("K71", .enabled(if: OpenSSLProgram.path != nil, OpenSSLProgram.isMissing))
+    func certificate_ofAnRSAKeyOf512Bits_isReadThoughItsKeyIsNot() throws {
+        let openssl = try OpenSSLProgram()
+        try openssl("req -x509 -new -nodes -newkey rsa:512 -keyout key.pem -subj /CN=Small -outform DER -out small.der")
+        let certificate = try #require(SecCertificateCreateWithData(nil, openssl.read("small.der") as CFData))
+        #expect(SecCertificateCopySubjectSummary(certificate) as String? == "Small")
+        #expect(SecCertificateCopyKey(certificate) == nil)
+    }
+
     @Test("K70, K71", .enabled(if: OpenSSLProgram.path != nil, OpenSSLProgram.isMissing))
     func certificate_ofTheProgram_isReadThoughItsKeyIsNot() throws {
         let openssl = try OpenSSLProgram()

@@ -71,7 +71,7 @@ struct Attempt<Value> {
 }
 
 /// Makes a call. In any case it has to report an error of the right domain if it has no result, and to leave the variable
-/// for errors alone if it has one.
+/// for errors alone if it has one (K55).
 func attempt<Value>(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> Value?
