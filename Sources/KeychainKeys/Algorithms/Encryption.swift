@@ -91,7 +91,7 @@ extension PublicKey {
         _ plaintext: Data, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector
     ) throws(KeyFailure) -> Data {
         let oneTime = try PrivateKey.generate(kind)
-        let secret = try oneTime.sharedSecret(with: self)
+        let secret = try oneTime.secret(forRecipient: self)
         let cipher = SixteenByteGCM(iv, recipient: self) { count in
             secret.x963(hash, sharedInfo: oneTime.publicKey.externalRepresentation, count: count)
         }
@@ -100,6 +100,11 @@ extension PublicKey {
 }
 
 extension PrivateKey {
+    /// - Throws: `KeyFailure.malformed` for a point of small order, with which every secret is zero.
+    fileprivate func secret(forRecipient recipient: PublicKey) throws(KeyFailure) -> SharedSecret {
+        do { return try sharedSecret(with: recipient) } catch { throw .malformed("public key") }
+    }
+
     fileprivate func decryptECIES(
         _ ciphertext: Data, _ hash: KeyHash, _ iv: KeyAlgorithm.InitializationVector
     ) throws(KeyFailure) -> SecretBytes {

@@ -17,7 +17,7 @@ struct OddInputTests {
             "u_CredRef", "u_ItemList", "u_Keychain", "f_x", "m", "", "\u{0}", "\u{1F600}\u{1F600}", "\u{1F600}",
         ]
 
-    private var values: [Any] {
+    static var values: [Any] {
         [
             "", "x", "\u{0}", "\u{1F600}", "syna", "genp", "m_LimitAll", String(repeating: "x", count: 100_000), true,
             false, 0, -1, 1, Int.min, Int.max, UInt.max, Double.nan, Double.infinity, -0.0, 1e300, Float(0.5),
@@ -30,7 +30,7 @@ struct OddInputTests {
     }
 
     /// What a dictionary can be answered with, if the store works.
-    private let statuses: Set<OSStatus> = [
+    static let statuses: Set<OSStatus> = [
         errSecSuccess, errSecParam, errSecNoSuchAttr, errSecNoSuchClass, errSecUnimplemented, errSecDecode,
         errSecItemNotFound, errSecDuplicateItem, errSecMissingEntitlement, errSecNotAvailable,
     ]
@@ -39,10 +39,10 @@ struct OddInputTests {
     func everyKey_withEveryOddValue_isAnswered(dialect: Engine.Dialect) throws {
         let services = try StoreKind.memory.services(dialect: dialect)
         for name in Set(Self.names) {
-            for value in values {
+            for value in Self.values {
                 for call in Call.allCases {
                     let status = call.status(services, genp([name: value]))
-                    #expect(statuses.contains(status), "\(call) \(name) \(value)")
+                    #expect(Self.statuses.contains(status), "\(call) \(name) \(value)")
                 }
             }
         }
@@ -51,10 +51,10 @@ struct OddInputTests {
     @Test(arguments: dialects)
     func everyChange_toEveryOddValue_isAnswered(dialect: Engine.Dialect) throws {
         for name in Set(Self.names) {
-            for value in values {
+            for value in Self.values {
                 let services = try StoreKind.memory.services(dialect: dialect)
                 services.add(genp())
-                #expect(statuses.contains(services.update(genp(), to: [name: value])), "\(name) \(value)")
+                #expect(Self.statuses.contains(services.update(genp(), to: [name: value])), "\(name) \(value)")
                 let all = genp(["r_Attributes": true, "sync": "syna", "m_Limit": "m_LimitAll"])
                 #expect(services.find(all).dictionaries != nil, "\(name) \(value)")
             }
