@@ -29,9 +29,11 @@ enum FuzzTarget: String, CaseIterable {
     case objectName = "object-name"
     case etcdAnswer = "etcd-answer"
     case replica
+    case sharedItem = "shared-item"
     // What callers and users give
     case query, environment, passphrase
     case recoveryKey = "recovery-key"
+    case invitationCode = "invitation-code"
     // What other programs and files say
     case assuan, entitlements
     case tpmAnswers = "tpm-answers"
@@ -97,10 +99,12 @@ enum FuzzTarget: String, CaseIterable {
         case .objectName: SyncObjects.name(bytes)
         case .etcdAnswer: EtcdAnswers.answer(bytes)
         case .replica: SyncObjects.stored(bytes)
+        case .sharedItem: StoredBytes.sharedItem(bytes)
         case .query: Dictionaries.query(bytes)
         case .environment: GivenText.environment(bytes)
         case .passphrase: GivenText.passphrase(bytes)
         case .recoveryKey: GivenText.recoveryKey(bytes)
+        case .invitationCode: GivenText.invitationCode(bytes)
         case .assuan: Conversations.assuan(bytes)
         case .tpmAnswers: TPMAnswers.answers(bytes)
         case .agent: AgentMessages.messages(bytes)

@@ -51,4 +51,18 @@ enum GivenText {
         guard case .key(let key) = RecoveryKey.read(RecoveryKey.text(bytes.secret)) else { fatalError("not read") }
         require(key.data == bytes, "any 32 bytes are written and read")
     }
+
+    static func invitationCode(_ bytes: Data) {
+        if let code = InvitationCode.read(bytes.secret) {
+            require(code.count == InvitationCode.byteCount, "a code has 13 bytes")
+            require(bytes.count <= 128, "limits hold")
+            let again = InvitationCode.read(InvitationCode.text(code))
+            require(again?.data == code.data, "a code is read as it was written")
+        }
+        guard bytes.count == InvitationCode.byteCount else { return }
+        // The last four bits are not in the text.
+        let code = bytes.dropLast() + bytes.suffix(1).map { $0 & 0xF0 }
+        let read = InvitationCode.read(InvitationCode.text(code.secret))
+        require(read?.data == code, "any 100 bits are written and read")
+    }
 }

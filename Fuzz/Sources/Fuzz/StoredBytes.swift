@@ -18,6 +18,19 @@ enum StoredBytes {
         require(Data(Padding.pad(writer, bucket: Padding.metadataBucket)) == bytes, "content has one padding")
     }
 
+    /// As it is, and padded, or nothing behind the padding would ever be read. The first byte chooses the class, as a record does.
+    static func sharedItem(_ bytes: Data) {
+        guard let accessibility = bytes.first else { return }
+        let content = Data(bytes.dropFirst())
+        var writer = ByteWriter(capacity: content.count)
+        writer.append(content)
+        for bytes in [[UInt8](content), Padding.pad(writer, bucket: Padding.valueBucket)] {
+            guard let item = SharedItem.decode(bytes, accessibility: accessibility) else { continue }
+            require(SharedItem.encode(item) == bytes, "an item for other machines has one encoding")
+            require(!SharedItem.primaryKey(item).isEmpty, "it has an identity")
+        }
+    }
+
     /// The checksum of the input is made right, or nothing behind it would ever be read.
     static func keybag(_ bytes: Data) {
         for bytes in [bytes, bytes + Checksum.sha256(bytes).prefix(8)] {
