@@ -10,44 +10,55 @@ import Testing
 
 @Suite("Items of either kind")
 struct KindsTests {
-    private func stores(_ kind: StoreKind) throws -> (either: SecretStore, local: SecretStore, synced: SecretStore) {
-        let store = try kind.empty(passphrase: "p")
+    private typealias Stores = (either: EitherKindStore, local: SecretStore, synced: SecretStore)
+
+    private func stores(_ kind: StoreKind) throws -> Stores { stores(over: try kind.empty(passphrase: "p")) }
+
+    private func stores(over store: any ItemStore) -> Stores {
         let local = SecretStore(service: "app", store: store)
-        var (either, synced) = (local, local)
-        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
-        return (either, local, synced)
+        var synced = local
+        synced.synchronizable = true
+        return (EitherKindStore(local), local, synced)
     }
 
     @Test(arguments: StoreKind.allCases)
     func item_ofEitherKind_isFoundChangedAndRemoved(kind: StoreKind) throws {
-        let (either, _, synced) = try stores(kind)
+        let (either, local, synced) = try stores(kind)
         try synced.save("1", for: "alice")
         let id = try #require(try synced.item(for: "alice")?.id)
         try either.save("2", for: "alice")
-        #expect(try either.item(for: "alice")?.id == id && either.contains(for: "alice"))
-        #expect(try either.read(String.self, for: "alice") == "2" && either.items().map(\.id) == [id])
+        #expect(try either.contains(for: "alice") && either.read(String.self, for: "alice") == "2")
+        #expect(try synced.items().map(\.id) == [id] && local.items().isEmpty)
         #expect(try either.remove(for: "alice") && synced.items().isEmpty)
     }
 
     @Test(arguments: StoreKind.allCases)
     func newItem_isOfTheStoresOwnKind(kind: StoreKind) throws {
-        var (either, local, synced) = try stores(kind)
+        let (either, local, synced) = try stores(kind)
         try either.save("1", for: "alice")
-        either.synchronizable = true
-        try either.save("1", for: "bob")
+        try EitherKindStore(synced).save("1", for: "bob")
         #expect(try local.items().map(\.account) == ["alice"] && synced.items().map(\.account) == ["bob"])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func saving_inATransaction_leavesOneItem(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.everywhere)
+    func itemsOfBothKinds_areReadByTheOwnKindFirstAndBecomeOne(kind: StoreKind) throws {
         let (either, local, synced) = try stores(kind)
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
-        try either.transaction { transaction in
-            #expect(try transaction.read(String.self, for: "alice") == "1")
-            try transaction.save("3", for: "alice")
-        }
+        #expect(try either.read(String.self, for: "alice") == "1")
+        try either.save("3", for: "alice")
         #expect(try local.read(String.self, for: "alice") == "3" && synced.items().isEmpty)
+    }
+
+    @Test(arguments: StoreKind.everywhere)
+    func update_changesTheItemThatExists_whicheverKindItIs(kind: StoreKind) throws {
+        let (either, local, synced) = try stores(kind)
+        try synced.save(1, for: "alice")
+        try local.save(1, for: "bob")
+        try either.update(Int.self, for: "alice") { $0? += 1 }
+        try EitherKindStore(synced).update(Int.self, for: "bob") { $0? += 1 }
+        #expect(try synced.items().map(\.account) == ["alice"] && local.items().map(\.account) == ["bob"])
+        #expect(try synced.read(Int.self, for: "alice") == 2 && local.read(Int.self, for: "bob") == 2)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -57,7 +68,9 @@ struct KindsTests {
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
         #expect(reason { try either.save("3", for: "alice") } == .duplicateItem)
-        either.accessGroup = "two"
+        var localInTwo = local
+        localInTwo.accessGroup = "two"
+        either = EitherKindStore(localInTwo)
         try either.save("3", for: "alice")
         #expect(try local.read(String.self, for: "alice") == "1" && synced.read(String.self, for: "alice") == "3")
     }
@@ -65,22 +78,22 @@ struct KindsTests {
     /// Saving without a word on protection takes none away, whichever item is the store's own.
     @Test(arguments: StoreKind.allCases)
     func protectedItem_besideASynchronizableOne_staysWhenBothBecomeOne(kind: StoreKind) throws {
-        var (either, local, synced) = try stores(kind)
+        var (_, local, synced) = try stores(kind)
         let person = Person(passphrase: "p")
-        (local.accessControl, either.synchronizable) = (.userPresence, true)
-        either.context = AuthenticationContext { person }
+        local.accessControl = .userPresence
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
+        local.context = AuthenticationContext { person }
+        synced.context = local.context
+        let either = EitherKindStore(synced)
         try either.save("3", for: "alice")
-        #expect(try synced.items().isEmpty && either.item(for: "alice")?.accessControl == .userPresence)
+        #expect(try synced.items().isEmpty && local.item(for: "alice")?.accessControl == .userPresence)
         #expect(try either.read(String.self, for: "alice") == "3" && person.questions.count == 1)
     }
 
     @Test func callOnItemsOfBothKinds_asksWithOneContext() throws {
         let store = ContextStore()
-        let local = SecretStore(service: "app", store: store)
-        var (either, synced) = (local, local)
-        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
+        let (either, local, synced) = stores(over: store)
         try local.save("1", for: "alice")
         try synced.save("2", for: "alice")
         store.forgetContexts()
@@ -102,9 +115,9 @@ struct KindsTests {
     /// As in Apple's keychain.
     @Test func store_withoutTransactions_keepsTheNewValueAndOneItem() throws {
         let store = InterruptedStore()
-        var either = SecretStore(service: "app", accessibility: .whenUnlockedThisDeviceOnly, store: store)
-        var synced = SecretStore(service: "app", store: store)
-        (either.options.synchronizableAny, synced.synchronizable) = (true, true)
+        let (_, _, synced) = stores(over: store)
+        let either = EitherKindStore(
+            SecretStore(service: "app", accessibility: .whenUnlockedThisDeviceOnly, store: store))
         try synced.save("1", for: "alice")
         try either.save("2", for: "alice")
         #expect(try synced.items().isEmpty && either.read(String.self, for: "alice") == "2")
@@ -113,9 +126,7 @@ struct KindsTests {
     /// Between the search and the adding.
     @Test func storeWithoutTransactions_whereAnotherProgramAddsTheItem_savesOverIt() throws {
         let store = InterruptedStore()
-        let local = SecretStore(service: "app", store: store)
-        var either = local
-        either.options.synchronizableAny = true
+        let (either, local, _) = stores(over: store)
         store.interrupt { try local.save("theirs", for: "alice") }
         try either.save("mine", for: "alice")
         #expect(try local.items().count == 1 && local.read(String.self, for: "alice") == "mine")

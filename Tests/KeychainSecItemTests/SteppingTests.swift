@@ -18,7 +18,7 @@ struct SteppingTests {
     @Test func changesInSteps_ofSeveralItems_areMadeInTheirOrder() throws {
         let (old, new) = (secrets("old"), secrets("new"))
         try old.save("s3cret", for: "alice")
-        try old.transaction { transaction in
+        try old.transactionOrSteps { transaction in
             let secret = try #require(try transaction.read(String.self, for: "alice"))
             try transaction.in(new).save(secret, for: "alice")
             transaction.remove(for: "alice")
@@ -33,7 +33,7 @@ struct SteppingTests {
         let secrets = secrets("app")
         try secrets.save("old", for: "alice")
         var seen: [String?] = []
-        try secrets.transaction { transaction in
+        try secrets.transactionOrSteps { transaction in
             seen.append(try transaction.read(String.self, for: "alice"))
             if seen.count == 1 { try secrets.save("newer", for: "alice") }
             try transaction.save("b", for: "bob")

@@ -15,9 +15,7 @@ extension SecretStore {
 
     /// The store, if its reads can be repeated. Proofs of a context count only for items with constraints, which are not
     /// remembered, but a context may be unusable.
-    private var repeating: (any RepeatingStore)? {
-        context == nil && !options.synchronizableAny ? backing.repeating : nil
-    }
+    private var repeating: (any RepeatingStore)? { context == nil ? backing.repeating : nil }
 
     /// The name has everything that the result of a read depends on.
     private func withName<Result>(of account: String, _ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {

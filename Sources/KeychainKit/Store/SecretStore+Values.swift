@@ -110,11 +110,6 @@ extension SecretStore {
         try call { (requests) throws(KeychainError) in try requests.items(filter) }
     }
 
-    /// The same with all attributes of items that require authentication. The user is asked for them.
-    @_spi(Wrappers) public func itemsByAsking() throws(KeychainError) -> [KeychainItem] {
-        try call { (requests) throws(KeychainError) in try requests.items(.all, isAsking: true) }
-    }
-
     /// Removes every item of this service or server, including locked items. Returns the number of removed items.
     ///
     /// ```swift

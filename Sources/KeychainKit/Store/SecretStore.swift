@@ -3,6 +3,7 @@
 
 // Folders, from top to bottom:
 //
+// - Wrappers: what only the wrappers over this module need
 // - Changes: sequences of changes and values
 // - Migration: items from other places, and values of earlier types
 // - Transactions: several changes as one
@@ -60,8 +61,6 @@ public struct SecretStore: Sendable {
     /// have no timeout. A synchronous call with a timeout runs on another thread, so that it can return when the
     /// keychain does not answer.
     public var timeout: Timeout?
-    /// Options for wrappers.
-    @_spi(Wrappers) public var options = WrapperOptions()
 
     /// The generic passwords of a service.
     ///

@@ -16,9 +16,7 @@ struct StoreRequests {
 
     /// - Parameter requests: The requests of a transaction. `nil`: each request is its own transaction.
     init(_ store: SecretStore, _ questions: Query.Questions?, in requests: Requests? = nil) {
-        // A call on items of both kinds makes several requests. They share a context so that the user is asked once.
-        self.store = store.options.synchronizableAny ? store.sharingContext : store
-        self.questions = questions
+        (self.store, self.questions) = (store, questions)
         (engine, accessGroups) = (store.backing.engine, store.backing.accessGroups)
         self.requests = requests ?? engine.requests
         isInTransaction = requests != nil
@@ -31,9 +29,8 @@ struct StoreRequests {
         var attributes = store.place.attributes
         if let account { attributes[.account] = .string(account) }
         if let group = store.accessGroup { attributes[.accessGroup] = .string(group) }
-        if !store.options.synchronizableAny { attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0) }
+        attributes[.synchronizable] = .number(store.synchronizable ? 1 : 0)
         var query = Query(store.place.itemClass, attributes)
-        query.synchronizableAny = store.options.synchronizableAny
         query.context = store.context
         query.operationPrompt = store.prompt
         query.questions = questions
@@ -42,7 +39,7 @@ struct StoreRequests {
     }
 
     /// The same as a new item or a change.
-    private func newItem(_ account: String, _ value: Data, _ attributes: ItemAttributes) -> Query {
+    func newItem(_ account: String, _ value: Data, _ attributes: ItemAttributes) -> Query {
         var query = query(account)
         for (attribute, value) in attributes.given { query.attributes[attribute] = value }
         query.value = value
@@ -64,9 +61,6 @@ struct StoreRequests {
         query.limit = .atMost(2)
         let found = try requests.find(query, accessGroups: accessGroups)
         guard found.count > 1 else { return FoundOnce(found.first, isOnly: true) }
-        if store.options.synchronizableAny {
-            return FoundOnce(try findOwnKindFirst(account, includingValue: includingValue), isOnly: false)
-        }
         // In a keychain without transactions, an item that another program replaces meanwhile is found twice. The last
         // one is the newest.
         if Set(found.map { Array($0.item.accessGroup.utf8) }).count == 1 { return FoundOnce(found.last, isOnly: false) }
@@ -85,7 +79,6 @@ struct StoreRequests {
         guard store.mayHold(filter), var query = filter.withoutPlace.query(store.place.itemClass) else { return [] }
         let own = self.query()
         for (attribute, value) in own.attributes { query.attributes[attribute] = value }
-        query.synchronizableAny = own.synchronizableAny
         query.returns = .attributes
         (query.context, query.operationPrompt, query.questions) = (own.context, own.operationPrompt, own.questions)
         if !store.allowsInteraction, query.authenticationUI == .allow { query.authenticationUI = .fail }
@@ -96,22 +89,11 @@ struct StoreRequests {
     // MARK: - Writing
 
     func save(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        if store.options.synchronizableAny { return try saveInItsKind(account, value, attributes) }
         let query = newItem(account, value, attributes)
         if isInTransaction {
             try requests.save(query, accessGroups: accessGroups)
         } else {
             try engine.save(query, accessGroups: accessGroups)
-        }
-    }
-
-    /// Saves after no item was found. Without transactions another program may have added one since; it is overwritten.
-    func saveNew(_ account: String, _ value: Data, _ attributes: ItemAttributes) throws(KeychainError) {
-        do throws(KeychainError) {
-            try requests.add(newItem(account, value, attributes), accessGroups: accessGroups)
-        } catch {
-            guard error.reason == .duplicateItem else { throw error }
-            try save(account, value, attributes)
         }
     }
 
@@ -200,7 +182,7 @@ extension KeychainError {
 extension SecretStore {
     /// Whether an item of this store can match a filter.
     fileprivate func mayHold(_ filter: ItemFilter) -> Bool {
-        if !options.synchronizableAny, let wanted = filter.synchronizable, wanted != synchronizable { return false }
+        if let wanted = filter.synchronizable, wanted != synchronizable { return false }
         guard let wanted = filter.accessGroup, let accessGroup else { return true }
         return wanted.utf8.elementsEqual(accessGroup.utf8)
     }

@@ -7,9 +7,12 @@ struct Commit: Sendable {
     private let store: SecretStore
     private let reads: [TransactionRecord.Read]
     private let changes: [TransactionRecord.Change]
+    private let allowsSteps: Bool
 
-    init(_ store: SecretStore, _ record: TransactionRecord) {
-        self.store = store
+    /// - Parameter allowsSteps: Whether a keychain without transactions makes several changes one by one, in order.
+    ///   Otherwise it refuses them.
+    init(_ store: SecretStore, _ record: TransactionRecord, allowsSteps: Bool) {
+        (self.store, self.allowsSteps) = (store, allowsSteps)
         reads = record.reads
         changes = record.changes
     }
@@ -19,7 +22,7 @@ struct Commit: Sendable {
         if changes.isEmpty { return try isOneState(questions) }
         let engine = store.backing.engine
         guard engine.store.transactional != nil else {
-            return try isOneCall || !store.options.changesInSteps ? runAsOneCall(questions) : runInSteps(questions)
+            return try isOneCall || !allowsSteps ? runAsOneCall(questions) : runInSteps(questions)
         }
         return try engine.transaction(as: StoreRequests(store, questions).query()) {
             (requests) throws(KeychainError) in

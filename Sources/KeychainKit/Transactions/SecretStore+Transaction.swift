@@ -24,12 +24,20 @@ extension SecretStore {
     public func update<Value: Codable, Result>(
         _ type: Value.Type = Value.self, for account: String, _ change: (inout Value?) throws -> Result
     ) throws -> Result {
+        try update(type, for: account, change) { (requests) throws(KeychainError) in
+            try requests.find(account, includingValue: true)
+        }
+    }
+
+    /// - Parameter find: Finds the item to change, with its value.
+    func update<Value: Codable, Result>(
+        _ type: Value.Type, for account: String, _ change: (inout Value?) throws -> Result,
+        finding find: @escaping @Sendable (StoreRequests) throws(KeychainError) -> StoredItem?
+    ) throws -> Result {
         let store = sharingContext
         var attempts = Attempts(timeout, backing.time)
         while true {
-            let found = try store.call { (requests) throws(KeychainError) in
-                try requests.find(account, includingValue: true)
-            }
+            let found = try store.call(find)
             let step = try ChangeStep(found, type, coder, change)
             if !step.isChange { return step.result }
             let bytes = step.bytes
@@ -80,12 +88,19 @@ extension SecretStore {
     ///   the body reads.
     @discardableResult
     public func transaction<Result>(_ body: (SecretTransaction) throws -> Result) throws -> Result {
+        try transaction(allowsSteps: false, body)
+    }
+
+    /// - Parameter allowsSteps: As in ``Commit``.
+    func transaction<Result>(
+        allowsSteps: Bool, _ body: (SecretTransaction) throws -> Result
+    ) throws -> Result {
         let store = sharingContext
         var attempts = Attempts(timeout, backing.time)
         while true {
             let record = TransactionRecord()
             let result = try body(SecretTransaction(store: store, record: record))
-            let commit = Commit(store, record)
+            let commit = Commit(store, record, allowsSteps: allowsSteps)
             if try backing.call(timeout, { (questions) throws(KeychainError) in try commit.run(questions) }) {
                 return result
             }
@@ -98,12 +113,18 @@ extension SecretStore {
     public nonisolated(nonsending) func transaction<Result>(
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Result
     ) async throws -> Result {
+        try await transaction(allowsSteps: false, body)
+    }
+
+    nonisolated(nonsending) func transaction<Result>(
+        allowsSteps: Bool, _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Result
+    ) async throws -> Result {
         let store = sharingContext
         var attempts = Attempts(timeout ?? .standard, backing.time)
         while true {
             let record = TransactionRecord()
             let result = try await body(SecretTransaction(store: store, record: record))
-            let commit = Commit(store, record)
+            let commit = Commit(store, record, allowsSteps: allowsSteps)
             let isDone = try await backing.call(timeout) { (questions) throws(KeychainError) in
                 try commit.run(questions)
             }

@@ -30,11 +30,11 @@ extension JSKeychain {
     /// The items of a service, with the attributes of a value to save.
     func secrets(
         _ service: String, _ accessibility: JSKeychainAccessibility, _ options: JSBiometricOptions?
-    ) -> SecretStore {
-        var secrets = secrets(service, prompt: options?.localizedReason)
+    ) -> EitherKindStore {
+        var secrets = ownKind(service, prompt: options?.localizedReason)
         secrets.accessibility = accessibility.accessibility
         secrets.accessControl = options?.accessControl
-        return secrets
+        return EitherKindStore(secrets)
     }
 
     // MARK: - Failures

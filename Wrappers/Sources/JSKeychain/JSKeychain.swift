@@ -77,9 +77,14 @@ public final class JSKeychain: Sendable {
     public var lastFailure: KeychainError? { failures.last }
 
     /// The items of a service, whether they are synchronized or not.
-    func secrets(_ service: String, prompt: String? = nil) -> SecretStore {
+    func secrets(_ service: String, prompt: String? = nil) -> EitherKindStore {
+        EitherKindStore(ownKind(service, prompt: prompt))
+    }
+
+    /// The items that are synchronized if this keychain synchronizes, and otherwise those that are not.
+    func ownKind(_ service: String, prompt: String?) -> SecretStore {
         var secrets = keychain.secrets(service: service, accessGroup: configuration.accessGroup)
-        (secrets.synchronizable, secrets.options.synchronizableAny) = (configuration.syncToICloud, true)
+        secrets.synchronizable = configuration.syncToICloud
         // An empty reason would be shown in place of the default.
         secrets.prompt = prompt.flatMap { $0.isEmpty ? nil : $0 }
         return secrets

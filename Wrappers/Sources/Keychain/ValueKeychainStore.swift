@@ -135,10 +135,8 @@ public final class ValueKeychainStore: ValueStore, Sendable {
     // MARK: - The item
 
     /// Also finds an item that extra attributes made synchronizable.
-    private var secrets: SecretStore {
-        var secrets = keychain.secrets(service: "", accessGroup: accessGroup)
-        secrets.options.synchronizableAny = true
-        return secrets
+    private var secrets: EitherKindStore {
+        EitherKindStore(keychain.secrets(service: "", accessGroup: accessGroup))
     }
 
     private var entries: [String: AnyObject] {

@@ -98,11 +98,7 @@ struct LiveItems: Sendable {
     private nonisolated(nonsending) func changing(
         _ body: nonisolated(nonsending) (SecretTransaction) async throws -> Void
     ) async throws {
-        try await calling(KeychainKeys.userData) { secrets in
-            var secrets = secrets
-            secrets.options.changesInSteps = true
-            try await secrets.transaction(body)
-        }
+        try await calling(KeychainKeys.userData) { try await $0.transactionOrSteps(body) }
     }
 
     /// - Parameter key: The key that is named in the error if an item has no value.

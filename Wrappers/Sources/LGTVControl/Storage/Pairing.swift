@@ -35,14 +35,14 @@ struct PairingStore: Sendable {
     func save(_ credentials: TVCredentials) throws {
         let bytes = try JSON.encode(credentials)
         let isAnother = try !isKnown(credentials)
-        try secrets.transaction { transaction in
+        try secrets.transactionOrSteps { transaction in
             if isAnother { transaction.remove(for: certificateAccount) }
             try transaction.save(bytes, for: account)
         }
     }
 
     func clear() throws {
-        try secrets.transaction { transaction in
+        try secrets.transactionOrSteps { transaction in
             transaction.remove(for: account)
             transaction.remove(for: certificateAccount)
         }
@@ -69,7 +69,7 @@ struct PairingStore: Sendable {
     /// Replaces the stored pairing, credentials and certificate at once.
     nonisolated(nonsending) func save(_ pairing: Pairing) async throws {
         let bytes = try JSON.encode(pairing.credentials)
-        try await secrets.transaction { (transaction) async throws in
+        try await secrets.transactionOrSteps { (transaction) async throws in
             // This order matters if the changes are made one after another: a stale certificate only rejects the
             // television, but a missing one would accept any device.
             if let certificate = pairing.certificate { try transaction.save(certificate, for: certificateAccount) }

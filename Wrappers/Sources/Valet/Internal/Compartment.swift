@@ -22,8 +22,6 @@ struct Compartment: Sendable {
         secrets.accessibility = configuration.accessibility.ofKeychainKit
         secrets.accessControl = configuration.accessControl?.flags
         secrets.synchronizable = configuration.isSynchronizable
-        // Several changes belong together here and must not be made in part.
-        secrets.options.changesInSteps = false
         return secrets
     }
 
