@@ -65,7 +65,7 @@ struct ItemTests {
     @Test(arguments: StoreKind.everywhere)
     func item_thatIsNotThere_isItemNotFound(kind: StoreKind) async throws {
         let keychain = try kind.keychain()
-        #expect(failure { try keychain.value() } == .itemNotFound)
+        #expect(keychainError { try keychain.value() } == .itemNotFound)
         await #expect(throws: JSKeychainError.itemNotFound) {
             let _: String = try await keychain.read(service: "app", account: "alice")
         }
@@ -135,7 +135,7 @@ struct ItemTests {
         let store = try kind.empty()
         for group in ["one", "two"] { try JSKeychain(accessGroup: group).using(store).save(group) }
         let keychain = JSKeychain().using(store)
-        let errors = [failure { try keychain.value() }, failure { try keychain.save("3") }]
+        let errors = [keychainError { try keychain.value() }, keychainError { try keychain.save("3") }]
         #expect(errors == [.unhandledError(status: -25299), .unhandledError(status: -25299)])
         #expect(errors[0]?.failureReason?.contains("access groups") == true)
         #expect(keychain.exists(service: "app", account: "alice"))
@@ -145,8 +145,8 @@ struct ItemTests {
 
     @Test func accessGroup_thatTheProgramMayNotUse_isMissingEntitlement() throws {
         let keychain = JSKeychain(accessGroup: "theirs").using(MemoryStore(), accessGroups: AccessGroups(["mine"]))
-        #expect(failure { try keychain.save("1") } == .unhandledError(status: -34018))
-        #expect(failure { try keychain.listAll() } == .unhandledError(status: -34018))
+        #expect(keychainError { try keychain.save("1") } == .unhandledError(status: -34018))
+        #expect(keychainError { try keychain.listAll() } == .unhandledError(status: -34018))
         #expect(keychain.lastFailure?.reason == .missingEntitlement)
     }
 

@@ -86,8 +86,8 @@ struct ProtectionTests {
         let store = try kind.empty(passphrase: "p")
         try asking(store, Person("p")).save("1", .whenUnlocked, presence)
         let keychain = JSKeychain().using(store, context: AuthenticationContext { nil })
-        #expect(failure { try keychain.value() } == .unhandledError(status: -25308))
-        #expect(failure { try keychain.save("2") } == .unhandledError(status: -25308))
+        #expect(keychainError { try keychain.value() } == .unhandledError(status: -25308))
+        #expect(keychainError { try keychain.save("2") } == .unhandledError(status: -25308))
         #expect(keychain.lastFailure?.reason == .interactionNotAllowed)
         #expect(try asking(store, Person("p")).value() == "1")
     }
@@ -96,7 +96,7 @@ struct ProtectionTests {
     func protectedItem_readWithTheWrongPassphrase_isAuthFailed(kind: StoreKind) throws {
         let store = try kind.empty(passphrase: "p")
         try asking(store, Person("p")).save("1", .whenUnlocked, presence)
-        #expect(failure { try asking(store, Person("q")).value() } == .unhandledError(status: -25293))
+        #expect(keychainError { try asking(store, Person("q")).value() } == .unhandledError(status: -25293))
     }
 
     @Test(arguments: StoreKind.everywhere)
@@ -120,7 +120,7 @@ struct ProtectionTests {
         let keychain = try kind.keychain(passphrase: "p")
         try keychain.save("1")
         let options = JSBiometricOptions(required: true, fallbackToPasscode: false)
-        let failure = failure { try keychain.save("2", .whenUnlocked, options) }
+        let failure = keychainError { try keychain.save("2", .whenUnlocked, options) }
         #expect(failure == .unhandledError(status: -25291))
         #expect(failure?.failureReason?.contains("no biometric authenticator") == true)
         #expect(keychain.lastFailure?.message.contains("biometr") == true)
@@ -132,7 +132,7 @@ struct ProtectionTests {
         [JSKeychainAccessibility.whenPasscodeSet, .whenPasscodeSetThisDeviceOnly])
     func passcodeClass_needsAPassphrase(kind: StoreKind, accessibility: JSKeychainAccessibility) throws {
         let without = try kind.keychain()
-        let failure = failure { try without.save("1", accessibility) }
+        let failure = keychainError { try without.save("1", accessibility) }
         #expect(failure == .unhandledError(status: -25291))
         #expect(failure?.failureReason?.contains("no passphrase is set") == true)
         // The system gives a code and no more.
@@ -147,7 +147,7 @@ struct ProtectionTests {
     @Test(arguments: StoreKind.everywhere)
     func userPresence_withoutAPassphrase_isNotAvailable(kind: StoreKind) throws {
         let keychain = try kind.keychain()
-        #expect(failure { try keychain.save("1", .whenUnlocked, presence) } == .unhandledError(status: -25291))
+        #expect(keychainError { try keychain.save("1", .whenUnlocked, presence) } == .unhandledError(status: -25291))
         #expect(!keychain.exists(service: "app", account: "alice"))
     }
 }

@@ -160,7 +160,7 @@ extension Snippets {
             fallbackToPasscode: false  // No fallback for maximum security
         )
 
-        let failure = failure { try keychain.save("1", .whenUnlocked, biometricOptions) }
+        let failure = keychainError { try keychain.save("1", .whenUnlocked, biometricOptions) }
         #expect(failure == .unhandledError(status: -25291))
         #expect(failure?.failureReason?.contains("no biometric authenticator") == true)
         #expect(keychain.lastFailure?.reason == .unavailable)

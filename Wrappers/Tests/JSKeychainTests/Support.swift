@@ -26,15 +26,7 @@ extension JSKeychain {
     }
 }
 
-/// The error that something ends with; `nil` if it succeeds.
-func failure(_ body: () throws -> Any?) -> JSKeychainError? {
-    do {
-        _ = try body()
-        return nil
-    } catch {
-        return error as? JSKeychainError
-    }
-}
+func keychainError(_ body: () throws -> Any?) -> JSKeychainError? { failure(body) as? JSKeychainError }
 
 extension ItemStore {
     /// What KeychainKit sees of the items named `alice`: those that synchronize, or those that do not.

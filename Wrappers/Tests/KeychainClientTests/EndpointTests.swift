@@ -7,6 +7,7 @@ import KeychainClient
 import Synchronization
 import Testing
 import Valet
+import WrapperStores
 
 #if IssueReporting
     import IssueReporting

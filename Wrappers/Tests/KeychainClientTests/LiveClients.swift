@@ -26,16 +26,6 @@ func storeParts(_ user: UserData, _ valet: Valet, without missing: [String] = []
     for (key, value) in parts where !missing.contains(key) { try valet.setString(value, forKey: key) }
 }
 
-/// What a call ends with.
-func failure<Result>(_ body: () async throws -> Result) async -> (any Error)? {
-    do {
-        _ = try await body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
 enum Clients: CaseIterable, Sendable {
     case memory, vault, inMemory
 

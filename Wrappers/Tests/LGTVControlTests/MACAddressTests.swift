@@ -2,6 +2,7 @@
 // Which addresses wake a television, and with which bytes.
 
 import Testing
+import WrapperStores
 
 @testable import LGTVControl
 

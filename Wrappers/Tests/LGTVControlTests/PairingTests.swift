@@ -6,6 +6,7 @@
     import KeychainKit
     import LGTVControl
     import Testing
+    import WrapperStores
 
     @Suite("Pairing", .timeLimit(.minutes(10)))
     struct PairingTests {

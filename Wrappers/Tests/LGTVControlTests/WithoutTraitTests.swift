@@ -5,6 +5,7 @@
     import KeychainKit
     import LGTVControl
     import Testing
+    import WrapperStores
 
     @Suite("Without the trait")
     struct WithoutTraitTests {

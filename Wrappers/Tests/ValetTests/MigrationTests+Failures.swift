@@ -152,9 +152,7 @@ extension MigrationTests {
     @Test func removal_ofAnItemWhoseServiceIsNoText_failsBeforeAnythingHasChanged() throws {
         let memory = MemoryStore()
         let new = try valet(memory)
-        var item = Query(.genericPassword, [.service: .data(Data([0xFF])), .account: .string("key")])
-        item.value = Data("1".utf8)
-        _ = try Engine(store: memory).add(item, accessGroups: .unrestricted)
+        try memory.addItemOfBinaryService(account: "key", value: "1")
         let query: [String: AnyHashable] = ["class": "genp", "acct": "key"]
         #expect(
             migrationError { try new.migrateObjects(matching: query, removeOnCompletion: true) } == .removalFailed)

@@ -143,9 +143,7 @@ struct MigrationTests {
         let memory = MemoryStore()
         let (old, new) = (try valet(memory, "old"), try valet(memory))
         try fill(old)
-        var bare = Query(.genericPassword, [.service: .string(old.service.description), .account: .string("bare")])
-        bare.returns = []
-        _ = try Engine(store: memory).add(bare, accessGroups: .unrestricted)
+        try memory.addItemWithoutValue(of: old, "bare")
         try new.migrateObjects(from: old, removeOnCompletion: true)
         #expect(try content(new) == pairs)
         #expect(try old.allKeys() == ["bare"])

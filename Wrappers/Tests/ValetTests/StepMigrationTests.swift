@@ -69,9 +69,7 @@ struct StepMigrationTests {
         let store = ScriptedStore(over: memory, hasTransactions: false)
         let (old, new) = (try valet(store, "old"), try valet(isOneStore ? store : MemoryStore()))
         try fill(old)
-        var bare = Query(.genericPassword, [.service: .string(old.service.description), .account: .string("bare")])
-        bare.returns = []
-        _ = try Engine(store: memory).add(bare, accessGroups: .unrestricted)
+        try memory.addItemWithoutValue(of: old, "bare")
         try new.migrateObjects(from: old, removeOnCompletion: true)
         #expect(try content(new) == pairs)
         #expect(try old.allKeys() == ["bare"])
@@ -91,9 +89,7 @@ struct StepMigrationTests {
     @Test func removal_ofAnItemWhoseServiceIsNoText_failsBeforeAnythingHasChanged() throws {
         let memory = MemoryStore()
         let new = try valet(ScriptedStore(over: memory, hasTransactions: false))
-        var item = Query(.genericPassword, [.service: .data(Data([0xFF])), .account: .string("key")])
-        item.value = Data("1".utf8)
-        _ = try Engine(store: memory).add(item, accessGroups: .unrestricted)
+        try memory.addItemOfBinaryService(account: "key", value: "1")
         let query: [String: AnyHashable] = ["class": "genp", "acct": "key"]
         #expect(
             migrationError { try new.migrateObjects(matching: query, removeOnCompletion: true) } == .removalFailed)

@@ -38,19 +38,25 @@ func valet(
     try Valet.valet(with: .named(name), accessibility: accessibility).using(store)
 }
 
-/// `nil` if it succeeds.
-func failure(_ body: () throws -> Any?) -> (any Error)? {
-    do {
-        _ = try body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
 func keychainError(_ body: () throws -> Any?) -> Valet.KeychainError? { failure(body) as? Valet.KeychainError }
 
 func migrationError(_ body: () throws -> Any?) -> Valet.MigrationError? { failure(body) as? Valet.MigrationError }
+
+extension MemoryStore {
+    /// Adds an item of a valet that has no value.
+    func addItemWithoutValue(of valet: Valet, _ key: String) throws {
+        var item = Query(.genericPassword, [.service: .string(valet.service.description), .account: .string(key)])
+        item.returns = []
+        _ = try Engine(store: self).add(item, accessGroups: .unrestricted)
+    }
+
+    /// Adds an item whose service is not text.
+    func addItemOfBinaryService(account: String, value: String) throws {
+        var item = Query(.genericPassword, [.service: .data(Data([0xFF])), .account: .string(account)])
+        item.value = Data(value.utf8)
+        _ = try Engine(store: self).add(item, accessGroups: .unrestricted)
+    }
+}
 
 /// Everything that a store holds of a valet, by key.
 func content(_ valet: Valet) throws -> [String: String] {

@@ -23,6 +23,13 @@ public final class HeldVault: TransactionalStore {
     /// Blocks until a change is under way, and so waits for the lock.
     public func waitForChange() -> Bool { changes.wait { $0 > 0 } }
 
+    /// The same without blocking the thread of a task.
+    public func waitForChange() async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: self.waitForChange()) }
+        }
+    }
+
     /// Gives the lock up, and blocks until no change is under way any more.
     ///
     /// - Returns: `false` if one has not ended in ten minutes.

@@ -3,13 +3,16 @@
 
 import Foundation
 
-final class TemporaryFolder: Sendable {
-    let path: String
+/// A folder for one test, closed to others.
+public final class TemporaryFolder: Sendable {
+    public let path: String
 
-    init(_ name: String) throws {
-        // These tests are about meaning, not about disks: memory spares thousands of waits for one.
-        let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm/" : NSTemporaryDirectory()
-        path = parent + name + "-" + UUID().uuidString
+    /// - Parameter isForPrograms: Whether programs run in it; folders in memory may forbid that.
+    public init(_ name: String, isForPrograms: Bool = false) throws {
+        // Most tests are about meaning, not about disks: memory spares thousands of waits for one.
+        let memory = "/dev/shm/"
+        let isInMemory = !isForPrograms && FileManager.default.isWritableFile(atPath: memory)
+        path = (isInMemory ? memory : NSTemporaryDirectory()) + name + "-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }

@@ -7,6 +7,7 @@
     import KeychainKit
     import LGTVControl
     import Synchronization
+    import WrapperStores
 
     /// A port without a listener.
     let deafPort = 1

@@ -2,19 +2,15 @@
 // The example's programs, installed in a folder with a keychain of its own.
 
 import Foundation
+import WrapperStores
 
 /// A folder with a vault and programs.
 final class InstallationFolder: Sendable {
-    let path = NSTemporaryDirectory() + "lgtv-programs-" + UUID().uuidString
+    private let folder: TemporaryFolder
 
-    init() throws {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    }
+    init() throws { folder = try TemporaryFolder("lgtv-programs", isForPrograms: true) }
 
-    deinit {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path)") }
-    }
+    var path: String { folder.path }
 
     /// Puts a built program there, with the example's entitlements beside it.
     ///

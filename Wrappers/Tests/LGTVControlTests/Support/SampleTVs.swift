@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of televisions that do not exist, and the failures that a test expects.
+// Addresses of televisions that do not exist.
 
 import LGTVControl
 
@@ -9,23 +9,4 @@ extension TVCredentials {
     static let kitchen = TVCredentials(
         ipAddress: "192.0.2.15", macAddress: "02:00:5E:10:00:02", clientKey: "00112233445566778899aabbccddeeff")
     static let unpaired = TVCredentials(ipAddress: "192.0.2.16", macAddress: "02:00:5E:10:00:03")
-}
-
-/// What something ends with; `nil` if it succeeds.
-func failure(_ body: () throws -> Any?) -> (any Error)? {
-    do {
-        _ = try body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
-func failure(_ body: () async throws -> Any?) async -> (any Error)? {
-    do {
-        _ = try await body()
-        return nil
-    } catch {
-        return error
-    }
 }
