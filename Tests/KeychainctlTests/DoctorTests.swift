@@ -170,7 +170,20 @@ struct DoctorTests {
         let run = try vault.tool.run("doctor")
         #expect(run.status == 0)
         #expect(run.text.contains("ok       opening: The vault is locked."))
-        #expect(run.text.contains("0 items open. 1 is locked and not checked."))
+        #expect(
+            run.text.contains(
+                "0 items open. 1 is locked and not checked. "
+                    + "To check what is locked, unlock the vault and run keychainctl doctor again."))
+    }
+
+    @Test func item_thatRequiresTheUser_isSaidToBeCheckedInPart() throws {
+        try tool.store()
+        let script = """
+            echo tell nobody | "$CTL" protect add passphrase --new-passphrase-fd 0 &&
+            echo s3cret | "$CTL" set -s app -a bob --require user-presence;
+            """
+        let items = try finding("items", "ok", after: script)
+        #expect(items.hasPrefix("2 items open. 1 value requires authentication and was checked only in part."))
     }
 
     @Test func vault_withAPassphraseAndNoRecoveryKey_isWarnedOf() throws {

@@ -24,6 +24,12 @@ struct StatusTests {
         #expect(text.contains(tool.deviceKey.path))
     }
 
+    @Test func status_ofAVault_saysThatDoctorChecksTheValues() throws {
+        try tool.store()
+        let text = try tool.run("status").text
+        #expect(text.contains("Values are not opened here. To check them too: keychainctl doctor"))
+    }
+
     @Test func status_ofAVault_tellsWhatItDoesNotProtectFrom() throws {
         try tool.store()
         let text = try tool.run("status").text

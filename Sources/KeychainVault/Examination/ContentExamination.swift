@@ -212,7 +212,9 @@ struct ContentExamination {
         let others = [
             (items.locked, "locked and not checked"), (items.ofAnotherDevice, "bound to another device"),
         ].filter { $0.0 > 0 }.map { " \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)." }
-        note("items", .ok, (open == 1 ? "1 item opens." : "\(open) items open.") + others.joined())
+        note(
+            "items", .ok,
+            (open == 1 ? "1 item opens." : "\(open) items open.") + others.joined() + items.uncheckedAdvice)
     }
 
     private mutating func noteDamaged(_ count: Int, _ one: String, _ several: String) {

@@ -20,6 +20,8 @@ struct ItemExamination {
     private(set) var damaged = 0
     /// Of those, the ones whose metadata opens.
     private(set) var damagedValues = 0
+    /// Items whose values were opened only as far as possible without a prompt.
+    private(set) var partlyChecked = 0
     private(set) var locked = 0
     private(set) var ofAnotherDevice = 0
     /// `nil` if no item could be opened for the comparison.
@@ -47,6 +49,7 @@ struct ItemExamination {
         let isIndexedCorrectly = try index.add(item, row)
         guard depth == .metadata || valueOpens(row, item, sealer) else { return }
         guard isIndexedCorrectly else { return }
+        if depth == .values, !item.accessControl.needs.isEmpty { partlyChecked += 1 }
         guard item.accessGroup != AccessGroups.internalGroup else { return ofTheKeychain += 1 }
         byClass[item.itemClass, default: 0] += 1
     }
@@ -73,5 +76,16 @@ struct ItemExamination {
             damagedValues += 1
             return false
         }
+    }
+}
+
+extension ItemExamination {
+    /// How to check what was not checked; empty if everything was.
+    var uncheckedAdvice: String {
+        let unlocking = " To check what is locked, unlock the vault and run keychainctl doctor again."
+        let one = " 1 value requires authentication and was checked only in part. keychainctl get checks it."
+        let several =
+            " \(partlyChecked) values require authentication and were checked only in part. keychainctl get checks them."
+        return (partlyChecked == 0 ? "" : partlyChecked == 1 ? one : several) + (locked > 0 ? unlocking : "")
     }
 }

@@ -75,7 +75,8 @@ extension VaultStatus {
             ("items", counts),
             (
                 "damaged",
-                damagedCount == 0 ? "none" : "\(damagedCount), not changed. See: keychainctl doctor"
+                (damagedCount == 0 ? "none found" : "\(damagedCount), not changed")
+                    + ". Values are not opened here. To check them too: keychainctl doctor"
             ),
             ("index", indexText),
             (
