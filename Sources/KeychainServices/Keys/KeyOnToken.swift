@@ -53,6 +53,7 @@
             do throws(KeyFailure) {
                 publicKey = try PublicKey(.p256, externalRepresentation: made.publicKey)
             } catch {
+                // Of no use any more, so a failure does not matter.
                 try? token.forget(made.object)
                 throw .unexpectedAnswer(of: token)
             }

@@ -98,6 +98,7 @@ extension Replica {
         guard let root = keyring.roots[ring.current], ring.mayWrite(member) else { return }
         let cards = ring.withoutKeys.filter { $0.id != member }
         for card in cards where !listing.names.contains(.wrap(ring.current, card.id)) {
+            // After a failure it is tried again with the next listing, which lacks it too.
             let wrap = try? KeyWrap(
                 root: root, epoch: ring.current, ring: ringKeys, to: card.keys, from: member, signer: keys)
             // It is published together with everything else that the carrier lacks.

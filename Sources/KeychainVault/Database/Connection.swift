@@ -237,6 +237,7 @@ package final class Connection {
             try execute(Step.commit)
             return result
         } catch {
+            // The first error is thrown.
             try? rollBack()
             throw error
         }

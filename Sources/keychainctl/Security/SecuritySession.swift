@@ -58,6 +58,7 @@ final class SecuritySession {
 
     /// Runs `body`; if the vault is locked and there is a terminal, asks for the secret that opens it.
     func unlocking<Result>(_ body: () throws(KeychainError) -> Result) throws(KeychainError) -> Result {
+        // Without words, parsing cannot fail.
         guard let options = try? UnlockOptions.parse([]) else { return try body() }
         return try options.unlocking(vault, body)
     }
