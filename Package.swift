@@ -298,7 +298,7 @@ let targets: [Target] = [
         name: "KeychainctlTests",
         dependencies: [
             "keychainctl", "exerciser", "asking-app", "KeychainKeyStore", "KeychainKit", "KeychainEngine",
-            "KeychainVault", "KeychainKeys", "SecretMemory", "KeychainTestSupport",
+            "KeychainSync", "KeychainVault", "KeychainKeys", "SecretMemory", "KeychainTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     .testTarget(

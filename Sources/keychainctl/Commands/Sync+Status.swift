@@ -22,8 +22,9 @@ extension Keychainctl.Sync {
                 compare' are other names of this command.
 
                 With --max-age, the exit code is 0 only if this machine had a complete exchange within that \
-                time, none has failed since, and nothing waits to be sent. 'keychainctl sync watch' \
-                exchanges once an hour if nothing changes, so give more than that.
+                time, none has failed since, and nothing waits to be sent. It also fails if the clock is \
+                earlier than that exchange. 'keychainctl sync watch' exchanges once an hour if nothing \
+                changes, so give more than that.
 
                 With --json: an object with the keys ring, place, groups (null for all), machines (name, \
                 role, thisMachine, lastSeen), member, items, pending, conflicts, kept, recoveryKey, invitations, lastExchange, paused, \
@@ -69,6 +70,11 @@ extension Keychainctl.Sync {
             guard !status.isPaused else { return "Syncing is paused. To go on, run: keychainctl sync resume" }
             let age = Duration.milliseconds(
                 Int64(Date().timeIntervalSince1970 * 1000) - Int64(clamping: status.lastExchange))
+            guard age >= .zero else {
+                return
+                    "The clock is earlier than the last complete exchange, at \(SyncWords.date(status.lastExchange)). Set the clock, "
+                    + "then run: keychainctl sync now"
+            }
             guard age <= most else {
                 return "There was no complete exchange within \(most). To exchange now, run: keychainctl sync now"
             }
