@@ -29,12 +29,30 @@ struct RingJSON: Encodable {
         let kind: String
         let message: String
         let since: String?
+
+        private enum Key: String, CodingKey { case kind, message, since }
+
+        func encode(to encoder: any Encoder) throws {
+            var object = encoder.container(keyedBy: Key.self)
+            try object.encode(kind, forKey: .kind)
+            try object.encode(message, forKey: .message)
+            try object.encode(since, forKey: .since)
+        }
     }
 
     struct Failure: Encodable {
         let reason: String
         let message: String
         let since: String?
+
+        private enum Key: String, CodingKey { case reason, message, since }
+
+        func encode(to encoder: any Encoder) throws {
+            var object = encoder.container(keyedBy: Key.self)
+            try object.encode(reason, forKey: .reason)
+            try object.encode(message, forKey: .message)
+            try object.encode(since, forKey: .since)
+        }
     }
 
     let ring: String

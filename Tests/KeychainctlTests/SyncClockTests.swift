@@ -30,4 +30,19 @@ struct SyncClockTests {
         #expect(try tool.run("sync", "now").status == 0)
         #expect(try tool.run("sync", "status", "--max-age", "2h").status == 0)
     }
+
+    @Test func noticeAndFailure_withoutATime_haveNullAsTheirTime() async throws {
+        let item = "head -c 17000000 /dev/zero | \"$CTL\" set --synchronizable -s s -a large"
+        try #require(try tool.shell(item).status == 0)
+        let member = try member { 0 }
+        _ = try await member.exchange()
+        try #require(try tool.shell("mv shared away").status == 0)
+        await #expect(throws: KeychainError.self) { try await member.exchange() }
+        let output = try tool.run("sync", "status", "--json").output
+        let status = try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])
+        let notices = try #require(status["notices"] as? [[String: Any]])
+        #expect(!notices.isEmpty && notices.allSatisfy { $0["since"] is NSNull }, "\(notices)")
+        let failure = try #require(status["failure"] as? [String: Any])
+        #expect(failure["since"] is NSNull, "\(failure)")
+    }
 }
