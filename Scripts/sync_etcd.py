@@ -20,6 +20,10 @@ CONTROL = {"PATH": PATH, "ETCDCTL_API": "3"}
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
+class PortTaken(Failed):
+    """Another process has taken a port since it was found to be free."""
+
+
 class Node:
     """One node. Its data folder is another one after each restored snapshot."""
 
@@ -92,12 +96,24 @@ class Etcd:
     # MARK: - The cluster
 
     def start(self, machines):
+        for _ in range(3):
+            try:
+                self.start_over_free_ports()
+                break
+            except PortTaken:
+                for node in self.nodes:
+                    node.kill()
+                shutil.rmtree(self.root)
+        else:
+            self.start_over_free_ports()
+        self.thread = threading.Thread(target=self.administer, daemon=True)
+        self.thread.start()
+
+    def start_over_free_ports(self):
         self.root.mkdir()
         ports = free_ports(6)
         self.nodes = [Node(self.root, f"n{number + 1}", *ports[2 * number:2 * number + 2]) for number in range(3)]
         self.start_nodes()
-        self.thread = threading.Thread(target=self.administer, daemon=True)
-        self.thread.start()
 
     @property
     def cluster(self):
@@ -113,7 +129,9 @@ class Etcd:
         """Until it answers and has a leader."""
         def answers():
             if node.process.poll() is not None:
-                raise Failed(f"etcd's node {node.name} ended; see {self.root / node.name}.log")
+                log = self.root / f"{node.name}.log"
+                taken = "address already in use" in log.read_text(errors="replace")
+                raise (PortTaken if taken else Failed)(f"etcd's node {node.name} ended; see {log}")
             return node.revision()
         self.until(f"etcd's node {node.name} is ready", answers)
 

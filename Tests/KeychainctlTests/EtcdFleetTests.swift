@@ -12,7 +12,19 @@
 
         init() throws {
             tool = try Tool(Tool.withAllTraits)
-            try succeed("mkdir web2; fleet start fleet && fleet machine fleet web1 && fleet machine fleet web2")
+            try succeed("mkdir web2")
+            try start()
+            try succeed("fleet machine fleet web1 && fleet machine fleet web2")
+        }
+
+        /// Another process may take a port before a node does. Other ports are tried then.
+        private func start() throws {
+            for _ in 0..<3 {
+                let run = try shell("fleet start fleet || { \(portIsTaken("fleet/n?.log")) && exit 75; exit 1; }")
+                guard run.status == 75 else { return try check(run) }
+                try succeed("fleet stop fleet && rm -r fleet")
+            }
+            try succeed("fleet start fleet")
         }
 
         deinit {
@@ -41,8 +53,12 @@
         @discardableResult
         private func succeed(_ script: String) throws -> String {
             let run = try shell(script)
-            guard run.status == 0 else { throw Failure(description: "status \(run.status): \(run.everything)") }
+            try check(run)
             return run.text
+        }
+
+        private func check(_ run: Tool.Run) throws {
+            guard run.status == 0 else { throw Failure(description: "status \(run.status): \(run.everything)") }
         }
 
         struct Failure: Error, CustomStringConvertible { let description: String }

@@ -44,19 +44,27 @@ struct SyncEtcdTests {
 
         private static let isInstalled = Programs.installed("etcd") != nil && Programs.installed("etcdctl") != nil
 
-        /// Runs a script beside an etcd whose address is in `$ETCD`.
+        /// Runs a script beside an etcd whose address is in `$ETCD`. If another process takes a port before etcd does, other ports are
+        /// tried.
         private func shellBesideEtcd(_ script: String) throws -> Tool.Run {
-            let ports = try freePorts(2)
+            for _ in 0..<3 {
+                let run = try shellBesideEtcd(script, try freePorts(2))
+                guard run.status == 75 else { return run }
+            }
+            return try shellBesideEtcd(script, try freePorts(2))
+        }
+
+        private func shellBesideEtcd(_ script: String, _ ports: [Int]) throws -> Tool.Run {
             let (client, peer) = (ports[0], ports[1])
             return try tool.shell(
                 """
-                export ETCD=http://127.0.0.1:\(client) ETCDCTL_API=3; mkdir desktop
+                export ETCD=http://127.0.0.1:\(client) ETCDCTL_API=3; rm -rf etcd; mkdir -p desktop
                 etcd --data-dir "$HOME/etcd" --listen-client-urls $ETCD --advertise-client-urls $ETCD \
                   --listen-peer-urls http://127.0.0.1:\(peer) --initial-advertise-peer-urls http://127.0.0.1:\(peer) \
                   --initial-cluster default=http://127.0.0.1:\(peer) --log-level error > etcd.log 2>&1 & etcd=$!
                 trap 'kill -9 $etcd' EXIT
                 until etcdctl --endpoints $ETCD --command-timeout=1s endpoint health > /dev/null 2>&1; do
-                  kill -0 $etcd || { cat etcd.log >&2; exit 99; }
+                  kill -0 $etcd || { cat etcd.log >&2; \(portIsTaken("etcd.log")) && exit 75; exit 99; }
                 done
                 \(script)
                 """)

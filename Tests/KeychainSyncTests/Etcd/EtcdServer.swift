@@ -25,6 +25,12 @@
             return timing
         }()
 
+        /// Starts nodes. If another process takes a port before a node does, it does so again, with other ports.
+        static func withFreePorts<Nodes>(_ start: () throws -> Nodes) throws -> Nodes {
+            for _ in 0..<3 { do { return try start() } catch is EtcdPortTaken { continue } }
+            return try start()
+        }
+
         static func freePort() throws -> Int {
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             defer { close(listener) }
@@ -65,10 +71,12 @@
 
         /// One node that is ready.
         static func started() throws -> EtcdNode {
-            let node = try EtcdNode()
-            try node.start([node])
-            try node.awaitReady()
-            return node
+            try Etcd.withFreePorts {
+                let node = try EtcdNode()
+                try node.start([node])
+                try node.awaitReady()
+                return node
+            }
         }
 
         func start(_ nodes: [EtcdNode]) throws {
@@ -91,8 +99,16 @@
 
         func awaitReady(_ access: [String] = []) throws {
             try waitUntil("etcd at \(url) is ready") {
-                try control(access + ["--command-timeout=1s", "endpoint", "health"]).status == 0
+                try checkRunning()
+                return try control(access + ["--command-timeout=1s", "endpoint", "health"]).status == 0
             }
+        }
+
+        private func checkRunning() throws {
+            guard let process, !process.isRunning else { return }
+            let log = try String(contentsOfFile: folder.path + "/log", encoding: .utf8)
+            if log.contains("address already in use") { throw EtcdPortTaken() }
+            throw EtcdControlFailure(description: "etcd has ended: \(log)")
         }
 
         func signal(_ number: Int32) { if let process { kill(process.processIdentifier, number) } }
@@ -142,6 +158,8 @@
         }
     }
 
+    struct EtcdPortTaken: Error {}
+
     struct EtcdControlFailure: Error, CustomStringConvertible { let description: String }
 
     /// Three nodes of one etcd.
@@ -149,9 +167,12 @@
         let nodes: [EtcdNode]
 
         init() throws {
-            nodes = try (1...3).map { try EtcdNode("n\($0)") }
-            for node in nodes { try node.start(nodes) }
-            for node in nodes { try node.awaitReady() }
+            nodes = try Etcd.withFreePorts {
+                let nodes = try (1...3).map { try EtcdNode("n\($0)") }
+                for node in nodes { try node.start(nodes) }
+                for node in nodes { try node.awaitReady() }
+                return nodes
+            }
         }
 
         func place() throws -> CarrierPlace {

@@ -14,6 +14,9 @@ func freePorts(_ count: Int) throws -> [Int] {
     }
 }
 
+/// The condition of a script that a log of etcd says that another process has taken one of these ports meanwhile.
+func portIsTaken(_ log: String) -> String { "grep -q 'address already in use' \(log)" }
+
 private func boundPort(_ listener: Int32) throws -> Int {
     var address = sockaddr_in()
     (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7f00_0001).bigEndian)
