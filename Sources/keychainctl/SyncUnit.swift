@@ -1,43 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The systemd user unit that exchanges items.
+// The systemd user units that exchange items.
 
 import Foundation
 import KeychainKit
 import SecretMemory
 
-/// A unit for `systemctl --user`. Nothing here starts it.
+/// A file for `systemctl --user`. Nothing here starts it.
 struct SyncUnit {
-    static let name = "swift-keychain-sync.service"
+    let name: String
+    let text: String
 
-    let program: String
-    /// Where the vault is, if the environment says so: systemd starts the unit without it.
-    let environment: [(name: String, value: String)]
+    /// The service that runs `sync watch`.
+    static let watching = "swift-keychain-sync.service"
+    private static let once = "swift-keychain-sync-now"
 
-    private static let passedOn = [
-        "KEYCHAIN_VAULT", "KEYCHAIN_DEVICE_KEY", "KEYCHAIN_ANCHORS", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-    ]
-
-    static func forThisProgram() throws(KeychainError) -> SyncUnit {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink("/proc/self/exe", &path, path.count - 1)
-        guard length > 0 else {
-            throw KeychainError(.unavailable, "The path of this program is unknown: '/proc' cannot be read. Mount it.")
-        }
-        let environment = ProcessEnvironment.current
-        return SyncUnit(
-            program: String(decoding: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self),
-            environment: passedOn.compactMap { name in environment.value(name).map { (name, $0) } })
-    }
-
-    var text: String {
-        let variables = environment.map { "Environment=\(Self.quoted("\($0.name)=\($0.value)"))\n" }.joined()
-        return """
+    /// The unit that runs `sync watch`.
+    static func watch(_ start: UnitStart) -> [SyncUnit] {
+        let text = """
             [Unit]
             Description=Exchange keychain items with other machines
 
             [Service]
-            \(variables)ExecStart=\(Self.quoted(program)) sync watch
+            \(start.variables)ExecStart=\(start.program) sync watch
             Restart=on-failure
             RestartSec=60
             NoNewPrivileges=yes
@@ -46,39 +30,93 @@ struct SyncUnit {
             WantedBy=default.target
 
             """
+        return [SyncUnit(name: watching, text: text)]
     }
 
-    /// As systemd reads it: percent signs begin specifiers, dollar signs variables.
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for character in text {
-            switch character {
-            case "\"", "\\": quoted += "\\" + String(character)
-            case "%": quoted += "%%"
-            case "$": quoted += "$$"
-            default: quoted.append(character)
-            }
-        }
-        return quoted + "\""
-    }
-
-    /// Writes the unit, in place of an earlier one.
+    /// The units that run `sync now` from time to time, and when something comes into folders.
     ///
-    /// - Returns: Its path.
+    /// - Parameter folders: Those of the ring; empty if it is in no folder.
+    static func timed(_ start: UnitStart, folders: [String]) throws(KeychainError) -> [SyncUnit] {
+        let path = try folders.isEmpty ? [] : [arrivals(folders)]
+        return [service(start), timer] + path
+    }
+
+    private static func service(_ start: UnitStart) -> SyncUnit {
+        // Files may arrive at any rate. While the service runs, systemd starts no second one.
+        let text = """
+            [Unit]
+            Description=Exchange keychain items with other machines once
+            StartLimitIntervalSec=0
+
+            [Service]
+            Type=oneshot
+            \(start.variables)ExecStart=\(start.program) sync now
+            NoNewPrivileges=yes
+
+            """
+        return SyncUnit(name: once + ".service", text: text)
+    }
+
+    private static let timer = SyncUnit(
+        name: once + ".timer",
+        text: """
+            [Unit]
+            Description=Exchange keychain items every five minutes
+
+            [Timer]
+            OnActiveSec=10s
+            OnUnitInactiveSec=5min
+
+            [Install]
+            WantedBy=timers.target
+
+            """)
+
+    private static func arrivals(_ folders: [String]) throws(KeychainError) -> SyncUnit {
+        let paths = try folders.map { (folder) throws(KeychainError) in "PathChanged=\(try UnitText.path(folder))\n" }
+        let text = """
+            [Unit]
+            Description=Exchange keychain items when others have put files into the folder of the ring
+
+            [Path]
+            \(paths.joined())TriggerLimitIntervalSec=0
+
+            [Install]
+            WantedBy=paths.target
+
+            """
+        return SyncUnit(name: once + ".path", text: text)
+    }
+}
+
+extension [SyncUnit] {
+    /// As `--print` shows them: one as it is, several under their names.
+    var text: String {
+        count == 1 ? self[0].text : map { "# \($0.name)\n\($0.text)" }.joined(separator: "\n")
+    }
+
+    /// Those that a person enables. The service that a timer starts is not one of them.
+    var toEnable: [String] { filter { $0.text.contains("[Install]") }.map(\.name) }
+
+    /// Writes the units, in place of earlier ones.
+    ///
+    /// - Returns: Their folder.
     func write() throws(KeychainError) -> String {
         guard let base = ProcessEnvironment.current.configurationFolder else {
             throw KeychainError(.unavailable, "There is no home folder for the unit. Set HOME, or use --print.")
         }
         let folder = base + "/systemd/user"
-        let path = folder + "/" + Self.name
-        do {
-            try FileManager.default.createPrivateFolder(folder)
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        } catch {
-            throw KeychainError(
-                .unavailable, "'\(path)' cannot be written. Check the permissions of the folder, or use --print.")
+        for unit in self {
+            let path = folder + "/" + unit.name
+            do {
+                try FileManager.default.createPrivateFolder(folder)
+                try Data(unit.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            } catch {
+                throw KeychainError(
+                    .unavailable, "'\(path)' cannot be written. Check the permissions of the folder, or use --print.")
+            }
         }
-        return path
+        return folder
     }
 }

@@ -71,6 +71,16 @@ struct SyncEtcdTests {
         }
 
         @Test(.enabled(if: isInstalled, "etcd or etcdctl is not installed"))
+        func timer_ofARingInEtcd_hasNoPathUnit() throws {
+            let run = try shellBesideEtcd(
+                """
+                "$CTL" sync init --etcd $ETCD --name laptop 2> log && "$CTL" sync install-unit --timer && ls .config/systemd/user
+                """)
+            #expect(run.status == 0 && run.errors.contains("no path unit"), "\(run.errors)")
+            #expect(run.text == "swift-keychain-sync-now.service\nswift-keychain-sync-now.timer\n")
+        }
+
+        @Test(.enabled(if: isInstalled, "etcd or etcdctl is not installed"))
         func itemOfOneMachine_overEtcd_isReadOnTheOther_andNoPasswordIsShown() throws {
             let run = try shellBesideEtcd(
                 """

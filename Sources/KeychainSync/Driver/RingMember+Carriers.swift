@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The carrier of a ring, of a kind that this program has.
 
-import KeychainEngine
+package import KeychainEngine
 import KeychainSyncCore
 import KeychainVault
 
@@ -22,6 +22,16 @@ extension RingMember {
         if place.scheme == FolderKind().scheme, vault.contains(place.address) { throw .folderOfVault(place.address) }
         let kind = try kind(of: place)
         do { return try await kind.rings(at: place) } catch { throw KeychainError(failure: error) }
+    }
+
+    /// The folders whose changes say that others have published something; empty if the ring is in no folder.
+    ///
+    /// - Throws: `unavailable` if the vault is in no ring, or the folder cannot be reached; `locked`.
+    package func foldersToWatch() async throws(KeychainError) -> [String] {
+        var report = ExchangeReport()
+        let state = try await take(&report) { _, _ in [] }.state
+        guard let carrier = try carrier(of: state) as? FolderCarrier else { return [] }
+        do { return try await carrier.foldersToWatch() } catch { throw KeychainError(failure: error) }
     }
 
     private func kind(of place: CarrierPlace) throws(KeychainError) -> any CarrierKind {

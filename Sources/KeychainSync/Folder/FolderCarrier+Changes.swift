@@ -76,4 +76,17 @@ extension FolderCarrier {
             return (nil, false)
         }
     }
+
+    /// The folders into which others put what this machine fetches, in ascending order. The first object of a writer that comes later is
+    /// seen there too, as a new folder.
+    func foldersToWatch() async throws(CarrierFailure) -> [String] {
+        try await run { (carrier) throws(CarrierFailure) in
+            let ring = [carrier.path, FolderCarrier.top, carrier.ring].joined(separator: "/")
+            var writers: [String] = []
+            try carrier.forEachFile(entering: { if $0.path.hasPrefix(ring + "/l/") { writers.append($0.path) } }) {
+                _, _ in
+            }
+            return ["g", "j", "k", "l", "s"].map { ring + "/" + $0 } + writers.sorted()
+        }
+    }
 }

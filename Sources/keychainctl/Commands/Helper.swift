@@ -51,7 +51,7 @@ extension Keychainctl.Helper {
         @OptionGroup var confirmation: Confirmation
 
         func run() throws {
-            let path = try SyncUnit.forThisProgram().program
+            let path = try UnitStart.programPath()
             guard access(path, X_OK) == 0 else {
                 throw KeychainError(.unavailable, "This program is no longer at '\(path)'. Start the new one.")
             }
@@ -166,7 +166,7 @@ extension Keychainctl.Helper {
         @OptionGroup var confirmation: Confirmation
 
         func run() throws {
-            let path = try SyncUnit.forThisProgram().program
+            let path = try UnitStart.programPath()
             switch program {
             case .git: try removeGit()
             case .docker: try removeDocker(path)

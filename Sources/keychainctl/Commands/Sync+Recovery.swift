@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// keychainctl sync: what helps when machines or files are lost, and running without a person.
+// keychainctl sync: what helps when machines or files are lost.
 
 import ArgumentParser
 import Foundation
@@ -67,33 +67,6 @@ extension Keychainctl.Sync {
                 try Waiting.forResult { () async throws(KeychainError) in try await RingMember.ofTool(vault).repair() }
             }
             SyncWords.show(report)
-        }
-    }
-
-    struct InstallUnit: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "install-unit",
-            abstract: "Write a systemd user unit that runs 'sync watch'.",
-            usage: "keychainctl sync install-unit [--print]",
-            discussion: """
-                The unit is not started. On a server, 'loginctl enable-linger' lets it run while nobody is \
-                logged in.
-
-                EXAMPLES
-                  keychainctl sync install-unit
-                  systemctl --user enable --now swift-keychain-sync.service
-                """)
-
-        @Flag(help: "Print the unit instead of writing it.") var print = false
-        @OptionGroup var stray: StrayWords
-
-        func run() throws {
-            let unit = try SyncUnit.forThisProgram()
-            if print { return try Output.write(unit.text) }
-            let path = try unit.write()
-            Output.note(
-                "Written: \(path). To start it: systemctl --user daemon-reload; systemctl --user enable --now \(SyncUnit.name)"
-            )
         }
     }
 }
