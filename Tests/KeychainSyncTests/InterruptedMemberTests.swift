@@ -149,9 +149,8 @@ struct InterruptedMemberTests {
 
     /// What says that the machine is a member is stored before it is published.
     @Test func machineInterruptedWhileItEntersWithTheRecoveryKey_isOneMember() async throws {
-        let text = try await laptop.member.addRecoveryKey()
+        let key = try key(await laptop.member.addRecoveryKey())
         try await laptop.exchange()
-        guard case .key(let key) = RecoveryKey.read(text) else { throw KeychainError(.corrupt, "No recovery key.") }
         carriers.interrupt(at: { if case .entry = $0 { true } else { false } }) {}
         await #expect(throws: KeychainError.self) {
             try await desktop.member.join(recoveryKey: key, name: "desktop", at: place)
@@ -166,5 +165,69 @@ struct InterruptedMemberTests {
         try await laptop.exchange()
         #expect(try await members(laptop) == ["desktop", "laptop", "recovery key"])
         #expect(try again.items() == ["a=1"])
+    }
+
+    // MARK: - Making a recovery key
+
+    private func key(_ text: SecretBytes) throws -> SecretBytes {
+        guard case .key(let key) = RecoveryKey.read(text) else { throw KeychainError(.corrupt, "No recovery key.") }
+        return key
+    }
+
+    private func recoveryKeys() async throws -> Int {
+        try await laptop.member.status().members.count { $0.role == .recovery }
+    }
+
+    @Test func recoveryKeyThatCannotBeShown_isNotInTheRing() async throws {
+        let error = await #expect(throws: KeychainError.self) {
+            try await laptop.member.addRecoveryKey { _ throws(KeychainError) in
+                throw KeychainError(.inputOutput, "The paper is used up.")
+            }
+        }
+        #expect(error?.message == "The paper is used up.")
+        #expect(try await recoveryKeys() == 0)
+        #expect(try await !laptop.member.status().hasRecoveryKey)
+    }
+
+    /// The folder has the first key. This machine does not know that, because it was interrupted.
+    @Test func recoveryKeyInterruptedWhileItIsPublished_isReplacedWhenTheCommandIsRepeated() async throws {
+        let interrupted = try Machine(folder.path, "laptop", kinds: [carriers])
+        let first = try await interrupted.member.addRecoveryKey()
+        carriers.interrupt(at: { if case .entry = $0 { true } else { false } }) {}
+        await #expect(throws: KeychainError.self) { try await interrupted.exchange() }
+        let second = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        #expect(try await recoveryKeys() == 1)
+        let error = await #expect(throws: KeychainError.self) { try await recover(first) }
+        #expect(error?.reason == .itemNotFound)
+        try await recover(second)
+        #expect(try desktop.items() == ["a=1"])
+    }
+
+    /// A machine enters with a key.
+    private func recover(_ text: SecretBytes) async throws {
+        _ = try await Machine(folder.path, "desktop").member.join(
+            recoveryKey: key(text), name: "desktop", at: place)
+    }
+
+    @Test func recoveryKeyThatHasReachedTheFolder_isKeptBesideAnother() async throws {
+        let first = try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        try await laptop.member.addRecoveryKey()
+        try await laptop.exchange()
+        #expect(try await recoveryKeys() == 2)
+        try await recover(first)
+        #expect(try desktop.items() == ["a=1"])
+    }
+
+    /// Nobody else would write the snapshot that the new key needs, for a minute.
+    @Test func recoveryKeyThatReplacesAnother_readsEverythingAtOnce() async throws {
+        try await laptop.admit(desktop, at: place)
+        for _ in 0..<2 { try await laptop.member.addRecoveryKey() }
+        let key = try key(await laptop.member.addRecoveryKey())
+        try await laptop.exchange()
+        let tablet = try Machine(folder.path, "tablet")
+        _ = try await tablet.member.join(recoveryKey: key, name: "tablet", at: place)
+        #expect(try tablet.items() == ["a=1"])
     }
 }

@@ -11,19 +11,46 @@ package import SecretMemory
 extension RingMember {
     /// Adds a recovery key to the ring: a member that is no machine, whose keys follow from a text on paper.
     ///
-    /// It works once this machine has exchanged.
+    /// It works once this machine has exchanged. If it is interrupted or fails before that, repeat it: the new key takes the place of the
+    /// unfinished one.
     ///
+    /// - Parameter show: Shows the text, before the key is in the ring: nobody would have a key that was added first and not shown. If
+    ///   it throws, nothing is added.
     /// - Returns: The text. It is shown once. Anyone with it and the carrier reads all shared items, and can add machines.
-    package func addRecoveryKey() async throws(KeychainError) -> SecretBytes {
+    @discardableResult
+    package func addRecoveryKey(
+        showing show: (SecretBytes) throws(KeychainError) -> Void = { _ in }
+    ) async throws(KeychainError) -> SecretBytes {
         let key = RecoveryKey.make()
+        let card: MemberCard
+        do {
+            card = MemberCard(
+                role: .recovery, keys: try DeviceKeys(recoveryKey: key).publicKeys(), name: "recovery key")
+        } catch {
+            throw KeychainError(exchange: error)
+        }
+        // What would be refused is not shown.
+        try await addRecoveryMember(card, isTrial: true)
+        let text = RecoveryKey.text(key)
+        try show(text)
+        do throws(KeychainError) {
+            try await addRecoveryMember(card)
+        } catch {
+            throw KeychainError(
+                error.reason, "The recovery key that was shown cannot be used. Throw it away. \(error.message)")
+        }
+        return text
+    }
+
+    private func addRecoveryMember(_ card: MemberCard, isTrial: Bool = false) async throws(KeychainError) {
         var report = ExchangeReport()
-        _ = try await take(&report) { state, _ in
-            let keys = try DeviceKeys(recoveryKey: key).publicKeys()
+        _ = try await take(&report) { state, now in
+            var new = state
+            try new.replaceUnfinishedRecovery(by: card, at: now)
+            if !isTrial { state = new }
             // The next exchange publishes what the carrier lacks.
-            _ = try state.replica.admit(MemberCard(role: .recovery, keys: keys, name: "recovery key"))
             return []
         }
-        return RecoveryKey.text(key)
     }
 
     /// Enters a ring without another machine.
@@ -84,6 +111,25 @@ extension RingMember {
         } catch {
             throw KeychainError(exchange: error)
         }
+    }
+}
+
+extension RingState {
+    /// Adds a recovery member. One that this machine has added, and that has not reached the carrier as far as is known, is removed:
+    /// whoever repeats the command after a failure does not know that the former key would work too.
+    fileprivate mutating func replaceUnfinishedRecovery(by card: MemberCard, at now: UInt64) throws(Refusal) {
+        let unfinished = replica.unlisted.compactMap { hash -> MemberID? in
+            guard case .add(let card) = replica.log.entries[hash]?.action, card.role == .recovery,
+                replica.ring.isActive(card.id)
+            else { return nil }
+            return card.id
+        }
+        if !unfinished.isEmpty {
+            _ = try replica.remove(unfinished, at: now)
+            // The new key reads earlier items from a snapshot under the new keys of the ring. This machine waits for nobody's turn.
+            neededSince = 1
+        }
+        _ = try replica.admit(card)
     }
 }
 

@@ -18,6 +18,9 @@ extension Keychainctl.Sync {
                 The key is printed once. Anyone with it and the folder can read all shared items. To make an \
                 earlier one useless, remove 'recovery key' by its ID: keychainctl sync remove ID
 
+                If the command is interrupted or fails, repeat it. A key that has not reached the folder or \
+                the etcd is replaced by the new one.
+
                 EXAMPLES
                   keychainctl sync recovery-key
                 """)
@@ -29,16 +32,22 @@ extension Keychainctl.Sync {
             let vault = try UserKeychain.existingVault()
             let member = RingMember.ofTool(vault)
             try unlock.unlocking(vault) { () throws(KeychainError) in
-                let text = try Waiting.forResult { () async throws(KeychainError) in try await member.addRecoveryKey() }
-                try Output.write(text)
-                try Output.write("\n")
-                Output.note("This is the ring's recovery key. It is shown only once. Write it down.")
+                _ = try Waiting.forResult { () async throws(KeychainError) in
+                    try await member.addRecoveryKey { (text) throws(KeychainError) in
+                        try Output.write(text)
+                        try Output.write("\n")
+                        Output.note(
+                            "This is the ring's recovery key. It is shown only once. Write it down. It works once this command has succeeded."
+                        )
+                    }
+                }
                 do throws(KeychainError) {
                     _ = try Waiting.forResult { () async throws(KeychainError) in try await member.exchange() }
                 } catch {
                     throw KeychainError(
                         error.reason,
-                        "The key is made, and works once this machine has synced. \(error.message) Then run: keychainctl sync now"
+                        "The key is made, and works once this machine has synced. \(error.message) Then run: keychainctl sync now. "
+                            + "If you make another key before that, this one is useless."
                     )
                 }
             }
