@@ -38,6 +38,25 @@ extension Exchanging {
         return key
     }
 
+    /// What a person does with a recovery key that is shown.
+    @Sendable func show(_ key: SecretBytes) throws(KeychainError) {
+        do {
+            try keep(key.plainText, as: "shown \(UUID().uuidString)")
+        } catch {
+            throw KeychainError(.inputOutput, "The key cannot be shown: \(error)")
+        }
+    }
+
+    /// A recovery key in the ring that nobody has seen would be counted, and could not be used.
+    func unshownKeyProblem() throws -> String? {
+        let names = try FileManager.default.contentsOfDirectory(atPath: root + "/kept")
+        let shown = try names.filter { $0.hasPrefix("shown ") }.map {
+            try DeviceKeys(recoveryKey: recoveryKey(kept($0))).publicKeys().member
+        }
+        let unseen = try replica("laptop").ring.active.filter { $0.role == .recovery && !shown.contains($0.id) }
+        return unseen.isEmpty ? nil : "nobody has seen the key of \(unseen.count) recovery members"
+    }
+
     /// One machine has founded a ring and invites another one.
     func prepareInvitation(from host: String, to guest: String, needsApproval: Bool = false) throws {
         let member = try member(host)
