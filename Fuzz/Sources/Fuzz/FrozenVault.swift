@@ -17,7 +17,7 @@ struct FrozenVault {
     nonisolated(unsafe) private(set) static var all: [FrozenVault] = []
 
     static func prepare() {
-        all = ["vault-1", "vault-2", "vault-3", "vault-4"].map { FrozenVault($0) }
+        all = ["vault-1", "vault-2", "vault-3", "vault-4", "vault-5"].map { FrozenVault($0) }
         for vault in all { require(vault.items.count > 5, "the frozen vaults open") }
     }
 
