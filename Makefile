@@ -9,11 +9,11 @@ THREAD_SUITES := KeychainKitTests|KeychainTestingTests|KeychainSecItemTests|Keyc
 THREAD_SUITES := $(THREAD_SUITES)|KeychainTests\.|ValetTests|KeychainClientTests|SecureStorageTests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults archives carriers fuzz mutants simulate sanitize bench bench-sync bench-peers gate lint format docs consumers distributions nightly clean
+.PHONY: help demo test check faults archives carriers fuzz mutants simulate sanitize bench bench-sync bench-sync-peers bench-peers gate lint format docs consumers distributions nightly clean
 .PHONY: release install uninstall deb container check-install
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Store a secret in one process and read it in another, in a temporary vault
 	@Scripts/setup.sh build
@@ -84,6 +84,10 @@ bench-sync: ## Measure in a release build how soon another machine has a change,
 	@Scripts/setup.sh build
 	Scripts/build.sh core --configuration release --product keychain-benchmarks
 	"$$(Scripts/build.sh core --configuration release --show-bin-path)/keychain-benchmarks" "$(CURDIR)/.build" sync
+
+bench-sync-peers: ## Compare sync with pass git and with KeePassXC over Syncthing, and write the result into Docs/PERFORMANCE.md
+	@Scripts/setup.sh carriers
+	Scripts/compare-sync.py --record Docs/PERFORMANCE.md
 
 gate: ## Check in a release build that the most important calls have not become slower, beside what SQLite alone costs
 	@Scripts/setup.sh build
