@@ -96,7 +96,8 @@ public struct KeychainCatalog: Sendable {
     /// try catalog.removeAll(matching: ItemFilter(server: "git.example.com"))
     /// ```
     ///
-    /// Each class is a separate step. An empty filter removes every item that the program may access.
+    /// Each class is a separate step. If the call times out or is cancelled, the items of the classes that it has not
+    /// reached stay. An empty filter removes every item that the program may access.
     ///
     /// - Throws: `invalidParameter` for a filter by domain, and for a filter that skips protected items. Search for
     ///   these items, then remove each of them.
@@ -200,6 +201,7 @@ struct CatalogRequests {
     func remove(_ item: KeychainItem) throws(KeychainError) -> Bool {
         var query = Query(nil)
         query.persistentReference = item.reference
+        complete(&query)
         return try requests.delete(query, accessGroups: accessGroups) > 0
     }
 
@@ -208,12 +210,14 @@ struct CatalogRequests {
         guard filter.domain == nil, !filter.skipsProtected else { throw .removesByCriteria }
         var count = 0
         for itemClass in classes {
-            guard let query = filter.query(itemClass) else { continue }
+            guard var query = filter.query(itemClass) else { continue }
+            complete(&query)
             count += try requests.delete(query, accessGroups: accessGroups)
         }
         return count
     }
 
+    /// Every request needs it, also a deletion, which asks nobody: otherwise it would go on after the call has ended.
     private func complete(_ query: inout Query) {
         (query.context, query.operationPrompt, query.questions) = (catalog.context, catalog.prompt, questions)
         if !catalog.allowsInteraction, query.authenticationUI == .allow { query.authenticationUI = .fail }

@@ -10,7 +10,7 @@ import Testing
 
 /// Something that writes to a store in which `alice` has the value "before".
 enum LateChange: String, CaseIterable, Sendable {
-    case save, create, update, remove, removeAll, transaction, move
+    case save, create, update, remove, removeAll, transaction, move, catalogRemove, catalogRemoveAll
 
     func run(_ store: SecretStore) async throws {
         switch self {
@@ -26,6 +26,8 @@ enum LateChange: String, CaseIterable, Sendable {
                 try transaction.save("late", for: "bob")
             }
         case .move: try await store.move(to: SecretStore(service: "elsewhere", store: store.backing.engine.store))
+        case .catalogRemove: try await catalog(store).remove(item(store))
+        case .catalogRemoveAll: try await catalog(store).removeAll(matching: .all)
         }
     }
 
@@ -42,7 +44,20 @@ enum LateChange: String, CaseIterable, Sendable {
                 try transaction.save("late", for: "bob")
             }
         case .move: try store.move(to: SecretStore(service: "elsewhere", store: store.backing.engine.store))
+        case .catalogRemove: try catalog(store).remove(item(store))
+        case .catalogRemoveAll: try catalog(store).removeAll(matching: .all)
         }
+    }
+
+    private func catalog(_ store: SecretStore) -> KeychainCatalog {
+        var catalog = KeychainCatalog(store.backing)
+        catalog.timeout = store.timeout
+        return catalog
+    }
+
+    /// Found without a timeout, so that only the change can time out.
+    private func item(_ store: SecretStore) throws -> KeychainItem {
+        try #require(KeychainCatalog(store.backing).items([.genericPassword]).first)
     }
 }
 

@@ -8,13 +8,14 @@ import WrapperStores
 @Suite("Late changes")
 struct LateChangeTests {
     enum Change: String, CaseIterable, Sendable {
-        case save, add, delete
+        case save, add, delete, deleteAll
 
         func run(_ keychain: JSKeychain) async throws {
             switch self {
             case .save: try await keychain.save("late", service: "app", account: "alice")
             case .add: try await keychain.save("late", service: "app", account: "bob")
             case .delete: try await keychain.delete(service: "app", account: "alice")
+            case .deleteAll: try await keychain.deleteAllWithoutBlocking(service: "app")
             }
         }
     }
