@@ -35,6 +35,8 @@ public final class AuthenticationContext: Sendable {
         var applicationKeys = ByVerifier<SecretBytes>()
         /// Set by the program. If it is wrong, the user is not asked for another one.
         var applicationPassword: SecretBytes?
+        /// How often the program has set or removed the password.
+        var passwordChanges = 0
         var running: [ObjectIdentifier: AuthenticationCancellation] = [:]
     }
 
@@ -60,10 +62,12 @@ public final class AuthenticationContext: Sendable {
         set { state.withLock { $0.settings = newValue } }
     }
 
-    /// Sets the password for items that an application password protects; `nil` removes it.
+    /// Sets the password for items that an application password protects; `nil` removes it. Later requests do not use
+    /// the previous password, even if a request was deriving its key meanwhile.
     public func setApplicationPassword(_ password: SecretBytes?) {
         state.withLock { state in
             state.applicationPassword = password
+            state.passwordChanges += 1
             state.applicationKeys = ByVerifier()
         }
     }
@@ -138,27 +142,12 @@ public final class AuthenticationContext: Sendable {
         for attempt in 1...Self.tries {
             try verifier.rateLimit.check()
             let secret = try ask(.passphrase, authorization, attempt: attempt)
-            guard let key = try userKey(verifier, secret) else { continue }
+            guard let key = try verifier.userKey(ifProvenBy: secret) else { continue }
             try keep(key, for: verifier)
             RecentProof.remember(key, verifier, keptFor: settings.reuseDuration)
             return
         }
         throw KeychainError(.authenticationFailed, "The passphrase was wrong \(Self.tries) times.")
-    }
-
-    /// - Returns: `nil` if the secret is wrong.
-    private func userKey(
-        _ verifier: any UserVerifier, _ secret: SecretBytes
-    ) throws(KeychainError) -> SecretBytes? {
-        do throws(KeychainError) {
-            let key = try verifier.userKey(provenBy: secret)
-            verifier.rateLimit.succeeded()
-            return key
-        } catch {
-            guard error.reason == .authenticationFailed else { throw error }
-            verifier.rateLimit.failed()
-            return nil
-        }
     }
 
     private func keep(_ key: SecretBytes, for verifier: any UserVerifier) throws(KeychainError) {
@@ -171,17 +160,31 @@ public final class AuthenticationContext: Sendable {
 
     // MARK: - The application password
 
+    /// A derivation takes long. If the program sets or removes the password meanwhile, the current password is used.
     private func obtainApplicationKey(
         _ verifier: any UserVerifier, _ authorization: Authorization, isNew: Bool, attempt: Int
     ) throws(KeychainError) {
-        let password: SecretBytes
-        if let given = state.withLock({ $0.applicationPassword }) {
-            password = given
-        } else {
-            password = try ask(.applicationPassword, authorization, attempt: attempt, isNew: isNew)
+        for _ in 1...Self.tries {
+            try checkValid()
+            let (given, changes) = state.withLock { ($0.applicationPassword, $0.passwordChanges) }
+            let password =
+                if let given { given } else {
+                    try ask(.applicationPassword, authorization, attempt: attempt, isNew: isNew)
+                }
+            let key = try verifier.applicationKey(from: password)
+            if keep(key, for: verifier, after: changes) { return }
         }
-        let key = try verifier.applicationKey(from: password)
-        state.withLock { if !$0.isInvalidated { $0.applicationKeys[verifier] = key } }
+        throw KeychainError(
+            .authenticationFailed, "The application password was changed each time it was about to be used. Try again.")
+    }
+
+    /// - Returns: `false` if the password has changed since, or the context was invalidated; then the key is not kept.
+    private func keep(_ key: SecretBytes, for verifier: any UserVerifier, after changes: Int) -> Bool {
+        state.withLock { state in
+            guard !state.isInvalidated, state.passwordChanges == changes else { return false }
+            state.applicationKeys[verifier] = key
+            return true
+        }
     }
 
     // MARK: - Asking

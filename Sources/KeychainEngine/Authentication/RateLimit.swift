@@ -59,3 +59,20 @@ public final class RateLimit: Sendable {
         min(.seconds(1 << min(number - 1, 6)), longestDelay)
     }
 }
+
+extension UserVerifier {
+    /// Counts the answer.
+    ///
+    /// - Returns: `nil` if the secret is wrong.
+    func userKey(ifProvenBy secret: SecretBytes) throws(KeychainError) -> SecretBytes? {
+        do throws(KeychainError) {
+            let key = try userKey(provenBy: secret)
+            rateLimit.succeeded()
+            return key
+        } catch {
+            guard error.reason == .authenticationFailed else { throw error }
+            rateLimit.failed()
+            return nil
+        }
+    }
+}
