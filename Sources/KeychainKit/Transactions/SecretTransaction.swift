@@ -42,6 +42,9 @@ public struct SecretTransaction {
 
     /// The value of an account: the one that the transaction has saved, otherwise the one in the keychain, as `read` of
     /// ``SecretStore`` reads it.
+    ///
+    /// - Throws: `invalidParameter` if the transaction has changed the account through a store with an access group and
+    ///   this one has none, or the reverse; and the errors of reading.
     public func read<Value: Decodable>(
         _ type: Value.Type = Value.self, for account: String
     ) throws(KeychainError) -> Value? {
@@ -57,6 +60,8 @@ public struct SecretTransaction {
 
     /// Whether there is an item for an account. Unlike `contains` of ``SecretStore``, it reads the item and may ask the
     /// user.
+    ///
+    /// - Throws: The errors of `read`.
     public func contains(for account: String) throws(KeychainError) -> Bool { try bytes(account) != nil }
 
     /// The asynchronous form.
@@ -94,7 +99,7 @@ public struct SecretTransaction {
     // MARK: - What was read
 
     private func bytes(_ account: String) throws(KeychainError) -> TransactionRecord.Content? {
-        if let known = record.known(store, account) { return known.content }
+        if let known = try record.known(store, account) { return known.content }
         let found = try store.call { (requests) throws(KeychainError) in
             try requests.find(account, includingValue: true)
         }
@@ -104,7 +109,7 @@ public struct SecretTransaction {
     private nonisolated(nonsending) func bytes(
         _ account: String
     ) async throws(KeychainError) -> TransactionRecord.Content? {
-        if let known = record.known(store, account) { return known.content }
+        if let known = try record.known(store, account) { return known.content }
         let found = try await store.call { (requests) throws(KeychainError) in
             try requests.find(account, includingValue: true)
         }

@@ -9,14 +9,19 @@ final class TransactionRecord {
     /// The name of an item, in the bytes that keychains compare. Text that looks the same is not the same name, and an
     /// empty path is the same as none.
     struct Name: Hashable {
-        private let key: PrimaryKey
+        /// The primary key without the access group.
+        let account: PrimaryKey
+        /// `nil`: the store names none, so the item may be in any group.
+        let group: [UInt8]?
 
         init(_ store: SecretStore, _ account: String) {
-            let query = StoreRequests(store, nil).query(account)
-            key = PrimaryKey(
+            var attributes = StoreRequests(store, nil).query(account).attributes
+            attributes[.accessGroup] = nil
+            self.account = PrimaryKey(
                 Item(
-                    itemClass: store.place.itemClass, attributes: query.attributes,
+                    itemClass: store.place.itemClass, attributes: attributes,
                     accessControl: AccessControl(.whenUnlocked), value: nil))
+            group = store.accessGroup.map { Array($0.utf8) }
         }
     }
 
@@ -43,7 +48,8 @@ final class TransactionRecord {
     }
 
     private var readByName: [Name: Read] = [:]
-    private var changed: [Name: Known] = [:]
+    /// By account, and then by group.
+    private var changed: [PrimaryKey: [[UInt8]?: Known]] = [:]
     private(set) var changes: [Change] = []
     /// The number of changes that `changed` contains. Names are computed only when something is read: they cost a tenth
     /// of a change.
@@ -52,10 +58,15 @@ final class TransactionRecord {
     var reads: [Read] { Array(readByName.values) }
 
     /// The state of an item in the transaction: changed by it, or read before.
-    func known(_ store: SecretStore, _ account: String) -> Known? {
+    ///
+    /// - Throws: `invalidParameter` if the transaction has changed the account through a store that names a group and
+    ///   this store names none, or the reverse. Only the commit finds out whether both mean the same item.
+    func known(_ store: SecretStore, _ account: String) throws(KeychainError) -> Known? {
         nameChanges()
         let name = Name(store, account)
-        if let changed = changed[name] { return changed }
+        let changed = changed[name.account] ?? [:]
+        guard changed.keys.allSatisfy({ ($0 == nil) == (name.group == nil) }) else { throw .mixedGroups }
+        if let known = changed[name.group] { return known }
         return readByName[name].map { Known(content: $0.content) }
     }
 
@@ -71,7 +82,8 @@ final class TransactionRecord {
 
     private func nameChanges() {
         for change in changes[namedCount...] {
-            changed[Name(change.store, change.account)] = Known(content: change.content)
+            let name = Name(change.store, change.account)
+            changed[name.account, default: [:]][name.group] = Known(content: change.content)
         }
         namedCount = changes.count
     }
@@ -102,4 +114,11 @@ extension TransactionRecord.Change {
         case .remove: nil
         }
     }
+}
+
+extension KeychainError {
+    fileprivate static let mixedGroups = KeychainError(
+        .invalidParameter,
+        "A transaction has changed an account through a store with an access group and reads it through one without, or "
+            + "the reverse. Name the same access group in both stores.")
 }
