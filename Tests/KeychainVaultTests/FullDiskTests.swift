@@ -24,6 +24,16 @@ struct FullDiskTests {
             ])
     }
 
+    @Test func vault_copiedWithASparseReserve_isDeletedFrom() throws {
+        let lines = try FullDisk().run(
+            """
+            vault add kept value-1; vault add gone value-2
+            truncate -s 0 $disk/vault/vault.reserve; truncate -s 1M $disk/vault/vault.reserve
+            vault add last value-3; fill; vault delete gone; vault read gone; vault read kept
+            """)
+        #expect(lines.steps == ["done", "done", "done", "full", "done", "failed itemNotFound", "value-1"])
+    }
+
     @Test func vault_inUseWhenTheDiskGetsFull_isReadAndDeletedFrom() throws {
         let lines = try FullDisk().run(
             """

@@ -14,6 +14,19 @@ struct ReserveTests {
         return try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }
 
+    /// The same length without blocks, as in a copy by `cp --sparse=always` or `tar -S`.
+    private static func makeSparse(_ vault: TestVault) throws {
+        let (path, size) = (vault.location.folder + "/" + VaultLocation.reserveName, try size(vault))
+        try #require(truncate(path, 0) == 0 && truncate(path, off_t(size)) == 0)
+        try #require(try hasHoles(vault))
+    }
+
+    private static func hasHoles(_ vault: TestVault) throws -> Bool {
+        var status = stat()
+        try #require(lstat(vault.location.folder + "/" + VaultLocation.reserveName, &status) == 0)
+        return Int(status.st_blocks) * 512 < Int(status.st_size)
+    }
+
     private static func large(_ account: String) -> Query {
         .genericPassword("reserve", account, value: String(repeating: "x", count: 2_000_000))
     }
@@ -63,5 +76,25 @@ struct ReserveTests {
         unlink(test.location.folder + "/" + VaultLocation.reserveName)
         _ = try test.engine.add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
         #expect(try Self.size(test) == enlarged)
+    }
+
+    @Test func reserveOfASparseCopy_isAllocatedByTheNextWrite() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(Self.large("large"), accessGroups: .unrestricted)
+        let enlarged = try Self.size(test)
+        try Self.makeSparse(test)
+        _ = try test.reopened().add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
+        #expect(try !Self.hasHoles(test))
+        #expect(try Self.size(test) == enlarged)
+    }
+
+    /// Some file systems compress the file, or count its blocks late. Allocating it with each write would be slow there.
+    @Test func reserveThatKeepsItsHoles_isAllocatedOnceInASession() throws {
+        let test = try TestVault()
+        let engine = test.engine
+        _ = try engine.add(.genericPassword("reserve", "first", value: "v"), accessGroups: .unrestricted)
+        try Self.makeSparse(test)
+        _ = try engine.add(.genericPassword("reserve", "second", value: "v"), accessGroups: .unrestricted)
+        #expect(try Self.hasHoles(test))
     }
 }

@@ -82,9 +82,11 @@ struct Reserve {
     /// Creates the file, completes it as far as there is space, or frees what is no longer needed. The vault also works without it.
     ///
     /// - Parameters:
+    ///   - fillsHoles: Whether a file with fewer blocks than its size needs is allocated again.
     ///   - removed: The bytes of the largest row that was removed.
     ///   - largest: Finds the bytes of the largest row. It is called only if they decide.
-    func restore(removed: Int = 0, largest: () -> Int = { 0 }) {
+    func restore(removed: Int = 0, fillsHoles: Bool = false, largest: () -> Int = { 0 }) {
+        if fillsHoles, hasHoles { fill() }
         let present = size ?? 0
         if Self.isComplete(present), present == Self.size || Self.size(forRowOf: removed) < present { return }
         let wanted = wantedSize(present, removed, largest)
@@ -93,6 +95,13 @@ struct Reserve {
         defer { close(descriptor) }
         if Self.allocate(wanted, descriptor) != 0 { allocatePart(of: wanted, descriptor, present) }
         if size == 0 { unlink(path) }
+    }
+
+    /// Gives a sparse file its blocks. If there is no space for all of them, it is treated as missing.
+    private func fill() {
+        guard let size, let descriptor = opened() else { return }
+        defer { close(descriptor) }
+        if Self.isFull(Self.allocate(size, descriptor)) { ftruncate(descriptor, 0) }
     }
 
     /// As large as there is space for. A size that is no multiple of 64 KiB tells the next writes to look at it again.
@@ -177,10 +186,16 @@ struct Reserve {
         return status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
     }
 
+    /// Whether it is sparse, as in a copy by `cp --sparse=always`. File systems that compress, or count blocks late, may say so
+    /// of any file.
+    private var hasHoles: Bool { status.map { Int($0.st_blocks) * 512 < Int($0.st_size) } ?? false }
+
+    private var size: Int? { status.map { Int($0.st_size) } }
+
     /// `nil` if there is none, or something else is at its path.
-    private var size: Int? {
+    private var status: stat? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(status.st_size)
+        return status
     }
 }

@@ -48,6 +48,7 @@ final class Session: Sendable {
     private let lastLook: Guarded<Look>
     /// The index of the WAL, valid as long as the reader is open; `nil` if it is not in shared memory.
     nonisolated(unsafe) private let walIndex: UnsafeRawPointer?
+    private let hasLookedAtReserve = Guarded(false)
 
     /// The last check of the files.
     private struct Look {
@@ -210,6 +211,15 @@ final class Session: Sendable {
             let opened = SharedConnection(connection)
             writer = opened
             return opened
+        }
+    }
+
+    /// Whether the blocks of the reserve were not checked in this session before. Where its holes cannot be filled, every write
+    /// would otherwise try it.
+    func isFirstLookAtReserve() -> Bool {
+        hasLookedAtReserve.withLock { hasLooked in
+            defer { hasLooked = true }
+            return !hasLooked
         }
     }
 

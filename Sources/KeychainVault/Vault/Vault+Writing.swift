@@ -109,7 +109,9 @@ extension Vault {
                 let session = try openOrCreateSession(lock)
                 if let result = try commit(plan, session, lock, group, &transaction, body) {
                     if transaction?.hasOnlyRemoved ?? false { plan.refusal = nil }
-                    reserve.restore(removed: transaction?.largestRemoved ?? 0, largest: session.largestRow)
+                    reserve.restore(
+                        removed: transaction?.largestRemoved ?? 0, fillsHoles: session.isFirstLookAtReserve(),
+                        largest: session.largestRow)
                     return .done(result)
                 }
                 try close()
