@@ -15,7 +15,8 @@ struct KernelUnlockCache: UnlockCache {
         _ entry: UnlockEntry, _ state: LockState, vaultID: UUID
     ) throws(KeychainError) -> UnlockToken {
         do {
-            let key = try KernelKeyring.store(entry.bytes, as: name(state, vaultID), timeout: entry.idleTimeout)
+            let lifetime = entry.idleTimeout.map(Self.lifetime)
+            let key = try KernelKeyring.store(entry.bytes, as: name(state, vaultID), timeout: lifetime)
             return .kernel(key)
         } catch {
             throw Self.failure(error)
@@ -43,7 +44,7 @@ struct KernelUnlockCache: UnlockCache {
     func renew(_ token: UnlockToken, _ timeout: Duration) {
         guard case .kernel(let key) = token else { return }
         do {
-            try KernelKeyring.setTimeout(timeout, of: key)
+            try KernelKeyring.setTimeout(Self.lifetime(timeout), of: key)
         } catch {
             // The entry has expired in the meantime: the vault is locked, and the next call reports that.
         }
@@ -67,6 +68,12 @@ struct KernelUnlockCache: UnlockCache {
             return false
         }
     }()
+
+    /// The kernel compares whole seconds of its clock, so its keys expire up to one second early. A timeout of one second could be
+    /// over at once.
+    private static func lifetime(_ timeout: Duration) -> Duration {
+        .seconds(min(timeout / .seconds(1), Double(UInt32.max - 1)).rounded(.up) + 1)
+    }
 
     private func name(_ state: LockState, _ vaultID: UUID) -> String {
         "swift-keychain:\(vaultID.uuidString.lowercased()):\(state.rawValue)"

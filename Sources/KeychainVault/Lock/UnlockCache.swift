@@ -34,7 +34,7 @@ enum UnlockToken: Equatable, Sendable {
 
 /// One entry: when it was made, how long it lasts without use, and the keys.
 ///
-/// version (1) ‖ boot id (16) ‖ idle timeout in seconds (4; 0: none) ‖ keys.
+/// version (1) ‖ boot id (16) ‖ idle timeout in seconds, rounded up (4; 0: none) ‖ keys.
 struct UnlockEntry: Sendable {
     private static let version: UInt8 = 1
     private static let headerLength = 1 + 16 + 4
@@ -48,7 +48,7 @@ struct UnlockEntry: Sendable {
         var header = ByteWriter(capacity: Self.headerLength)
         header.append(Self.version)
         header.append(bootID)
-        header.append(bigEndian: UInt32(clamping: idleTimeout?.components.seconds ?? 0))
+        header.append(bigEndian: idleTimeout.map(Self.seconds) ?? 0)
         let prefix = header.bytes.withUnsafeBytes { SecretBytes(copying: $0) }
         return SecretBytes.concatenating(prefix, keys)
     }
@@ -57,6 +57,12 @@ struct UnlockEntry: Sendable {
         self.bootID = bootID
         self.idleTimeout = idleTimeout
         self.keys = keys
+    }
+
+    /// Rounded up, so that a vault in use is not locked too early. 0 would mean no timeout.
+    private static func seconds(_ timeout: Duration) -> UInt32 {
+        let (whole, attoseconds) = timeout.components
+        return max(1, UInt32(clamping: attoseconds > 0 && whole < .max ? whole + 1 : whole))
     }
 
     /// - Returns: `nil` for bytes of another layout: other programs may write there too.

@@ -33,6 +33,7 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - idleTimeout: How long it stays unlocked after the last use; `nil`: until it is locked, or the system restarts.
+    ///     In the kernel it is rounded up to whole seconds, and it may stay unlocked for one second more.
     ///   - place: `process` unlocks for this process only; `nil` uses ``unlockCacheInUse``.
     /// - Throws: `authenticationFailed` if the secret is wrong, or no secret of that kind opens the vault; `corrupt` if its
     ///   slot is damaged, `unavailable` if there is no vault.

@@ -124,4 +124,31 @@ struct IdleTimeoutTests {
         #expect(try !almost.isStillAlmostOver)
         try almost.test.forget()
     }
+
+    /// An entry of 59 seconds of which the kernel shows a whole minute at first, before its next second begins.
+    private static func hasTheKernelsMinute(after act: (UnlockToken) -> Void = { _ in }) throws -> Bool {
+        let (cache, vaultID) = (KernelUnlockCache(), UUID())
+        defer { do { try cache.remove(.unlocked, vaultID: vaultID) } catch { Issue.record(error) } }
+        let entry = UnlockEntry(bootID: .zero, idleTimeout: .seconds(59), keys: .random(count: 32))
+        let token = try cache.store(entry, .unlocked, vaultID: vaultID)
+        act(token)
+        guard case .kernel(let key) = token else { return false }
+        return try KernelTime.isShort(key) == false
+    }
+
+    /// The kernel's keys expire when its clock shows a second, up to one second before their time is over. In one of several
+    /// attempts the clock does not show the next one in between.
+    @Test func kernel_isGivenOneSecondMore_whenTheEntryIsStored() throws {
+        #expect(try (0..<20).contains { _ in try Self.hasTheKernelsMinute() })
+    }
+
+    @Test func kernel_isGivenOneSecondMore_whenTheEntryIsRenewed() throws {
+        let renewed = try (0..<20).contains { _ in
+            try Self.hasTheKernelsMinute {
+                KernelUnlockCache().renew($0, .seconds(20))
+                KernelUnlockCache().renew($0, .seconds(59))
+            }
+        }
+        #expect(renewed)
+    }
 }

@@ -25,6 +25,19 @@ import Testing
         try test.forget()
     }
 
+    /// As 0 it would mean no timeout, and shorter than asked it would lock a vault in use.
+    @Test(arguments: [(1, 1), (500, 1), (1000, 1), (1500, 2), (2001, 3)])
+    func idleTimeout_inAnEntry_isRoundedUpToWholeSeconds(milliseconds: Int, seconds: Int) throws {
+        let entry = UnlockEntry(bootID: .zero, idleTimeout: .milliseconds(milliseconds), keys: .random(count: 32))
+        let stored = try #require(UnlockEntry(bytes: entry.bytes))
+        #expect(stored.idleTimeout == .seconds(seconds))
+    }
+
+    @Test func idleTimeout_ofNoTime_isNotStoredAsNone() throws {
+        let entry = UnlockEntry(bootID: .zero, idleTimeout: .zero, keys: .random(count: 32))
+        #expect(UnlockEntry(bytes: entry.bytes)?.idleTimeout == .seconds(1))
+    }
+
     /// Protectors change, class keys rotate, a program closes what it holds: other threads must not notice.
     @Test func threads_readingWhileTheVaultIsClosed_areNotDisturbed() throws {
         let test = try TestVault(.cheap)
