@@ -141,5 +141,8 @@ case "harden": MemoryVerb.harden()
 // One question: terminal|pinentry|askpass|explicit [OPTION …]
 case "ask": try Question(QuestionOptions(rest)).ask()
 
+// Questions before and after one of a forked child, which has its own program: PROGRAM PROGRAM
+case "ask-around-a-fork": try Question.aroundAFork(rest[0], inTheChild: rest[1])
+
 default: exit(64)
 }

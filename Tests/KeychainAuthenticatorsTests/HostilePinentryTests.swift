@@ -110,6 +110,15 @@ struct HostilePinentryTests {
         #expect(ended.wait(timeout: .now() + 600) == .success)
     }
 
+    /// The child is killed during its question.
+    @Test func question_afterThatOfAKilledChild_isAsked() throws {
+        let answering = try scripts.script(Self.polite("echo D ab; echo OK"))
+        let killing = try scripts.script(Self.polite("kill -9 $PPID; exit"))
+        let lines = try Exerciser.run("ask-around-a-fork", answering, killing)
+        let answer = Conversation.answer("ab")
+        #expect(lines == [answer, "child ended by 9", answer])
+    }
+
     @Test func newSecret_fromAProgramThatCannotRepeat_isAskedForTwice() throws {
         let body = Self.polite("count=$((count + 1)); if [ $count -le 2 ]; then echo D ab; fi; echo OK")
         #expect(try outcome(body, isNew: true) == .success(Data("ab".utf8)))

@@ -42,6 +42,13 @@ struct TerminalAuthenticatorTests {
         #expect(conversation.result == Conversation.answer("x"))
     }
 
+    /// The child was forked during the question, and has the handler that the question has set.
+    @Test func question_whenAForkedChildGetsAnInterrupt_isNotCancelled() throws {
+        let conversation = try ask(
+            steps: [("Passphrase: ", .send(signal: SIGUSR2)), ("FORKED", .type("x\n"))])
+        #expect(conversation.result == Conversation.answer("x"))
+    }
+
     @Test func newSecret_enteredTwice_isTheAnswer() throws {
         let conversation = try ask("--new", steps: [("New passphrase: ", .type("abc\n")), ("again: ", .type("abc\n"))])
         #expect(conversation.result == Conversation.answer("abc"))

@@ -215,22 +215,20 @@ extension sigaction {
     }
 }
 
-/// The pipe that the handler writes into. It is never closed, since a handler may still be running on another thread.
+/// The pipe that the handler writes into. It is not closed in the process that made it, since a handler may still be running on
+/// another thread.
 private enum SignalPipe {
-    private static let pipe = Mutex<WakePipe?>(nil)
-
-    static func shared() throws(KeychainError) -> WakePipe {
-        try pipe.withLock { (pipe) throws(KeychainError) in
-            if let pipe { return pipe }
-            let made = try WakePipe()
-            signalPipeEnd.store(made.writing, ordering: .sequentiallyConsistent)
-            pipe = made
-            return made
-        }
+    private static let pipe = ProcessPipe { made in
+        signalPipeEnd.store(made.writing, ordering: .sequentiallyConsistent)
+        signalPipeOwner.store(getpid(), ordering: .sequentiallyConsistent)
     }
 
-    /// Does only what is allowed in a signal handler: an atomic read and one system call.
+    static func shared() throws(KeychainError) -> WakePipe { try pipe.shared() }
+
+    /// Does only what is allowed in a signal handler: atomic reads and system calls. In the child of a fork the pipe may still be
+    /// that of the parent, whose question the signal does not concern.
     static let handler: @convention(c) (Int32) -> Void = { number in
+        guard signalPipeOwner.load(ordering: .sequentiallyConsistent) == getpid() else { return }
         let error = errno
         var byte = UInt8(truncatingIfNeeded: number)
         _ = write(signalPipeEnd.load(ordering: .sequentiallyConsistent), &byte, 1)
@@ -243,3 +241,6 @@ private let lastCancelling = Atomic<Int32>(0)
 
 /// Written before the first handler is set, so that no handler is the first to touch it.
 private let signalPipeEnd = Atomic<Int32>(-1)
+
+/// The process that made the pipe.
+private let signalPipeOwner = Atomic<Int32>(-1)

@@ -5,7 +5,8 @@
 //       [--reason TEXT] [--cancel-title TEXT] [--timeout SECONDS] [--ignore SIGNAL] [--handle SIGNAL] [--await-signal]
 //       [--hold]
 //
-// With --hold, all threads hold back the signals that a question catches. SIGUSR1 cancels the question.
+// With --hold, all threads hold back the signals that a question catches. SIGUSR1 cancels the question. SIGUSR2 forks, and
+// sends the child a ^C.
 
 import Crypto
 import Foundation
