@@ -10,6 +10,9 @@ public import Foundation
 /// ```
 ///
 /// Text and bytes are not encoded: they are stored as they are, so that other programs can read them.
+///
+/// A coder of your own must set `userInfo[.revealsSecrets]` to `true` in its encoder and decoder if records contain a
+/// ``SecretValue``. Without it, saving such a record fails with `invalidParameter`: no redaction is stored.
 public protocol SecretCoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> Data
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value
@@ -32,15 +35,16 @@ public struct JSONSecretCoder: SecretCoder {
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.userInfo[.revealsSecrets] = true
         configureEncoder(encoder)
+        // After the caller's closure, which may replace all of `userInfo`.
+        encoder.userInfo[.revealsSecrets] = true
         return try encoder.encode(value)
     }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Data) throws -> Value {
         let decoder = JSONDecoder()
-        decoder.userInfo[.revealsSecrets] = true
         configureDecoder(decoder)
+        decoder.userInfo[.revealsSecrets] = true
         return try decoder.decode(type, from: bytes)
     }
 }

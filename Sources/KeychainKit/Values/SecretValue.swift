@@ -86,13 +86,31 @@ extension CodingUserInfoKey {
 }
 
 extension SecretValue: Codable {
+    /// Whether the value is encoded to be stored: a redaction would replace the secret and could not be decoded.
+    @TaskLocal static var mustBeRevealed = false
+
     /// Encodes text as text, and other bytes as an array of one base64 text. A coder that does not reveal secrets gets
     /// a redaction.
+    ///
+    /// - Throws: `EncodingError` if a store is to save the value and its coder does not reveal secrets.
     public func encode(to encoder: any Encoder) throws {
+        guard encoder.userInfo[.revealsSecrets] as? Bool == true else { return try encodeRedaction(to: encoder) }
         var container = encoder.singleValueContainer()
-        guard encoder.userInfo[.revealsSecrets] as? Bool == true else { return try container.encode(Self.redaction) }
         if let text = revealedText() { return try container.encode(text) }
         try container.encode([withUnsafeBytes { Data($0).base64EncodedString() }])
+    }
+
+    private func encodeRedaction(to encoder: any Encoder) throws {
+        guard !Self.mustBeRevealed else {
+            throw EncodingError.invalidValue(
+                Self.redaction,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "Secrets are stored only by coders that reveal them (userInfo[.revealsSecrets])."
+                ))
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(Self.redaction)
     }
 
     /// - Throws: An error if the decoder does not reveal secrets: the data may be a redaction instead of the secret.

@@ -18,7 +18,7 @@ extension SecretCoder {
         default: break
         }
         do {
-            return try encode(value)
+            return try SecretValue.$mustBeRevealed.withValue(true) { try encode(value) }
         } catch {
             throw KeychainError(
                 .invalidParameter, "A value of type \(Value.self) cannot be encoded\(placeOfCodingFailure(error)).")
