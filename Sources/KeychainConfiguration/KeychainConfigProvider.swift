@@ -78,8 +78,9 @@
         /// All values of the store at one moment, in memory that is wiped when the snapshot is released.
         ///
         /// The user is not asked: a snapshot has no values of items that require authentication. If there are such
-        /// items, a lookup that finds nothing fails with `interactionNotAllowed`. If the keychain could not be read,
-        /// every lookup fails with that error.
+        /// items, a lookup that finds nothing fails with `interactionNotAllowed`. A lookup of an item that has no value,
+        /// is damaged or is one of several with its name fails, as it does without a snapshot. If the keychain could not
+        /// be read, every lookup fails with that error.
         public func snapshot() -> any ConfigSnapshot { snapshot(SnapshotContent(store)) }
 
         func snapshot(_ content: SnapshotContent) -> KeychainConfigSnapshot {

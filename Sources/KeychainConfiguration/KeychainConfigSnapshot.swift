@@ -17,19 +17,23 @@
         }
     }
 
+    /// Values by the bytes of their accounts: the keychain compares bytes, and Swift's text compares characters. An
+    /// item that cannot be read has its error, and does not affect the others.
+    typealias SnapshotValues = [[UInt8]: Result<SecretValue, KeychainError>]
+
     /// The content of a snapshot, or the reason why it has none.
     enum SnapshotContent: Equatable, Sendable {
-        case complete([String: SecretValue])
+        case complete(SnapshotValues)
         /// There are also items that require authentication.
-        case withoutProtected([String: SecretValue])
+        case withoutProtected(SnapshotValues)
         case unreadable(KeychainError)
 
         func value(_ account: String) throws(KeychainError) -> SecretValue? {
             switch self {
-            case .complete(let values): return values[account]
+            case .complete(let values): return try values[Array(account.utf8)]?.get()
             case .withoutProtected(let values):
-                guard let value = values[account] else { throw .notInSnapshot }
-                return value
+                guard let value = values[Array(account.utf8)] else { throw .notInSnapshot }
+                return try value.get()
             case .unreadable(let error): throw error
             }
         }
@@ -76,11 +80,17 @@
     }
 
     /// Reads again until nothing has changed meanwhile, so that all values are of the same moment.
-    private func values(of store: SecretStore, _ filter: ItemFilter) throws(KeychainError) -> [String: SecretValue] {
+    private func values(of store: SecretStore, _ filter: ItemFilter) throws(KeychainError) -> SnapshotValues {
         var items = Set(try store.items(matching: filter))
         for _ in 1...maximumReadings {
-            var values: [String: SecretValue] = [:]
-            for account in items.compactMap(\.account) { values[account] = try store.read(for: account) }
+            var values: SnapshotValues = [:]
+            for account in items.compactMap(\.account) {
+                do throws(KeychainError) {
+                    values[Array(account.utf8)] = try store.read(for: account).map { .success($0) }
+                } catch {
+                    values[Array(account.utf8)] = .failure(try ofOneItem(error))
+                }
+            }
             let now = Set(try store.items(matching: filter))
             if now == items { return values }
             items = now
@@ -90,17 +100,32 @@
 
     private nonisolated(nonsending) func values(
         of store: SecretStore, _ filter: ItemFilter
-    ) async throws(KeychainError) -> [String: SecretValue] {
+    ) async throws(KeychainError) -> SnapshotValues {
         var items = Set(try await store.items(matching: filter))
         for _ in 1...maximumReadings {
-            var values: [String: SecretValue] = [:]
-            for account in items.compactMap(\.account) { values[account] = try await store.read(for: account) }
+            var values: SnapshotValues = [:]
+            for account in items.compactMap(\.account) {
+                do throws(KeychainError) {
+                    values[Array(account.utf8)] = try await store.read(for: account).map { .success($0) }
+                } catch {
+                    values[Array(account.utf8)] = .failure(try ofOneItem(error))
+                }
+            }
             let now = Set(try await store.items(matching: filter))
             if now == items { return values }
             items = now
         }
         throw .alwaysChanging
     }
+
+    /// - Throws: The error, if it concerns the keychain and not only one item.
+    private func ofOneItem(_ error: KeychainError) throws(KeychainError) -> KeychainError {
+        guard failuresOfItems.contains(error.reason) else { throw error }
+        return error
+    }
+
+    /// An item without a value, a damaged one, and an account that several items have.
+    private let failuresOfItems: Set<KeychainError.Reason> = [.typeMismatch, .corrupt, .duplicateItem]
 
     /// More than enough, unless another program writes continuously.
     private let maximumReadings = 20
