@@ -87,16 +87,32 @@ extension KeyRequests {
     /// A certificate is public, so the access control is for keys alone.
     private var protection: Protection { Protection(accessibility: store.accessibility, constraints: nil) }
 
+    /// The user is not asked, as by `SecItemDelete`.
+    ///
     /// - Returns: Whether it was there.
     func remove(_ certificate: Certificate) throws(KeychainError) -> Bool {
         try inTransaction(certificateQuery()) { (requests) throws(KeychainError) in
-            let same = try requests.certificates().filter { $0.certificate.content == certificate }
-            for stored in same { try requests.remove(stored) }
+            let same = try requests.items(of: certificate)
+            for id in same { try requests.remove(id) }
             return !same.isEmpty
         }
     }
 
-    func remove(_ stored: StoredCertificate) throws(KeychainError) {
-        _ = try requests.delete(query(stored.id, .certificate), accessGroups: accessGroups)
+    /// The items of a certificate. One that requires authentication cannot be compared: its name identifies it.
+    private func items(of certificate: Certificate) throws(KeychainError) -> [UUID] {
+        let form = CertificateForm(certificate)
+        var query = certificateQuery(form.primaryKey)
+        query.attributes[.accessGroup] = store.accessGroup.map { .string($0) }
+        let names = try names(query)
+        (query.returns, query.limit, query.authenticationUI) = (.value, .all, .skip)
+        let readable = try requests.find(query, accessGroups: accessGroups)
+        let others = Set(readable.filter { $0.item.value != form.bytes }.map(\.id))
+        return names.map(\.id).filter { !others.contains($0) }
+    }
+
+    func remove(_ stored: StoredCertificate) throws(KeychainError) { try remove(stored.id) }
+
+    private func remove(_ id: UUID) throws(KeychainError) {
+        _ = try requests.delete(query(id, .certificate), accessGroups: accessGroups)
     }
 }

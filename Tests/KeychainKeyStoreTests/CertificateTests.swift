@@ -42,10 +42,32 @@ struct CertificateTests {
         #expect(try keys.certificates().isEmpty)
     }
 
+    @Test func certificate_thatRequiresTheUser_isRemovedWithoutAsking() throws {
+        let memory = MemoryStore(passphrase: "pw")
+        let keys = KeyStore(store: memory)
+        try keys.save(TestCertificate.renewed)
+        var changes = Changes()
+        changes.accessControl = try AccessControl(.whenUnlocked, flags: .userPresence)
+        try Engine(store: memory).update(Query(.certificate), with: changes, accessGroups: .unrestricted)
+        #expect(try keys.remove(TestCertificate.renewed))
+        #expect(try KeychainCatalog(store: memory).items([.certificate]).isEmpty)
+    }
+
+    @Test func openCertificate_besideALockedOne_isRemoved() throws {
+        let memory = MemoryStore()
+        var keys = KeyStore(store: memory)
+        try keys.save(TestCertificate.renewed)
+        keys.accessibility = .whenUnlocked
+        try keys.save(TestCertificate.root)
+        memory.lockState = .locked
+        #expect(try keys.remove(TestCertificate.renewed))
+    }
+
     @Test func certificate_ofTheSameSerialNumber_isDuplicateAndTheOtherStays() throws {
         let keys = try keys(.vault)
         try keys.save(TestCertificate.expired)
         #expect(reason { try keys.save(TestCertificate.reissued) } == .duplicateItem)
+        #expect(try !keys.remove(TestCertificate.reissued))
         #expect(try fingerprints(keys) == [TestCertificate.expired.fingerprint])
     }
 
