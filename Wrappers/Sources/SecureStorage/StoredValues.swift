@@ -86,7 +86,10 @@ extension StoredValues {
 
     private static func encode<T: Encodable>(_ value: T) throws(SecureStorageError) -> Data {
         do {
-            return try JSONEncoder().encode(value)
+            let encoder = JSONEncoder()
+            // Otherwise a `SecretValue` would be stored as a redaction.
+            encoder.userInfo[.revealsSecrets] = true
+            return try encoder.encode(value)
         } catch {
             throw .encodingFailed("\(T.self)\(placeOfCodingFailure(error))")
         }
@@ -94,7 +97,9 @@ extension StoredValues {
 
     private static func decode<T: Decodable>(_ type: T.Type, from bytes: Data) throws(SecureStorageError) -> T {
         do {
-            return try JSONDecoder().decode(type, from: bytes)
+            let decoder = JSONDecoder()
+            decoder.userInfo[.revealsSecrets] = true
+            return try decoder.decode(type, from: bytes)
         } catch {
             throw .decodingFailed("the value is not of type \(T.self)\(placeOfCodingFailure(error))")
         }

@@ -10,6 +10,12 @@ import Testing
 import WrapperStores
 
 extension StorageTests {
+    @Test func secretInARecord_saved_isLoaded() async throws {
+        let storage = storage(MemoryStore())
+        try await storage.save(["password": SecretValue("n33dle")], for: "login")
+        #expect(try await storage.load(for: "login") == ["password": SecretValue("n33dle")])
+    }
+
     @Test func value_ofAnotherType_isDecodingFailedAndStays() async throws {
         let storage = storage(MemoryStore())
         try await storage.save(Login(user: "s3cret", tokens: [:]), for: "login")
