@@ -40,6 +40,13 @@ struct ImportFailureTests {
         #expect(!FileManager.default.fileExists(atPath: tool.database.path))
     }
 
+    /// The file was cut between the two characters of its last line end.
+    @Test func csv_cutWithinItsLastLineEnd_hasValuesWithoutCarriageReturns() throws {
+        let run = try tool.importText("chrome", "name,url,username,password\r\nX,https://a.example,u,pw\r")
+        #expect(run.status == 0, "\(run.everything)")
+        #expect(try tool.shell("\"$CTL\" get --server a.example -a u").text == "pw")
+    }
+
     @Test func databaseOfKeePassXC_isToldApartFromAnExport() throws {
         let run = try tool.importBytes("keepassxc", Data([0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5, 0x00]))
         #expect(run.status == 64 && run.errors.contains("keepassxc-cli export --format csv"), "\(run.everything)")

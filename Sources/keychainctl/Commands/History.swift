@@ -68,7 +68,12 @@ extension Keychainctl {
             if clear, all == (item.service != nil || item.server != nil) {
                 throw ValidationError("With --clear, give either --service or --server, or --all.")
             }
-            if clear, settings.areGiven { throw ValidationError("--clear cannot be used with settings.") }
+            if clear, settings.areGiven || settings.settings {
+                throw ValidationError("--clear cannot be used with settings.")
+            }
+            if settings.areGiven, settings.settings {
+                throw ValidationError("--settings shows what is set, and changes nothing. Give it alone.")
+            }
             let isChange = clear || settings.areGiven
             if isChange || settings.settings, wide || (json && isChange) {
                 throw ValidationError("--wide is for lists, and --json for lists and --settings.")

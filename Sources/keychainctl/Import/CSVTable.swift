@@ -96,11 +96,9 @@ private struct CSVReader {
             }
             position += 1
         }
-        if position > start, position < bytes.count, bytes[position] == Self.newline,
-            bytes[position - 1] == Self.carriageReturn
-        {
-            position -= 1
-        }
+        // The last line may have been cut within its end.
+        let isLast = position == bytes.count || bytes[position] == Self.newline
+        if isLast, position > start, bytes[position - 1] == Self.carriageReturn { position -= 1 }
         return try checked(Data(bytes[start..<position]))
     }
 
