@@ -195,6 +195,17 @@ struct SecurityKeychainTests {
         #expect(run.text.isEmpty)
     }
 
+    /// A program that was stopped has the lock.
+    @Test func list_thatAnotherProgramHasLocked_isBusyAndNotWaitedForForEver() throws {
+        try tool.prepare("set-keychain-settings -t 300")
+        let folder = open(listFile.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(folder) }
+        try #require(flock(folder, LOCK_EX | LOCK_NB) == 0)
+        let run = try tool.security("set-keychain-settings -t 50")
+        #expect(run.status != 0 && run.errors.contains("The list of keychains was not changed."), "\(run.everything)")
+        #expect(try tool.security("show-keychain-info").errors.contains("timeout=300s"))
+    }
+
     @Test(arguments: ["", " -t 0"])
     func settings_withoutATimeout_haveNone(options: String) throws {
         try tool.prepare("set-keychain-settings -t 300", "set-keychain-settings" + options)

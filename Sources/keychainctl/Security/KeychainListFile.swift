@@ -13,6 +13,8 @@ enum KeychainListFile {
     static func read() throws(KeychainError) -> KeychainList { try read(folder()) }
 
     /// Changes the list. Another process waits until this is done.
+    ///
+    /// - Throws: `busy` if another process does not end.
     static func change<Result>(
         _ body: (inout KeychainList) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
@@ -22,11 +24,26 @@ enum KeychainListFile {
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw failure("open", folder) }
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw failure("lock", folder) } }
+        try take(lock, folder)
         var list = try read(folder)
         let result = try body(&list)
         try write(list, folder, lock)
         return result
+    }
+
+    /// Other processes have it for a moment only. One that is stopped must not keep this one for ever.
+    ///
+    /// - Throws: `busy` after five seconds.
+    private static func take(_ lock: Int32, _ folder: String) throws(KeychainError) {
+        for _ in 0..<100 {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("lock", folder) }
+            usleep(50_000)
+        }
+        throw KeychainError(
+            .busy,
+            "Another program has locked '\(folder)' for five seconds. The list of keychains was not changed. Try again."
+        )
     }
 
     // MARK: - Reading
