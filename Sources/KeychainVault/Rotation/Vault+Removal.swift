@@ -74,7 +74,7 @@ extension Vault {
             let (table, items) = (transaction.table, transaction.items)
             try check(from: old, to: new, table)
             if old.hasPassphrase, !new.hasPassphrase { try items.deleteAll(of: Self.passcodeClass) }
-            for rowID in try doomedByUserKey(old, new, table) { try items.deleteClosed(rowID) }
+            for rowID in try doomedByUserKey(old, new, table).rows { try items.deleteClosed(rowID) }
         }
 
         /// - Throws: The same, and nothing is erased.
@@ -82,12 +82,14 @@ extension Vault {
             if old.hasPassphrase, !new.hasPassphrase {
                 try check(try table.count(of: Self.passcodeClass), "exist only while a passphrase is set")
             }
-            try check(try doomedByUserKey(old, new, table).count, "require authentication")
+            let doomed = try doomedByUserKey(old, new, table)
+            try check(doomed.rows.count, "require authentication")
+            guard doomed.closed == 0 || isAllowed else { throw KeychainError.notChecked(doomed.closed) }
         }
 
         /// The rows that require the user, if the user key is removed.
-        private func doomedByUserKey(_ old: Keybag, _ new: Keybag, _ table: ItemTable) throws -> [Int64] {
-            guard old.userKey != nil, new.userKey == nil else { return [] }
+        private func doomedByUserKey(_ old: Keybag, _ new: Keybag, _ table: ItemTable) throws -> RowsForUser {
+            guard old.userKey != nil, new.userKey == nil else { return RowsForUser() }
             return try table.rowsAskingForTheUser(RowSealer(ClassKeys(old, authority)))
         }
 
@@ -102,21 +104,38 @@ extension Vault {
     }
 }
 
+/// The rows whose values only the user key opens.
+private struct RowsForUser {
+    var rows: [Int64] = []
+    /// How many rows the present keys do not open, so that it is not known whether they require the user.
+    var closed = 0
+}
+
 extension ItemTable {
-    fileprivate func rowsAskingForTheUser(_ sealer: RowSealer) throws -> [Int64] {
-        var found: [Int64] = []
+    fileprivate func rowsAskingForTheUser(_ sealer: RowSealer) throws -> RowsForUser {
+        var found = RowsForUser()
         try forEach(.all, .metadata) { row in
-            if Self.asksForTheUser(row, sealer) { found.append(row.rowID) }
+            do throws(UnreadableRow) {
+                if try sealer.open(row).item.accessControl.needs.contains(.user) { found.rows.append(row.rowID) }
+            } catch {
+                switch error {
+                case .locked, .ofAnotherDevice: found.closed += 1
+                // What is damaged stays.
+                default: break
+                }
+            }
             return true
         }
         return found
     }
+}
 
-    private static func asksForTheUser(_ row: SealedRow, _ sealer: RowSealer) -> Bool {
-        do throws(UnreadableRow) {
-            return try sealer.open(row).item.accessControl.needs.contains(.user)
-        } catch {
-            return false  // What does not open is damaged, and stays.
-        }
+extension KeychainError {
+    fileprivate static func notChecked(_ count: Int) -> KeychainError {
+        KeychainError(
+            .unsupported,
+            "Items that the keys at hand do not open: \(count). Those of them that require authentication could not be opened "
+                + "afterwards. Nothing was changed. Make the device key available, or, to give them up, add: --erase-items"
+        )
     }
 }

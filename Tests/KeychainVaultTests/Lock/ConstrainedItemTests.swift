@@ -152,4 +152,23 @@ import Testing
         }
         #expect(reason { _ = try test.another().engine.value(.genericPassword("s", "a")) } == .corrupt)
     }
+
+    /// Without the device key it is not known which of the items that it opens require the user.
+    @Test func lastSecretOfAPerson_removedWhereTheDeviceKeyIsMissing_isRefusedUnlessItemsMayBeLost() throws {
+        let test = try Self.vault(.userPresence)
+        var item = try Self.item(.userPresence, "bound")
+        item.accessControl = try AccessControl(.whenUnlockedThisDeviceOnly, flags: .userPresence)
+        try test.engine.delete(.genericPassword("s", "a"))
+        try test.engine.add(item)
+        try test.vault.addProtector(.keyFile(), authority: .old)
+        let (slot, key) = (try test.vault.slot(PassphraseProtector.kind), test.location.deviceKeyFile)
+        try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+        let vault = test.another(.cheap)
+        let error = failure { try vault.removeProtector(slot, keepingKeys: true, authority: .keyFile()) }
+        #expect(error?.reason == .unsupported)
+        #expect(error?.message.contains("--erase-items") == true)
+        #expect(try vault.slot(PassphraseProtector.kind) == slot)
+        try vault.removeProtector(slot, erasingItems: true, keepingKeys: true, authority: .keyFile())
+        #expect(reason { _ = try vault.slot(PassphraseProtector.kind) } == .itemNotFound)
+    }
 }
