@@ -41,13 +41,24 @@ extension Vault {
         _ secret: ProtectorSecret, idleTimeout: Duration? = nil,
         keepingKeysIn place: VaultSettings.UnlockCacheKind? = nil
     ) throws(KeychainError) {
-        let session = try currentSession()
-        let opening = try open(session, secret)
         let cache: any UnlockCache = place == .process ? ProcessUnlockCache() : settings.cache
         defer { announceLockState() }
-        try store(opening.authority, session, idleTimeout, in: cache)
-        try rewrapIfWeak(opening)
+        for _ in 0..<Self.mostUnlockings {
+            let session = try currentSession()
+            let opening = try open(session, secret)
+            try store(opening.authority, session, idleTimeout, in: cache)
+            // Another process may have given the vault a new root key since. Then these keys open nothing.
+            let keys = opening.authority.wrappingKeys
+            if try currentSession().keybags.contains(where: { $0.isAuthentic(keys) }) {
+                return try rewrapIfWeak(opening)
+            }
+            for state in [LockState.locked, .unlocked] { try cache.remove(state, vaultID: session.keybag.vaultID) }
+        }
+        throw KeychainError.keybagChangedMeanwhile
     }
+
+    /// How often to open the vault anew if its keys are replaced meanwhile.
+    private static let mostUnlockings = 3
 
     /// Closes the classes that are open only while the vault is unlocked, for all processes that share the unlock, and
     /// wipes the keys of this process.

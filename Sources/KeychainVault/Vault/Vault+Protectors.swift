@@ -202,6 +202,6 @@ extension Session {
 }
 
 extension KeychainError {
-    fileprivate static let keybagChangedMeanwhile = KeychainError(
+    static let keybagChangedMeanwhile = KeychainError(
         .busy, "Another process changed the protectors or keys of the vault at the same time. Try again.")
 }
