@@ -35,7 +35,17 @@ extension Keybag {
         next.sequence += 1
         if always == nil, let deviceKey = authority.deviceKey { next.always = try keys.alwaysSection(deviceKey) }
         next.authentication = Authentication.code(for: next.authenticatedBytes, key: key)
+        try next.checkIsReadable()
         return next
+    }
+
+    /// Both copies are replaced by it: nobody could open a vault with one that cannot be read.
+    private func checkIsReadable() throws(KeychainError) {
+        do throws(MalformedBytes) {
+            if try Keybag(bytes: bytes).bytes == bytes { return }
+        } catch {}
+        throw KeychainError(
+            .unsupported, "The changed keybag could not be read again. Nothing was changed. Please report this.")
     }
 
     // MARK: - Opening

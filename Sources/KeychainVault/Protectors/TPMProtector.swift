@@ -74,6 +74,12 @@ struct TPMProtector: Protector {
     ) throws(KeychainError) -> Keybag.Slot {
         let (salt, secret) = (Data.random(count: SlotSealing.saltLength), SecretBytes.random(count: Self.secretLength))
         let object = try sealer.seal(secret, pin: pin, like: sibling)
+        guard object.count <= Self.longestObject else {
+            throw KeychainError(
+                .unsupported,
+                "What the TPM has sealed has \(object.count) bytes, which is more than the maximum of \(Self.longestObject)."
+            )
+        }
         return try SlotSealing(secret, salt: salt).wrap(
             key, Self.kind, as: id, parameters: salt + [pin == nil ? 0 : 1] + object, vaultID: vaultID, at: date)
     }
@@ -91,6 +97,8 @@ struct TPMProtector: Protector {
 
     private static let secretLength = 32
     private static let objectStart = SlotSealing.saltLength + 1
+    /// With the salt it is less than a keybag's slot can hold.
+    private static let longestObject = 4000
 
     private static func object(_ slot: Keybag.Slot) -> Data { Data(slot.parameters.dropFirst(objectStart)) }
 

@@ -156,4 +156,16 @@ import Testing
         try test.vault.removeProtector(slots[1].id, authority: .old)
         #expect(try test.vault.slot(DeviceKeyProtector.kind) == slots[0].id)
     }
+
+    /// Both copies would be replaced by it, and nobody could open the vault.
+    @Test func keybag_thatCouldNotBeReadAgain_isNotSigned() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let authority = try test.vault.authority(nil)
+        var keybag = try test.vault.session().keybag
+        var slot = try #require(keybag.slots.first)
+        (slot.id, slot.parameters) = (UUID(), Data(count: 5000))
+        keybag.slots.append(slot)
+        #expect(reason { _ = try keybag.signed(authority) } == .unsupported)
+    }
 }

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [4001, 4064, 70_000])
+    func objectOfATPM_thatIsTooLong_isRefusedAndNothingChanges(length: Int) throws {
+        sealer.setLength(length)
+        #expect(reason { try vault.addProtector(Self.withoutPIN, authority: .old) } == .unsupported)
+        #expect(try opens(.old))
+    }
+
+    @Test func longestObjectOfATPM_opensTheVault() throws {
+        sealer.setLength(4000)
+        try vault.addProtector(Self.withoutPIN, authority: .old)
+        #expect(try opens(Self.withoutPIN))
+    }
+
     // MARK: - Characters of PINs
 
     private func typed(_ bytes: [UInt8]) -> ProtectorSecret {
@@ -220,6 +233,7 @@ private final class FakeSealer: SecretSealer {
         var openings = 0
         var secrets: [SecretBytes] = []
         var isReplacedBeforeSealing = false
+        var length = 100
     }
 
     private let state = Guarded(State())
@@ -233,8 +247,11 @@ private final class FakeSealer: SecretSealer {
     /// Another one comes in its place before it seals again.
     func replaceBeforeSealing() { state.withLock { $0.isReplacedBeforeSealing = true } }
 
+    /// The bytes of what it seals.
+    func setLength(_ length: Int) { state.withLock { $0.length = length } }
+
     func seal(_ secret: SecretBytes, pin: SecretBytes?, like sibling: Data?) throws(KeychainError) -> Data {
-        let object = SecretBytes.random(count: 100).withUnsafeBytes { Data($0) }
+        let object = SecretBytes.random(count: state.withLock { $0.length }).withUnsafeBytes { Data($0) }
         try state.withLock { (state) throws(KeychainError) in
             if state.isReplacedBeforeSealing { state.sealed = [:] }
             if let sibling, state.sealed[sibling] == nil { throw KeychainError(.ofAnotherDevice, "replaced") }
