@@ -63,8 +63,10 @@ extension Keybag {
     private mutating func renewPasscodeClass(_ authority: Authority, at date: Date) throws(KeychainError) {
         let number = Accessibility.whenPasscodeSetThisDeviceOnly.number
         let earlier = keys.filter { $0.name.keyClass == number }.map(\.generation).max() ?? 0
+        let date = notBeforeKeys(date)
         keys.removeAll { $0.name.keyClass == number }
         guard authority.deviceKey != nil else { return }
+        guard earlier < .max, keys.count < Self.keyLimit else { throw .keyLimitReached }
         keys.append(
             try authority.wrappingKeys.wrap(.random(count: 32), number, generation: earlier + 1, at: date))
     }

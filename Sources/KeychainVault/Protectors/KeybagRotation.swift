@@ -13,8 +13,15 @@ extension Keybag {
     func rotating(_ authority: Authority, at date: Date) throws(KeychainError) -> Keybag {
         var next = self
         let classes = newestGenerations.keys.filter { authority.wrappingKeys.opens($0) }
-        try next.addGenerations(of: classes, authority, at: date)
+        try next.addGenerations(of: classes, authority, at: later(than: date))
         return try next.signed(authority)
+    }
+
+    /// A date after those of all class keys, also if the clock was set back. The classes that a rotation leaves out are told by
+    /// their keys, which are older.
+    private func later(than date: Date) -> Date {
+        let newest = keys.map(\.created).max() ?? -.infinity
+        return max(date, Date(timeIntervalSinceReferenceDate: newest + 1))
     }
 
     /// The keybag at the start of a rotation, with new keys for all classes. If a rotation is in progress, with new
@@ -47,6 +54,11 @@ extension Keybag {
         }
     }
 
+    /// For a single new key: one that is older than the others would look as if a rotation had left it out.
+    func notBeforeKeys(_ date: Date) -> Date {
+        max(date, Date(timeIntervalSinceReferenceDate: keys.map(\.created).max() ?? -.infinity))
+    }
+
     private func newestKey(_ keyClass: UInt8) -> WrappedKey? {
         classKeys.filter { $0.keyClass == keyClass }.max { $0.generation < $1.generation }
     }
@@ -57,9 +69,7 @@ extension Keybag {
     ) throws(KeychainError) {
         for keyClass in classes.sorted() {
             let newest = keys.filter { $0.name.keyClass == keyClass }.map(\.generation).max() ?? 0
-            guard newest < .max, keys.count < Self.keyLimit else {
-                throw KeychainError(.unsupported, "The class keys have been rotated as often as the format allows.")
-            }
+            guard newest < .max, keys.count < Self.keyLimit else { throw .keyLimitReached }
             keys.append(
                 try authority.wrappingKeys.wrap(.random(count: 32), keyClass, generation: newest + 1, at: date))
         }
@@ -87,7 +97,13 @@ extension Keybag {
                 next.keys[index].keyClass = entry.rowClass
             }
         }
-        try next.addGenerations(of: closed.filter { next.newestGenerations[$0] == nil }, adopted, at: date)
+        let withoutKey = closed.filter { next.newestGenerations[$0] == nil }
+        try next.addGenerations(of: withoutKey, adopted, at: notBeforeKeys(date))
         return try next.signed(adopted)
     }
+}
+
+extension KeychainError {
+    static let keyLimitReached = KeychainError(
+        .unsupported, "The class keys have been rotated as often as the format allows.")
 }

@@ -246,4 +246,30 @@ extension TestVault {
     func withoutDeviceKey() throws -> Vault {
         Vault(try VaultLocation(folder: location.folder, deviceKeyFile: root + "/elsewhere/device.key"), .cheap)
     }
+
+    // MARK: - Clocks
+
+    /// A vault whose keys were made under a clock that was ahead.
+    @Test func rotation_afterTheClockWasSetBack_tellsWhichClassesItHasLeftOut() throws {
+        let test = try TestVault.locked()
+        let key = test.location.deviceKeyFile
+        try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+        let vault = test.another()
+        let authority = try vault.authority(.old)
+        let keybag = try vault.session().keybag
+        let rotated = try keybag.rotating(authority, at: .distantPast)
+        let classes = Accessibility.allCases.filter(\.isThisDeviceOnly).map(\.number)
+        let leftOut = Set(rotated.classesLeftOut(authority, KeyUse()))
+        #expect(!leftOut.isEmpty && leftOut.isSubset(of: classes))
+        #expect(Set(rotated.unfinishedRotation(KeyUse()).keys).isSuperset(of: leftOut))
+    }
+
+    @Test func passphrase_addedAfterTheClockWasSetBack_looksLikeNoRotation() throws {
+        let test = try TestVault()
+        try test.engine.add(.genericPassword("s", "a", value: "v"))
+        let (keybag, authority) = (try test.vault.session().keybag, try test.vault.authority(nil))
+        let protector = try test.vault.protector(.old)
+        let added = try keybag.adding(protector, authority, at: .distantPast)
+        #expect(added.unfinishedRotation(KeyUse()).isEmpty)
+    }
 }
