@@ -2,6 +2,7 @@
 // What etcd's JSON gateway answers. Nothing of it is believed: the core checks every object.
 
 import Foundation
+import KeychainSyncCore
 
 /// An answer that names the revision of the whole etcd.
 protocol EtcdAnswer: Decodable, Sendable {
@@ -10,14 +11,14 @@ protocol EtcdAnswer: Decodable, Sendable {
 
 struct AnswerHeader: Decodable, Sendable { let revision: WholeNumber }
 
-/// A number of 64 bits, which the gateway writes as a string.
+/// A number of 64 bits, which the gateway writes as a string. An etcd never gets to larger ones than ``Bounds/number``.
 struct WholeNumber: Decodable, Sendable {
     let value: UInt64
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try? container.decode(String.self)
-        guard let value = try text.map({ UInt64($0) }) ?? container.decode(UInt64.self) else {
+        guard let value = try text.map({ UInt64($0) }) ?? container.decode(UInt64.self), value <= Bounds.number else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number")
         }
         self.value = value

@@ -140,6 +140,12 @@ struct EtcdMessageTests {
     struct WatchProgressTests {
         private var progress = WatchProgress()
 
+        /// One more would be none.
+        @Test func revision_thatNoEtcdGetsTo_isNoAnswer() {
+            let text = "{\"result\":{\"header\":{\"revision\":\"18446744073709551615\"},\"created\":true}}"
+            #expect(EtcdJSON.decode(WatchLine.self, Data(text.utf8)) == nil)
+        }
+
         private mutating func take(_ text: String) throws -> WatchProgress.Step {
             progress.take(try #require(EtcdJSON.decode(WatchLine.self, Data(text.utf8))))
         }
