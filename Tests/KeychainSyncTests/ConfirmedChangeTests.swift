@@ -55,6 +55,23 @@ struct ConfirmedChangeTests {
         return try #require(error)
     }
 
+    /// A program that counts must not be told that nothing was changed.
+    @Test(arguments: [false, true], [CarrierFailure.Reason.denied, .full])
+    func change_whoseAnswerWasLost_isUndecidedAlsoIfItIsRefusedThen(
+        keepsUnconfirmed: Bool, reason: CarrierFailure.Reason
+    ) async throws {
+        let laptop = try await founder()
+        try await store(laptop).save(0, for: "count")
+        folders.script.withLock { $0.answers = [.saysNothingAndKeeps, .fails(CarrierFailure(reason, "No."))] }
+        let error = try await failure {
+            try await store(laptop, keepsUnconfirmed: keepsUnconfirmed).update(Int.self, for: "count") { $0! += 1 }
+        }
+        #expect(error.reason == .timedOut)
+        try await laptop.exchange()
+        #expect(try laptop.items() == ["count=1"])
+        #expect(try await laptop.member.status().conflicts == 0)
+    }
+
     // MARK: - What is made
 
     @Test func save_confirmed_isHereAndOnTheCarrier() async throws {

@@ -102,12 +102,14 @@ struct ConfirmedChange {
         _ countdown: Countdown, _ lock: SyncLock
     ) throws(KeychainError) -> Bool {
         let revision = listing.revision ?? 0
-        for _ in 0..<Self.mostTries {
+        for number in 0..<Self.mostTries {
             let outcome = try countdown.run { () async throws(KeychainError) -> ConfirmedPublication in
                 defer { withExtendedLifetime(lock) {} }
                 do throws(CarrierFailure) {
                     return try await carrier.publish(name, bytes, ifUnchangedSince: revision)
                 } catch {
+                    // It says nothing about the earlier try, whose outcome is unknown.
+                    if number > 0 { return .unknown }
                     throw KeychainError(failure: error)
                 }
             }

@@ -24,7 +24,7 @@
                 let isThere = answer.pairs(0).contains { $0.key == keys.key(key) && $0.value == bytes }
                 return answer.succeeded == true || isThere ? .created : .changedSince
             } catch {
-                guard error.cause != nil || error.refusal == .unavailable else { throw error.failure }
+                guard error.mayBeDone || error.cause != nil else { throw error.failure }
                 return .unknown
             }
         }

@@ -14,6 +14,8 @@
         let refusal: EtcdRefusal?
         /// Set if it has not answered.
         let cause: TryFailure?
+        /// Whether an earlier try may have been carried out, whose answer was lost. Then the last try tells nothing about the request.
+        var mayBeDone = false
 
         init(_ failure: CarrierFailure, refusal: EtcdRefusal? = nil, cause: TryFailure? = nil) {
             (self.failure, self.refusal, self.cause) = (failure, refusal, cause)
@@ -46,6 +48,21 @@
         func call<Answer: EtcdAnswer>(
             _ path: String, _ request: some Encodable, expecting size: Int = 0, as type: Answer.Type = Answer.self
         ) async throws(EtcdFailure) -> Answer {
+            var mayBeDone = false
+            do throws(EtcdFailure) {
+                return try await call(path, request, expecting: size, as: type, &mayBeDone)
+            } catch {
+                var failure = error
+                failure.mayBeDone = mayBeDone
+                throw failure
+            }
+        }
+
+        /// - Parameter mayBeDone: Set once a try has reached a node, and its answer does not say what became of it.
+        private func call<Answer: EtcdAnswer>(
+            _ path: String, _ request: some Encodable, expecting size: Int, as type: Answer.Type,
+            _ mayBeDone: inout Bool
+        ) async throws(EtcdFailure) -> Answer {
             var (tries, hasRenewed) = (Tries(place.endpoints.count, timing), false)
             let body = try Self.encoded(request)
             while true {
@@ -60,6 +77,7 @@
                     return decoded
                 } catch let error as TryFailure {
                     if error == .untrusted { state.withLock { $0.tls = nil } }
+                    if error.hasReachedSomebody { mayBeDone = true }
                     guard tries.next(error) else { throw EtcdFailure(failure(error, endpoint), cause: error) }
                 } catch let error as EtcdRefusal {
                     let isOld = error == .invalidToken && place.user != nil && !hasRenewed
@@ -68,6 +86,7 @@
                         state.withLock { $0.token = nil }
                         continue
                     }
+                    if error == .unavailable { mayBeDone = true }
                     guard error == .unavailable, tries.next(.silent) else {
                         throw EtcdFailure(failure(error, endpoint), refusal: error)
                     }

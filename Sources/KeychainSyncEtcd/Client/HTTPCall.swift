@@ -24,6 +24,9 @@
 
         /// Whether another try at the same node may help.
         var isLasting: Bool { self == .untrusted || self == .notEtcd || self == .tooLarge }
+
+        /// Whether a request may have been carried out, because it was sent.
+        var hasReachedSomebody: Bool { self == .silent || self == .notEtcd || self == .tooLarge }
     }
 
     struct HTTPAnswer {

@@ -56,6 +56,9 @@
             Answer("nothing") { $0.answer("") },
             Answer("other JSON") { $0.answer("{\"secret\":[1,2,3]}") },
             Answer("an answer without a header") { $0.answer("{\"kvs\":[]}") },
+            Answer("a revision that no etcd gets to") {
+                $0.answer("{\"header\":{\"revision\":\"18446744073709551615\"}}")
+            },
             Answer("a revision that is no number") { $0.answer("{\"header\":{\"revision\":\"-1\"}}") },
             Answer("Base64 that is none") {
                 $0.answer("{\"header\":{\"revision\":\"1\"},\"kvs\":[{\"key\":\"secret!\"}]}")
@@ -93,6 +96,23 @@
             #expect(failure.reason == .unavailable)
             #expect(failure.message.contains("http://127.0.0.1:\(server.port)"))
             #expect(!failure.message.contains("secret"))
+        }
+
+        /// The first try may have been carried out, so the refusal of the second one says nothing.
+        @Test func confirmedPublication_whoseFirstAnswerIsLost_isUnknownThoughTheNextIsARefusal() async throws {
+            let count = Guarded(0)
+            let server = try HostileServer { connection in
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst { return connection.awaitEnd() }
+                connection.answer("{\"code\":7,\"message\":\"etcdserver: permission denied\"}", status: "403 Forbidden")
+            }
+            let carrier = try #require(try Self.carrier(server) as? any ConfirmingCarrier)
+            let outcome = try await carrier.publish(.segment(WriterID(5), 1), Data("x".utf8), ifUnchangedSince: 1)
+            #expect(outcome == .unknown)
+            #expect(count.withLock { $0 } > 1)
         }
 
         @Test func bodyThatDoesNotEnd_isNotReadOn() async throws {
