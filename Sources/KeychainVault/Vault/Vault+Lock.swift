@@ -57,7 +57,7 @@ extension Vault {
         throw KeychainError.keybagChangedMeanwhile
     }
 
-    /// How often to open the vault anew if its keys are replaced meanwhile.
+    /// How often to open the vault again if its keys are replaced meanwhile.
     private static let mostUnlockings = 3
 
     /// Closes the classes that are open only while the vault is unlocked, for all processes that share the unlock, and
