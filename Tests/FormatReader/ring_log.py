@@ -154,7 +154,8 @@ class RingLog:
         for name, (added, removed) in links.items():
             if name not in verdicts and any(verdicts.get(other["hash"]) for other in added):
                 author = self.entries[name]["author"]
-                first = min(self.order(other) for other in self.entries.values() if other.get("adds") == author)
+                first = min(self.order(other) for other in self.entries.values()
+                            if other.get("adds") == author and verdicts.get(other["hash"]))
                 ranks.append((self.dependencies(name, links, verdicts), first, self.order(self.entries[name]), name))
         return min(ranks)[-1]
 

@@ -137,6 +137,17 @@ struct RingTests {
         #expect(try fleet.active(after: entries.reversed()) == [0, 1])
     }
 
+    /// Attack: a removed member signs its own addition once more, next to the first entry. That addition never counts.
+    @Test func removedMember_whichAddsItselfNextToTheFirstEntry_becomesNoSenior() throws {
+        let fleet = try Fleet(4)
+        let founding = try #require(fleet.log.entries[fleet.log.id])
+        let addition = try fleet.entry(
+            .add(try fleet.card(fleet.keys[3], "3")), by: 3, after: try RingLog(founding: founding))
+        let entries = [addition, try fleet.removal(of: 3, by: 2), try fleet.removal(of: 2, by: 3)]
+        #expect(try fleet.active(after: entries) == [0, 1, 2])
+        #expect(try fleet.active(after: entries.reversed()) == [0, 1, 2])
+    }
+
     @Test func juniorWhoIsNotRemoved_voidsTheRemovalsOfASenior() throws {
         let fleet = try Fleet(4)
         // 3 removes 1, which removes 2 at the same time.

@@ -139,12 +139,19 @@ struct RingEvaluation {
         var best: (size: Int, seniority: Int, index: Int)?
         for index in open {
             guard case .known = try role(for: index) else { continue }
-            let seniority = additions[entries[index].author]?.first ?? 0
+            let seniority = try seniority(of: entries[index].author)
             let candidate = (size: try dependencies(of: index), seniority: seniority, index: index)
             if best.map({ candidate < $0 }) ?? true { best = candidate }
         }
         // The earliest open entry has an author whose addition is decided.
         return best?.index ?? open[0]
+    }
+
+    /// The first addition of a member that counts. One that does not could be made by anybody who was ever a member.
+    private mutating func seniority(of member: MemberID) throws(Refusal) -> Int {
+        let all = additions[member] ?? []
+        try work.spend(all.count)
+        return all.first { verdicts[$0] == .counts } ?? entries.count
     }
 
     /// How many open entries the verdict on one depends on, directly or indirectly.
