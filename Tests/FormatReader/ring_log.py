@@ -117,9 +117,11 @@ class RingLog:
                 and may(other)]
 
     def removals(self, entry):
-        """Entries that remove its author and do not know of it."""
+        """Entries that remove its author, do not know of it, and can void it."""
+        leaves = set(entry.get("removes", ())) == {entry["author"]}
         return [other for other in self.entries.values() if other is not entry
-                and entry["author"] in other.get("removes", ()) and entry["hash"] not in self.before[other["hash"]]]
+                and entry["author"] in other.get("removes", ()) and entry["hash"] not in self.before[other["hash"]]
+                and not (leaves and other["author"] == entry["author"])]
 
     def wrong_epochs(self):
         """Entries whose number is not one more than the highest before; those do not count there either."""

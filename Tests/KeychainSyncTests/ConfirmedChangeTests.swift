@@ -74,6 +74,25 @@ struct ConfirmedChangeTests {
 
     // MARK: - What is made
 
+    /// The member that has removed a machine has not made new keys yet.
+    @Test func save_confirmedAfterARemovalWithoutNewKeys_isSealedWithNewOnes() async throws {
+        let (laptop, desktop) = try await pair()
+        try await laptop.exchange()
+        let state = try #require(laptop.member.known)
+        let (replica, gone) = (state.replica, try #require(desktop.member.known).replica.member)
+        let entry = try RingEntry(
+            ring: replica.log.id, parents: replica.log.tips, author: replica.member,
+            action: .remove([Removal(member: gone, cuts: [:])])
+        ).signed(by: replica.keys)
+        let sealed = try entry.sealed(with: replica.keyring.ring)
+        _ = try await laptop.member.carrier(of: state).publish(.entry(entry.hash), sealed, beside: false)
+        try await store(laptop).save(1, for: "count")
+        let ring = try #require(laptop.member.known).replica.ring
+        #expect(ring.active.map(\.id) == [replica.member])
+        #expect(ring.current.number == replica.ring.current.number + 1)
+        #expect(!ring.isCurrentKnownToRemoved)
+    }
+
     @Test func save_confirmed_isHereAndOnTheCarrier() async throws {
         let (laptop, desktop) = try await pair()
         try await store(laptop).save("1", for: "a")

@@ -239,6 +239,37 @@ struct ReplicaTests {
         #expect(try world.shown(1, "a") == "1")
     }
 
+    /// Attack: the former keys of a machine void the keys that it has made since.
+    @Test func write_afterFormerKeysWereUsed_isSealedWithKeysThatTheyDoNotGet() throws {
+        var world = try World(2)
+        var attacker = world.machines[0]
+        world.carryOut(try world.machines[0].renewIdentity(at: world.now), 0)
+        for case .write(let name, let bytes) in try attacker.renewIdentity(at: world.now) {
+            world.carrier[name] = bytes
+        }
+        for index in [0, 1] { world.look(index) }
+        #expect(world.machines[1].ring.active.map(\.id) == [world.machines[1].member])
+        #expect(world.machines[0].wasRemovedByFormerKeys)
+        try world.write(1, ["a": "1"])
+        try world.upload(1)
+        let segment = try #require(world.segments(of: 1).first.flatMap { world.carrier[$0] })
+        let epoch = try SegmentHeader.read(segment, ring: attacker.log.id).epoch
+        #expect(epoch == world.machines[1].ring.current)
+        #expect(attacker.keyring.epochs[epoch] == nil)
+    }
+
+    @Test func machineThatRenewedItsKeysTwice_isToldThatItsFirstOnesWereUsed() throws {
+        var world = try World(2)
+        var attacker = world.machines[0]
+        for _ in 0..<2 { world.carryOut(try world.machines[0].renewIdentity(at: world.now), 0) }
+        #expect(!world.machines[0].wasRemovedByFormerKeys)
+        for case .write(let name, let bytes) in try attacker.renewIdentity(at: world.now) {
+            world.carrier[name] = bytes
+        }
+        world.look(0)
+        #expect(world.machines[0].wasRemovedByFormerKeys)
+    }
+
     @Test func snapshotOfARemovedMember_standsForNoSegmentOfItsOwner_andGoesWithTheNextOne() throws {
         var world = try World(3)
         try world.write(0, ["a": "1"])

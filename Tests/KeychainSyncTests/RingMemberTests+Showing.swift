@@ -222,16 +222,42 @@ extension RingMemberTests {
         try stolen.add("forged", "4")
         let others = try await stolen.member.status().members.filter { !$0.isThisMachine }.map(\.id)
         _ = try await stolen.member.remove(others)
-        let (complete, shared) = (folder.path + "/true", folder.path + "/shared")
-        for name in try FileManager.default.subpathsOfDirectory(atPath: complete)
-        where !FileManager.default.fileExists(atPath: shared + "/" + name) {
-            try FileManager.default.copyItem(atPath: complete + "/" + name, toPath: shared + "/" + name)
-        }
+        try merge("true", into: "shared")
         for _ in 0..<2 { for machine in [laptop, desktop] { try await machine.exchange() } }
         #expect(try desktop.items() == ["later=2"])
         #expect(try laptop.items() == ["later=2"])
         #expect(try await laptop.member.status().isMember)
         #expect(try await desktop.member.status().isMember)
+    }
+
+    /// Attack: an older copy of the vault gets new keys too.
+    @Test func machineWhoseFormerKeysRenewThemselves_isToldSo() async throws {
+        let (laptop, desktop) = try await pair()
+        try copy(folder.path + "/laptop", folder.path + "/stolen")
+        try copy(folder.path + "/shared", folder.path + "/fork")
+        try laptop.vault.rotate()
+        try await laptop.exchange()
+        try copy(folder.path + "/shared", folder.path + "/true")
+        try copy(folder.path + "/fork", folder.path + "/shared")
+        let stolen = try Machine(folder.path, "stolen")
+        try stolen.vault.rotate()
+        try await stolen.exchange()
+        try merge("true", into: "shared")
+        let error = await #expect(throws: KeychainError.self) { try await laptop.exchange() }
+        #expect(error?.reason == .missingEntitlement)
+        #expect(error?.message.contains("somebody has used former keys of it") == true)
+        await #expect(throws: KeychainError.self) { try await stolen.exchange() }
+        try desktop.add("a", "1")
+        try await desktop.exchange()
+        #expect(try await desktop.member.status().members.map(\.name) == ["desktop"])
+    }
+
+    private func merge(_ source: String, into target: String) throws {
+        let (source, target) = (folder.path + "/" + source, folder.path + "/" + target)
+        for name in try FileManager.default.subpathsOfDirectory(atPath: source)
+        where !FileManager.default.fileExists(atPath: target + "/" + name) {
+            try FileManager.default.copyItem(atPath: source + "/" + name, toPath: target + "/" + name)
+        }
     }
 
     @Test func newKeys_besideAChangeThatHasArrived_takeOneExchange() async throws {

@@ -327,6 +327,54 @@ struct RingTests {
         #expect(log.tips.count == Bounds.tips)
     }
 
+    // MARK: - Former keys of a machine that has new ones
+
+    /// A fleet whose last machine has replaced its keys, the log as somebody with its former keys knows it, and the new member.
+    private func renewed() throws -> (Fleet, former: RingLog, new: MemberID) {
+        var fleet = try Fleet(3)
+        let former = fleet.log
+        // So what follows the former log directly is evaluated first.
+        _ = try fleet.log.append(.policy(.groups(["a"])), author: fleet.ids[0], signer: fleet.keys[0])
+        let new = DeviceKeys.make()
+        let card = try fleet.card(new, "2")
+        _ = try fleet.log.append(.add(card), author: fleet.ids[2], signer: fleet.keys[2])
+        fleet.log.insert([try fleet.removal(of: 2, by: 2)])
+        _ = try fleet.log.rotate(fleet.ringKeys, author: card.id, signer: new)
+        return (fleet, former, card.id)
+    }
+
+    /// Attack: renew the keys of a machine with its former ones.
+    @Test func formerKeys_thatAddAMachineAndRemoveTheirOwn_addNoMember() throws {
+        let (fleet, former, _) = try renewed()
+        let card = try fleet.card(DeviceKeys.make(), "2")
+        var (log, rival) = (fleet.log, former)
+        rival.insert([try fleet.entry(.add(card), by: 2, after: former)])
+        rival.insert([try fleet.removal(of: 2, by: 2, after: rival)])
+        log.insert(Array(rival.entries.values))
+        #expect(log.ring.active.map(\.id) == fleet.ids[..<2].sorted())
+        #expect(log.ring.needsRotation)
+    }
+
+    @Test func formerKeys_thatRemoveTheirMachineAgain_endWithKeysThatTheyDoNotGet() throws {
+        let (fleet, former, _) = try renewed()
+        var log = fleet.log
+        log.insert([try fleet.removal(of: 2, by: 2, after: former)])
+        #expect(log.ring.needsRotation)
+        let change = try log.rotate(fleet.ringKeys, author: fleet.ids[1], signer: fleet.keys[1])
+        #expect(Set(change.wraps.map(\.recipient)) == Set(fleet.ids[..<2]))
+        #expect(log.ring.current == change.keys.id)
+        #expect(!log.ring.needsRotation)
+    }
+
+    /// Attack: what removes another machine besides is no removal of oneself.
+    @Test func formerKeys_thatRemoveAnotherMachineWithTheirOwn_changeNothing() throws {
+        let (fleet, former, new) = try renewed()
+        let targets = [fleet.ids[1], fleet.ids[2]].sorted().map { Removal(member: $0, cuts: [:]) }
+        var log = fleet.log
+        log.insert([try fleet.entry(.remove(targets), by: 2, after: former)])
+        #expect(log.ring.active.map(\.id) == [fleet.ids[0], fleet.ids[1], new].sorted())
+    }
+
     // MARK: - Members that fill the log
 
     @Test func entriesOfOneAuthor_fillOnlyItsPartOfTheLog() throws {
@@ -398,13 +446,14 @@ struct RingTests {
         #expect(log.ring.isActive(card.id))
     }
 
-    /// Removals of a member by itself, none of which knows another one: each of them could void all others.
+    /// Removals of a member and another one by itself, none of which knows another one: each of them could void all others.
     @Test func entriesThatTakeTooLongToEvaluate_keepNobodyElseOut() throws {
         var fleet = try Fleet(3)
         fleet.log.limits.work = 300_000
         let tangle = try (0..<300).map { number in
             let cuts = [WriterID(UInt64(number)): Removal.Cut(number: 1, hash: .zero)]
-            return try fleet.entry(.remove([Removal(member: fleet.ids[2], cuts: cuts)]), by: 2)
+            let targets = [fleet.ids[1], fleet.ids[2]].sorted().map { Removal(member: $0, cuts: cuts) }
+            return try fleet.entry(.remove(targets), by: 2)
         }
         let card = try fleet.card(DeviceKeys.make(), "new")
         let addition = try fleet.entry(.add(card), by: 1)

@@ -125,7 +125,13 @@ package struct Simulation {
     mutating func upload(_ index: Int, _ crash: Crash) throws {
         let replica = devices[index].disk.replica
         guard replica.ring.mayWrite(replica.member) else { return }
-        try perform(index, crash) { replica, clock in try replica.seal(at: clock) }
+        try perform(index, crash) { replica, clock in
+            let effects = try replica.seal(at: clock)
+            guard effects.isEmpty || !replica.ring.isCurrentKnownToRemoved else {
+                throw Violation(description: "sealed with keys that a removed machine has")
+            }
+            return effects
+        }
     }
 
     private mutating func writeHead(_ index: Int) throws {

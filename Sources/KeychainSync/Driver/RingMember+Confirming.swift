@@ -34,8 +34,8 @@ extension RingMember {
         for _ in 0..<Self.mostRounds {
             let fetched = try await fetchAll(carrier, &report) { _ in }
             let replica = fetched.state.replica
-            guard replica.ring.isActive(replica.member) else { throw .removedFromRing }
-            if replica.isPublished {
+            guard replica.ring.isActive(replica.member) else { throw .noMember(replica) }
+            if replica.isPublished, !(replica.ring.isCurrentKnownToRemoved && fetched.state.mayWrite) {
                 if replica.hasApplied(fetched.listing) { return fetched.listing }
                 // Others may have published more in each round, or removed what the listing names. Then the next one is another.
                 guard fetched.listing.names != unapplied else { throw .cannotCatchUp }
@@ -43,8 +43,8 @@ extension RingMember {
                 continue
             }
             _ = try await note(fetched.outcomes, [], carrier, &report)
-            // Its own segments are newer than the listing.
-            try await publish(carrier, &report)
+            // Its own segments, and keys that no removed member knows, are newer than the listing.
+            try await publish(carrier, replacingKnownKeys: true, &report)
         }
         throw .neverCaughtUp
     }

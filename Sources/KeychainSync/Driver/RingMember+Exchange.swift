@@ -107,7 +107,7 @@ extension RingMember {
     ) async throws(KeychainError) {
         let carrier = try carrier(of: state)
         var fetched = try await fetchAll(carrier, sealing: !tidying, &report, progress)
-        guard fetched.state.isMember else { throw .removedFromRing }
+        guard fetched.state.isMember else { throw .noMember(fetched.state.replica) }
         if !fetched.isComplete { try await complete(&fetched, carrier, tidying, &report, progress) }
         unstoredFailure.withLock { $0 = nil }
     }
@@ -146,9 +146,14 @@ extension RingMember {
         }
     }
 
-    func publish(_ carrier: any Carrier, _ report: inout ExchangeReport) async throws(KeychainError) {
+    /// - Parameter isReplacing: Whether keys that a removed member may know are replaced even if there is nothing to seal now.
+    func publish(
+        _ carrier: any Carrier, replacingKnownKeys isReplacing: Bool = false, _ report: inout ExchangeReport
+    ) async throws(KeychainError) {
         let step = try await take(&report) { state, now in
-            state.replica.ring.mayWrite(state.replica.member) ? try state.replica.seal(at: now) : []
+            guard state.mayWrite else { return [] }
+            let keys = isReplacing ? try state.replica.replaceKnownKeys() : []
+            return try keys + state.replica.seal(at: now)
         }
         _ = try await carryOut(step.effects, carrier, &report)
     }
@@ -307,7 +312,18 @@ extension KeychainError {
 
     static let cancelledExchange = KeychainError(
         .cancelled, "The exchange was cancelled. Its completed steps remain. Sync again to continue.")
-    static let removedFromRing = KeychainError(
+    /// Why a machine is no member.
+    static func noMember(_ replica: Replica) -> KeychainError {
+        replica.wasRemovedByFormerKeys ? .removedByFormerKeys : .removedFromRing
+    }
+
+    private static let removedByFormerKeys = KeychainError(
+        .missingEntitlement,
+        "This machine is not in its ring any more: somebody has used former keys of it, or of the machine that added it, which a vault gives "
+            + "up when it gets new keys. Its changes are not sent to other machines. Its items remain. To join again, run: keychainctl sync "
+            + "leave; then: keychainctl sync join. If no machine is left in the ring, found a new one: keychainctl sync init"
+    )
+    private static let removedFromRing = KeychainError(
         .missingEntitlement,
         "This machine was removed from its ring. Its changes are not sent to other machines. Its items remain. To end syncing, run: "
             + "keychainctl sync leave")

@@ -22,7 +22,9 @@ package struct Ring: Sendable {
     package private(set) var counted: Set<EntryHash> = []
     /// A newer version performed an action that this version does not know. Only reading is safe.
     package private(set) var isReadOnly = false
-    /// A removed member knows the keys of the current epoch, or two epochs began concurrently.
+    /// A removed member may know the keys of the current epoch.
+    package private(set) var isCurrentKnownToRemoved = false
+    /// A removed member may know the keys of the current epoch, or two epochs began concurrently.
     package private(set) var needsRotation = false
     /// Members that were added while another member began the current epoch, so that its keys were not wrapped for
     /// them.
@@ -79,12 +81,11 @@ package struct Ring: Sendable {
             begun = start.number == current.number ? begun + 1 : start.number > current.number ? 1 : begun
             if (start.number, current.entry) > (current.number, id.entry) { (current, last) = (id, index) }
         }
-        needsRotation =
-            begun > 1
-            || evaluation.counted.contains {
-                guard case .remove = evaluation.entries[$0].action else { return false }
-                return !evaluation.past.contains($0, before: last)
-            }
+        isCurrentKnownToRemoved = evaluation.counted.contains {
+            guard case .remove = evaluation.entries[$0].action else { return false }
+            return !evaluation.past.contains($0, before: last)
+        }
+        needsRotation = begun > 1 || isCurrentKnownToRemoved
         withoutKeys = evaluation.counted.compactMap { index in
             guard let card = evaluation.entries[index].action.card, isActive(card.id), index != last,
                 !evaluation.past.contains(index, before: last), !evaluation.past.contains(last, before: index)
@@ -113,6 +114,12 @@ extension RingAction {
         case .found(_, let epoch), .rotate(let epoch): epoch
         default: nil
         }
+    }
+
+    /// Whether it removes a member, and nobody else.
+    func removesOnly(_ member: MemberID) -> Bool {
+        guard case .remove(let removals) = self else { return false }
+        return !removals.isEmpty && removals.allSatisfy { $0.member == member }
     }
 
     /// Whether a member with this role may perform the action.

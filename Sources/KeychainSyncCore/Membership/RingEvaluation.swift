@@ -7,6 +7,9 @@
 /// permits the action. Second, no removal that counts and that does not know the entry removes the author. So a removal
 /// voids what the removed member did without knowledge of the others, including adding and removing members.
 ///
+/// A member that removes itself and nobody else is out in any case: none of its own removals voids that. So its keys cannot
+/// undo it.
+///
 /// Such rules can contradict each other when members remove each other at the same time. Contradictions that no other
 /// entry can decide are resolved first: in each of them, the entry of the member who was added first counts.
 struct RingEvaluation {
@@ -102,11 +105,15 @@ struct RingEvaluation {
         }
     }
 
-    /// The removals of the author that do not know the entry.
+    /// The removals of the author that do not know the entry, and can void it.
     private mutating func objections(to index: Int) throws(Refusal) -> [Int] {
-        let all = removals[entries[index].author] ?? []
+        let author = entries[index].author
+        let all = removals[author] ?? []
         try work.spend(1 + all.count)
-        return all.filter { $0 != index && !past.contains(index, before: $0) }
+        let leaves = entries[index].action.removesOnly(author)
+        return all.filter {
+            $0 != index && !past.contains(index, before: $0) && !(leaves && entries[$0].author == author)
+        }
     }
 
     private enum KnownRole {

@@ -17,10 +17,11 @@ extension Replica {
     /// This machine as it makes a confirmed write: what is committed and sealed with it is published only if nothing has changed
     /// since the listing.
     ///
-    /// - Returns: `nil` while the listing has something that is not applied here, or a local write is not on the carrier.
+    /// - Returns: `nil` while the listing has something that is not applied here, a local write is not on the carrier, or a removed
+    ///   member may know the current keys.
     package func confirming(after listing: Listing) throws(Refusal) -> Replica? {
         guard ring.mayWrite(member) else { throw .notAMember }
-        guard isPublished, hasApplied(listing) else { return nil }
+        guard isPublished, hasApplied(listing), !ring.isCurrentKnownToRemoved else { return nil }
         var copy = self
         (copy.writer, copy.outbox) = (confirmer, Outbox())
         return copy

@@ -27,6 +27,11 @@ extension Replica {
         try adopt(try log.rotate(ringKeys, author: member, signer: keys, random))
     }
 
+    /// Makes new keys if a removed member may know the current ones, before anything is sealed with them.
+    package mutating func replaceKnownKeys() throws(Refusal) -> [Effect] {
+        ring.isCurrentKnownToRemoved ? try rotate() : []
+    }
+
     /// Admits a machine.
     package mutating func admit(_ card: MemberCard) throws(Refusal) -> [Effect] {
         let (entry, wrap) = try log.admit(card, keyring, author: member, signer: keys)

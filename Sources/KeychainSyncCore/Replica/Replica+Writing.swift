@@ -66,7 +66,8 @@ extension Replica {
     package mutating func seal(at now: UInt64) throws(Refusal) -> [Effect] {
         guard ring.mayWrite(member) else { throw .notAMember }
         guard !ring.isReadOnly else { throw .newerFormat }
-        var effects: [Effect] = []
+        // The member that removes another one usually makes the keys too. Its entry may not be here yet, or may not count.
+        var effects = outbox.isEmpty && !mustVouch ? [] : try replaceKnownKeys()
         while true {
             let count = outbox.fitting()
             guard count > 0 || outbox.isEmpty else { throw .tooLarge }
