@@ -174,8 +174,9 @@ struct InterfaceTests {
         if case .failure(let error) = status { error.reason } else { nil }
     }
 
-    @Test func everyFinding_hasAKindAndAText() {
+    @Test func everyFinding_hasAKindAndAText() throws {
         let (writer, member) = (WriterID(1), MemberID.random())
+        let card = MemberCard(role: .device, keys: try DeviceKeys.make().publicKeys(), name: "a")
         let findings: [(SyncFinding, SyncNotice.Kind)] = [
             (.logWentBack(writer, known: 2, shown: 1), .rolledBack), (.entriesMissing(1), .rolledBack),
             (.snapshotMissing(.random()), .rolledBack), (.revisionWentBack(known: 2, shown: 1), .rolledBack),
@@ -183,7 +184,7 @@ struct InterfaceTests {
             (.silent(member, since: 0), .silent), (.viewIsOld(since: 0), .silent),
             (.equivocation(member, number: 1), .copied), (.startedAgain(writer), .copied),
             (.shownAfterRefusal(.segment(writer, 1)), .shownAfterRefusal), (.differentState(member), .different),
-            (.clockAhead(member, milliseconds: 1), .clockAhead),
+            (.clockAhead(member, milliseconds: 1), .clockAhead), (.contested(card, by: card), .contested),
             (.tooLargeToShare, .tooLarge), (.notSent(changes: 1), .notSent), (.placeTaken(.random()), .notShown),
             (.notUnderstood(.random()), .notShown),
             (.notOpened(.random(), .noKey), .notShown), (.refused(.segment(writer, 1), .tooLarge), .refused),

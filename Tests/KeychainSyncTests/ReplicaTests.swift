@@ -239,6 +239,20 @@ struct ReplicaTests {
         #expect(try world.shown(1, "a") == "1")
     }
 
+    /// Attack: a stolen machine removes the one that has removed it, before it hears of that.
+    @Test func stolenMachine_thatRemovesTheOneThatRemovedIt_isSaidOnceOnAThirdMachine() throws {
+        var world = try World(3)
+        for index in [1, 2] { world.look(index) }
+        let cards = world.machines[..<2].compactMap { world.machines[2].ring.members[$0.member]?.card }
+        let removal = try world.machines[1].remove([cards[0].id], at: world.now)
+        world.carryOut(try world.machines[0].remove([cards[1].id], at: world.now), 0)
+        world.look(2)
+        #expect(world.findings[2].isEmpty)
+        for case .write(let name, let bytes) in removal { world.carrier[name] = bytes }
+        for _ in 0..<2 { world.look(2) }
+        #expect(world.findings[2] == [.contested(cards[0], by: cards[1])])
+    }
+
     /// Attack: the former keys of a machine void the keys that it has made since.
     @Test func write_afterFormerKeysWereUsed_isSealedWithKeysThatTheyDoNotGet() throws {
         var world = try World(2)

@@ -148,6 +148,26 @@ struct RingTests {
         #expect(try fleet.active(after: entries.reversed()) == [0, 1, 2])
     }
 
+    @Test func mutualRemoval_isAContest() throws {
+        var fleet = try Fleet(3)
+        fleet.log.insert([try fleet.removal(of: 2, by: 1), try fleet.removal(of: 1, by: 2)])
+        #expect(fleet.log.ring.contests == [fleet.ids[2]: fleet.ids[1]])
+    }
+
+    @Test func removalByWhoKnewOfItsOwn_isNoContest() throws {
+        var fleet = try Fleet(3)
+        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
+        fleet.log.insert([try fleet.removal(of: 0, by: 2)])
+        #expect(fleet.log.ring.contests.isEmpty)
+    }
+
+    @Test func contestedMember_removedByAnotherWhoKnows_isNoContestAnyMore() throws {
+        var fleet = try Fleet(3)
+        fleet.log.insert([try fleet.removal(of: 2, by: 1), try fleet.removal(of: 1, by: 2)])
+        fleet.log.insert([try fleet.removal(of: 1, by: 0)])
+        #expect(fleet.log.ring.contests.isEmpty)
+    }
+
     @Test func juniorWhoIsNotRemoved_voidsTheRemovalsOfASenior() throws {
         let fleet = try Fleet(4)
         // 3 removes 1, which removes 2 at the same time.

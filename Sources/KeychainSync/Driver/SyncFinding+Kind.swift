@@ -6,7 +6,7 @@ import KeychainSyncCore
 /// The kinds. Programs know them by these names, so none is ever renamed.
 enum NoticeKind: String {
     case rolledBack, withheld, silent, copied, shownAfterRefusal, different, clockAhead, tooLarge, notSent, notShown
-    case refused
+    case refused, contested
 }
 
 extension Finding {
@@ -16,6 +16,7 @@ extension Finding {
         case .withheld: .withheld
         case .silent, .viewIsOld: .silent
         case .equivocation, .startedAgain: .copied
+        case .contested: .contested
         case .shownAfterRefusal: .shownAfterRefusal
         case .differentState: .different
         case .clockAhead: .clockAhead
@@ -39,6 +40,7 @@ extension Finding {
         case .headWentBack(let member, _, _): "head \(member.hex)"
         case .equivocation(let member, _): member.hex
         case .startedAgain: "this"
+        case .contested(_, let author): author.id.hex
         case .shownAfterRefusal(let name): name.text
         case .differentState(let member): member.hex
         case .clockAhead(let member, _): member.hex
@@ -54,7 +56,7 @@ extension Finding {
     var stays: Bool {
         switch self {
         case .logWentBack, .entriesMissing, .snapshotMissing, .revisionWentBack, .headWentBack, .equivocation,
-            .shownAfterRefusal, .differentState, .clockAhead:
+            .contested, .shownAfterRefusal, .differentState, .clockAhead:
             true
         case .withheld, .silent, .viewIsOld, .startedAgain, .tooLargeToShare, .notSent, .placeTaken, .notUnderstood,
             .notOpened, .refused:

@@ -33,6 +33,11 @@ extension Finding {
                 + "there: keychainctl sync now. It says if etcd shows changes that it had refused. Otherwise, on both, one after the other, run: "
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
                 + "machine from the ring. If you know of no copy, do so at once."
+        case .contested(let target, let author):
+            "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, but was removed itself "
+                + "by a machine that did not know of that. '\(target.name)' is still in the ring and can read everything that is shared. If it is "
+                + "lost or stolen, found a new ring without it: on each of your machines, run: keychainctl sync leave; then: keychainctl sync init "
+                + "on one of them, and join it with the others."
         case .shownAfterRefusal(let name):
             "The shared storage shows '\(name.text)', a confirmed change of this machine that etcd had refused or not answered. Do not rely on "
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "

@@ -20,6 +20,9 @@ package struct Ring: Sendable {
     package private(set) var policy = Policy.allGroups
     /// The entries that count.
     package private(set) var counted: Set<EntryHash> = []
+    /// Removed members that had removed another one, which is still a member: theirs does not count only because they were removed by
+    /// somebody who did not know of it.
+    package private(set) var contests: [MemberID: MemberID] = [:]
     /// A newer version performed an action that this version does not know. Only reading is safe.
     package private(set) var isReadOnly = false
     /// A removed member may know the keys of the current epoch.
@@ -39,6 +42,7 @@ package struct Ring: Sendable {
             if case .unknown = evaluation.entries[$0].action { true } else { false }
         }
         readMembers(evaluation)
+        readContests(evaluation)
         readEpochs(evaluation)
         readPolicy(evaluation)
     }
@@ -66,6 +70,21 @@ package struct Ring: Sendable {
         for index in evaluation.counted {
             guard let card = evaluation.entries[index].action.card, members[card.id] == nil else { continue }
             members[card.id] = Member(card: card, isRemoved: removed.contains(card.id))
+        }
+    }
+
+    /// Of each removed member, the first such removal. One of its own machine by itself is not contested: its former keys may be anybody's.
+    private mutating func readContests(_ evaluation: RingEvaluation) {
+        let (added, removed) = (evaluation.additionsThatCount, evaluation.removalsThatCount)
+        for index in evaluation.entries.indices where !counted.contains(evaluation.hashes[index]) {
+            let entry = evaluation.entries[index]
+            guard case .remove(let removals) = entry.action, contests[entry.author] == nil,
+                let member = members[entry.author], entry.action.isAllowed(to: member.card.role, entry.author),
+                let start = added[entry.author], evaluation.past.contains(start, before: index),
+                let end = removed[entry.author], !evaluation.past.contains(end, before: index),
+                evaluation.entries[end].author != entry.author
+            else { continue }
+            contests[entry.author] = removals.map(\.member).first(where: isActive)
         }
     }
 

@@ -42,6 +42,12 @@ struct RingEvaluation {
         counted = verdicts.indices.filter { verdicts[$0] == .counts }
     }
 
+    /// The first entry that counts and adds a member.
+    var additionsThatCount: [MemberID: Int] { additions.compactMapValues { $0.first { verdicts[$0] == .counts } } }
+
+    /// The first entry that counts and removes a member.
+    var removalsThatCount: [MemberID: Int] { removals.compactMapValues { $0.first { verdicts[$0] == .counts } } }
+
     /// Parents first, in the same order on all machines. Entries after an unknown action are omitted.
     private static func ordered(_ log: RingLog) -> ([EntryHash], [RingEntry]) {
         let all = log.entries.map { (depth: log.depth[$0.key] ?? 0, hash: $0.key, entry: $0.value) }

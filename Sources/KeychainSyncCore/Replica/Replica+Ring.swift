@@ -92,12 +92,24 @@ extension Replica {
                 refuse(name, bytes, error, &effects)
             }
         }
+        let contests = ring.contests
         let refused = log.insert(new)
+        effects += contested(since: contests)
         effects += refused.sorted { $0.key < $1.key }.map { .found(.refused(.entry($0.key), $0.value)) }
         for case (.entry(let hash), let bytes) in objects where log.entries[hash] != nil && entries[hash] == nil {
             entries[hash] = bytes
         }
         takeKeys(wraps, &effects)
+    }
+
+    /// What has turned out to be contested.
+    private func contested(since known: [MemberID: MemberID]) -> [Effect] {
+        ring.contests.sorted { $0.key < $1.key }.compactMap { author, target in
+            guard known[author] == nil, let author = ring.members[author], let target = ring.members[target] else {
+                return nil
+            }
+            return .found(.contested(target.card, by: author.card))
+        }
     }
 
     /// What the carrier has of an entry takes the place of the same one in other bytes, so that it is found there.
