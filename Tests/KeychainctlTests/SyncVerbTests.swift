@@ -173,6 +173,18 @@ struct SyncVerbTests {
         #expect(try desktop("sync", "leave", "--yes").status == 0)
     }
 
+    @Test func removal_whileTheFolderIsGone_isMadeOnlyIfItIsAskedFor() throws {
+        try found()
+        try join()
+        #expect(try tool.shell("mv shared away").status == 0)
+        let refused = try tool.run("sync", "remove", "desktop", "--yes")
+        #expect(refused.status == 13 && refused.errors.contains("Nobody was removed"), "\(refused.errors)")
+        let made = try tool.run("sync", "remove", "desktop", "--without-fetching", "--yes")
+        #expect(made.status == 13 && made.errors.contains("The removal is made"), "\(made.errors)")
+        #expect(try tool.shell("mv away shared; \"$CTL\" sync now").status == 0)
+        #expect(try desktop("sync", "now").errors.contains("removed from its ring"))
+    }
+
     @Test func syncing_withoutARing_failsAndMakesNothing() throws {
         let verbs = [
             "now", "status", "devices", "compare", "dismiss", "pause", "resume", "watch", "conflicts", "history",

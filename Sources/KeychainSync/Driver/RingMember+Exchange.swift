@@ -28,6 +28,17 @@ package struct ExchangeReport: Sendable {
 extension ExchangeReport {
     var hasMoved: Bool { applied + taken + published > 0 }
 
+    /// Adds what a later exchange of the same call did.
+    mutating func add(_ other: ExchangeReport) {
+        applied += other.applied
+        taken += other.taken
+        sent += other.sent
+        published += other.published
+        findings.formUnion(other.findings)
+        admitted += other.admitted
+        waiting = other.waiting
+    }
+
     mutating func note(_ answers: [Invitation.Answer]) {
         for answer in answers {
             switch answer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Founding a ring, inviting, joining, removing and leaving.
+// Founding a ring, inviting and joining.
 
 import Foundation
 import KeychainCrypto
@@ -63,6 +63,7 @@ extension RingMember {
         let expires = now + UInt64(duration.bounded / .milliseconds(1))
         var report = ExchangeReport()
         let step = try await take(&report) { state, _ in
+            guard !state.isPaused else { throw KeychainError.pausedSync }
             let invitation = Invitation(
                 code: code, name: name, role: role, expires: expires, uses: uses, needsApproval: needsApproval)
             guard case .invitation(let id) = invitation.objectName, state.replica.ring.mayWrite(state.replica.member)
@@ -78,15 +79,22 @@ extension RingMember {
     }
 
     /// Lets machines in that wait for it, and exchanges. A machine that no longer waits is not in the report.
+    ///
+    /// - Throws: If sync is paused, nothing was stored. If the exchange fails, the approval is stored, and the error says so.
     package func approve(_ machines: [MemberID]) async throws(KeychainError) -> ExchangeReport {
         var report = ExchangeReport()
         _ = try await take(&report) { state, _ in
+            guard !state.isPaused else { throw KeychainError.pausedSync }
             for id in state.invitations.keys {
                 for machine in machines { state.invitations[id]?.approve(machine) }
             }
             return []
         }
-        return try await exchange()
+        do throws(KeychainError) {
+            return try await exchange()
+        } catch {
+            throw .stored("The approval is stored, and the machines are let in once this machine has synced.", error)
+        }
     }
 
     /// Enters the ring of an invitation. This machine uploads nothing before it has verified that the creator of the
@@ -128,22 +136,6 @@ extension RingMember {
             guard try !vault.isInRing else { throw .alreadyInRing }
             guard try vault.lockState == .unlocked else { throw .locked }
         }
-    }
-
-    /// Removes machines, and makes new keys: the removed machines cannot read anything that is written from then on.
-    /// They keep what they already have.
-    package func remove(_ members: [MemberID]) async throws(KeychainError) -> ExchangeReport {
-        var report = ExchangeReport()
-        let step = try await take(&report) { state, now in
-            let replica = state.replica
-            guard replica.ring.mayWrite(replica.member), members.allSatisfy(replica.ring.isActive) else {
-                throw Refusal.notAMember
-            }
-            return try state.replica.remove(members, at: now)
-        }
-        let carrier = try carrier(of: step.state)
-        for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
-        return try await exchange(tidying: true)
     }
 }
 

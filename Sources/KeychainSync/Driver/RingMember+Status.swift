@@ -61,13 +61,11 @@ extension RingMember {
     /// or whose folder lost files.
     package func repair() async throws(KeychainError) -> ExchangeReport {
         var report = ExchangeReport()
-        _ = try await take(&report, isRetrying: true) { state, now in state.replica.startAgain(at: now) }
-        let exchanged = try await exchange(tidying: true)
-        report.applied += exchanged.applied
-        report.taken += exchanged.taken
-        report.published += exchanged.published
-        report.sent += exchanged.sent
-        report.findings.formUnion(exchanged.findings)
+        _ = try await take(&report, isRetrying: true) { state, now in
+            guard !state.isPaused else { throw KeychainError.pausedSync }
+            return state.replica.startAgain(at: now)
+        }
+        report.add(try await exchange(tidying: true))
         return report
     }
 

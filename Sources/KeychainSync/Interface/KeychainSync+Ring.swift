@@ -38,8 +38,8 @@ extension KeychainSync {
     ///   - needsApproval: Whether each machine waits until ``approve(_:)`` lets it in. Both machines show its ID, so that a person can
     ///     tell whether it is theirs, even if somebody else has seen the code.
     /// - Returns: The code as text to read out or type: 29 bytes of ASCII, `7K2M-XXXX-…`. It cannot be shown again.
-    /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, `locked`, and
-    ///   errors of the carrier.
+    /// - Throws: `invalidParameter`; `missingEntitlement` if this machine is no member that may add others; `unavailable`, also while sync
+    ///   is paused; `locked`; errors of the carrier.
     public func invite(
         name: String, validFor duration: Duration = .seconds(3600), uses: Int = 1, onlyReads: Bool = false,
         needsApproval: Bool = false
@@ -61,7 +61,8 @@ extension KeychainSync {
     /// - Parameter requests: The ``SyncRequest/id`` of those in ``SyncReport/waiting`` that a person has compared.
     /// - Returns: The exchange. ``SyncReport/admitted`` has the machines that are let in now; one whose invitation has expired is not
     ///   among them.
-    /// - Throws: `itemNotFound` if one of them is no ID; `unavailable`, `locked`, and errors of ``now(timeout:)``.
+    /// - Throws: `itemNotFound` if one of them is no ID; `unavailable`, `locked`, and errors of ``now(timeout:)``. Unless sync is paused,
+    ///   the approval is stored even if the exchange fails, as the message says.
     @discardableResult
     public func approve(_ requests: [SyncRequest.ID]) async throws(KeychainError) -> SyncReport {
         let machines = try requests.map { (request) throws(KeychainError) in
@@ -104,18 +105,25 @@ extension KeychainSync {
     ///
     /// Does not take back what the machine has: change the secrets that it knew.
     ///
-    /// - Parameter machine: The ``SyncStatus/Machine/id`` of another machine.
+    /// This machine exchanges first: what the removed machine has sent, and this one has not fetched by then, is lost.
+    ///
+    /// - Parameters:
+    ///   - machine: The ``SyncStatus/Machine/id`` of another machine.
+    ///   - withoutFetching: Whether the machine is also removed if this one cannot exchange first.
     /// - Throws: `itemNotFound` if no other machine has the ID; `missingEntitlement` if this machine is no member that may remove others;
-    ///   `unavailable`, `locked`, and errors of ``now(timeout:)``.
+    ///   `unavailable`, `locked`, and errors of ``now(timeout:)``. The message says whether the machine is removed: it is if only the
+    ///   removal could not be sent.
     @discardableResult
-    public func remove(_ machine: SyncStatus.Machine.ID) async throws(KeychainError) -> SyncReport {
+    public func remove(
+        _ machine: SyncStatus.Machine.ID, withoutFetching: Bool = false
+    ) async throws(KeychainError) -> SyncReport {
         let others = try await member.status().members.filter { !$0.isThisMachine }
         guard let chosen = others.first(where: { $0.id.hex == machine }) else {
             throw KeychainError(
                 .itemNotFound,
                 "No other machine of the ring has the ID '\(machine)'. Take one of those that status() has.")
         }
-        return SyncReport(try await member.remove([chosen.id]))
+        return SyncReport(try await member.remove([chosen.id], isWithoutFetching: withoutFetching))
     }
 
     /// Ends sync on this machine. All its items stay, here and on the other machines.

@@ -82,10 +82,14 @@ extension Keychainctl.Sync {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove a machine from the ring, and make new keys.",
-            usage: "keychainctl sync remove <name> ... [--yes]",
+            usage: "keychainctl sync remove <name> ... [--without-fetching] [--yes]",
             discussion: """
                 The removed machine keeps the items that it has, but cannot read anything that is \
                 written from now on. Change the secrets that it knew.
+
+                This machine first fetches what the others have sent. If that fails, nobody is removed. \
+                With --without-fetching the machine is removed all the same, and what it has sent and this \
+                machine has not fetched is lost.
 
                 EXAMPLES
                   keychainctl sync remove old-laptop
@@ -93,13 +97,14 @@ extension Keychainctl.Sync {
 
         @Argument(help: ArgumentHelp("Names or IDs of machines, as 'sync status' shows them.", valueName: "name"))
         var names: [String]
+        @Flag(help: "Remove it even if what it has sent cannot be fetched first.") var withoutFetching = false
         @OptionGroup var confirmation: Confirmation
         @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
 
         func run() throws {
             let vault = try UserKeychain.existingVault()
             try confirmation.ask("These machines will be removed from the ring: \(names.joined(separator: ", ")).")
-            let names = names
+            let (names, withoutFetching) = (names, withoutFetching)
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
                     let member = RingMember.ofTool(vault)
@@ -120,7 +125,7 @@ extension Keychainctl.Sync {
                         }
                         return one.id
                     }
-                    return try await member.remove(chosen)
+                    return try await member.remove(chosen, isWithoutFetching: withoutFetching)
                 }
             }
             SyncWords.show(report)

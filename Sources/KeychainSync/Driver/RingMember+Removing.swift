@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removing machines from a ring.
+
+package import KeychainEngine
+package import KeychainSyncCore
+import KeychainVault
+
+extension RingMember {
+    /// Removes machines, and makes new keys: the removed machines cannot read anything that is written from then on.
+    /// They keep what they already have.
+    ///
+    /// Nobody takes what a removed machine has published and this one has not fetched. So this machine exchanges first.
+    ///
+    /// - Parameter isWithoutFetching: Whether the machines are also removed if this machine cannot exchange first.
+    /// - Throws: If nothing could be fetched, nobody was removed, and the error says so. If the removal could not be published, it is
+    ///   made, and the error says so.
+    package func remove(
+        _ members: [MemberID], isWithoutFetching: Bool = false
+    ) async throws(KeychainError) -> ExchangeReport {
+        var report = try await exchangeBeforeRemoval(isOptional: isWithoutFetching)
+        let step = try await take(&report) { state, now in
+            guard !state.isPaused else { throw KeychainError.pausedSync }
+            let replica = state.replica
+            guard replica.ring.mayWrite(replica.member) else { throw Refusal.notAMember }
+            guard members.allSatisfy(replica.ring.isActive) else { throw KeychainError.noLongerMembers }
+            return try state.replica.remove(members, at: now)
+        }
+        do throws(KeychainError) {
+            let carrier = try carrier(of: step.state)
+            for case .write(let name, let bytes) in step.effects { _ = try await carrier.publishing(name, bytes) }
+            report.add(try await exchange(tidying: true))
+        } catch {
+            throw .stored("The removal is made, and reaches the others once this machine has synced.", error)
+        }
+        return report
+    }
+
+    private func exchangeBeforeRemoval(isOptional: Bool) async throws(KeychainError) -> ExchangeReport {
+        do throws(KeychainError) {
+            return try await exchange()
+        } catch {
+            guard error.isOfCarrier else { throw error }
+            guard isOptional else { throw .notRemoved(error) }
+            return ExchangeReport()
+        }
+    }
+}
+
+extension KeychainError {
+    /// Whether another exchange may succeed where this one failed: the carrier could not be reached, is full, or fails.
+    fileprivate var isOfCarrier: Bool {
+        guard self != .pausedSync, self != .notInRing else { return false }
+        return [.unavailable, .diskFull, .inputOutput, .tooLarge, .invalidParameter].contains(reason)
+    }
+
+    fileprivate static func notRemoved(_ cause: KeychainError) -> KeychainError {
+        KeychainError(
+            cause.reason,
+            "Nobody was removed: what the machine has sent last must be fetched first. \(cause.message) To remove it all the same, and "
+                + "lose what was not fetched, use: keychainctl sync remove --without-fetching")
+    }
+
+    fileprivate static let noLongerMembers = KeychainError(
+        .itemNotFound,
+        "A machine that is to be removed is no member any more. Nobody was removed. To list the machines, run: keychainctl sync status"
+    )
+
+    /// - Parameters:
+    ///   - what: What is stored on this machine although the call fails, so that nobody does it again.
+    ///   - cause: Why it could not be published.
+    static func stored(_ what: String, _ cause: KeychainError) -> KeychainError {
+        KeychainError(cause.reason, "\(what) \(cause.message) Then run: keychainctl sync now")
+    }
+}

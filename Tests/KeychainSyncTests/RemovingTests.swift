@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removing, inviting and approving machines: what is kept, and what is refused before anything has happened.
+
+import Foundation
+import KeychainCrypto
+import KeychainEngine
+import SyncHostility
+import Testing
+
+@testable import KeychainSync
+@testable import KeychainSyncCore
+
+struct RemovingTests {
+    let world: HostileWorld
+
+    init() throws { world = try HostileWorld() }
+
+    private static let failure = CarrierFailure(.unavailable, "The test lets this call fail.")
+
+    private func names(_ machine: Machine) async throws -> [String] {
+        try await machine.member.status().members.map(\.name).sorted()
+    }
+
+    @Test func removal_keepsWhatTheMachineHasPublished() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let server = try await world.join("server", by: laptop)
+        try await world.settle(laptop, desktop, server)
+        try desktop.add("last", "1")
+        try await desktop.exchange()
+        try await world.remove(desktop, by: laptop)
+        try await server.exchange()
+        for machine in [laptop, server] { #expect(try machine.items() == ["last=1"]) }
+    }
+
+    @Test func removal_whileTheCarrierFails_isRefusedAndNotMade() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let (view, member) = (try await world.view(laptop), try await world.replica(desktop).member)
+        view.fail(Self.failure)
+        let error = await #expect(throws: KeychainError.self) { _ = try await laptop.member.remove([member]) }
+        #expect(error?.reason == .unavailable && error?.message.contains("--without-fetching") == true)
+        try await laptop.exchange()
+        #expect(try await names(laptop) == ["desktop", "laptop"])
+    }
+
+    @Test func removal_whileSyncIsPaused_isRefusedAndNotMade() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let member = try await world.replica(desktop).member
+        try await laptop.member.pause()
+        let error = await #expect(throws: KeychainError.self) { _ = try await laptop.member.remove([member]) }
+        #expect(error?.message.contains("paused") == true)
+        #expect(try await names(laptop) == ["desktop", "laptop"])
+    }
+
+    @Test func invitation_whileSyncIsPaused_isRefusedAndNotMade() async throws {
+        let laptop = try await world.founder()
+        try await laptop.member.pause()
+        await #expect(throws: KeychainError.self) {
+            _ = try await laptop.member.invite(name: "desktop", for: .seconds(3600))
+        }
+        #expect(try await laptop.member.status().openInvitations == 0)
+        #expect(try await world.names(laptop) { if case .invitation = $0 { true } else { false } } == [])
+    }
+
+    @Test func approval_whileSyncIsPaused_isRefusedAndNotStored() async throws {
+        let laptop = try await world.founder()
+        _ = try await laptop.member.invite(name: "desktop", for: .seconds(3600), needsApproval: true)
+        func stored() -> [Data]? { laptop.member.known?.invitations.values.map { $0.bytes().data } }
+        let before = stored()
+        try await laptop.member.pause()
+        let error = await #expect(throws: KeychainError.self) { _ = try await laptop.member.approve([.random()]) }
+        #expect(error?.message.contains("paused") == true)
+        #expect(before?.count == 1 && stored() == before)
+    }
+
+    @Test func repair_whileSyncIsPaused_isRefusedAndChangesNothing() async throws {
+        let laptop = try await world.founder()
+        let writer = try await world.replica(laptop).writer
+        try await laptop.member.pause()
+        await #expect(throws: KeychainError.self) { _ = try await laptop.member.repair() }
+        #expect(try await world.replica(laptop).writer == writer)
+    }
+
+    /// The first call is the listing, after the approval was stored.
+    @Test func approval_thatCannotBePublished_saysThatItIsStored() async throws {
+        let laptop = try await world.founder()
+        try await world.view(laptop).fail(Self.failure)
+        let error = await #expect(throws: KeychainError.self) { _ = try await laptop.member.approve([.random()]) }
+        #expect(error?.reason == .unavailable && error?.message.contains("The approval is stored") == true)
+    }
+
+    // MARK: - Without fetching
+
+    @Test func removal_withoutFetching_isMadeAndReachesTheOthersLater() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let (view, member) = (try await world.view(laptop), try await world.replica(desktop).member)
+        // The listing before the removal, and the first object of the removal.
+        for _ in 0..<2 { view.fail(Self.failure) }
+        let error = await #expect(throws: KeychainError.self) {
+            _ = try await laptop.member.remove([member], isWithoutFetching: true)
+        }
+        #expect(error?.reason == .unavailable && error?.message.contains("The removal is made") == true)
+        #expect(try await names(laptop) == ["laptop"])
+        try await laptop.exchange()
+        await #expect(throws: KeychainError.self) { try await desktop.exchange() }
+        #expect(try await !desktop.member.status().isMember)
+    }
+
+    @Test func removal_withoutFetching_whileSyncIsPaused_isRefusedAndNotMade() async throws {
+        let (laptop, desktop) = try await world.pair()
+        let member = try await world.replica(desktop).member
+        try await laptop.member.pause()
+        await #expect(throws: KeychainError.self) {
+            _ = try await laptop.member.remove([member], isWithoutFetching: true)
+        }
+        #expect(try await names(laptop) == ["desktop", "laptop"])
+    }
+}
