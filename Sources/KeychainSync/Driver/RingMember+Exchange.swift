@@ -162,9 +162,9 @@ extension RingMember {
         _ carrier: any Carrier, replacingKnownKeys isReplacing: Bool = false, _ report: inout ExchangeReport
     ) async throws(KeychainError) {
         let step = try await take(&report) { state, now in
-            guard state.mayWrite else { return [] }
-            let keys = isReplacing ? try state.replica.replaceKnownKeys() : []
-            return try keys + state.replica.seal(at: now)
+            let mayReplace = isReplacing && state.mayWrite && !state.isRenewalPostponed
+            let keys = mayReplace ? try state.replica.replaceKnownKeys() : []
+            return try keys + state.seal(at: now)
         }
         _ = try await carryOut(step.effects, carrier, &report)
     }

@@ -136,10 +136,10 @@ extension RingState {
     ///
     /// - Returns: `nil`, and nothing has changed, if that fails: a step of its own then tells why.
     fileprivate mutating func sealIfPossible(at now: UInt64) -> [Effect]? {
-        guard mayWrite else { return isMember ? [] : nil }
-        var sealed = replica
+        guard isMember else { return nil }
+        var sealed = self
         guard let effects = try? sealed.seal(at: now) else { return nil }
-        replica = sealed
+        self = sealed
         return effects
     }
 

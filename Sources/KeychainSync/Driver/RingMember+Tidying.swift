@@ -37,9 +37,17 @@ extension RingState {
     var isMember: Bool { replica.ring.isActive(replica.member) }
 
     /// Without the newest keys there is nothing to write. Why they are missing is among the findings.
-    var hasNewestKeys: Bool { replica.keyring.epochs[replica.ring.current] != nil }
+    var hasNewestKeys: Bool { !isRenewalPostponed && replica.keyring.epochs[replica.ring.current] != nil }
 
     var mayWrite: Bool { replica.ring.mayWrite(replica.member) }
+
+    /// Seals what was collected, but nothing with keys that are about to be replaced.
+    mutating func seal(at now: UInt64) throws(Refusal) -> [Effect] {
+        guard mayWrite else { return [] }
+        guard isRenewalPostponed else { return try replica.seal(at: now) }
+        guard !hasUnsent else { throw .noKey }
+        return []
+    }
 
     /// More segments make joining slow.
     private static let mostSegments = 256

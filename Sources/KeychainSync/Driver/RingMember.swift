@@ -150,7 +150,10 @@ extension RingState {
 
     /// A vault gets new keys so that an older copy of it opens nothing that is stored later. The copy also holds this machine's keys in
     /// the ring, so these are replaced before anything else is sent.
+    ///
+    /// Without the newest key of the ring this has to wait: the key may come in this step, or in a later one. Nothing is sealed until then.
     fileprivate mutating func noticeNewKeys(_ generation: UInt32, at now: UInt64) throws(KeychainError) -> [Effect] {
+        isRenewalPostponed = false
         guard keyGeneration != generation, replica.ring.isActive(replica.member) else { return [] }
         do {
             let effects = keyGeneration == 0 ? [] : try replica.renewIdentity(at: now)
@@ -161,6 +164,9 @@ extension RingState {
             return effects
         } catch Refusal.notAMember {
             throw .cannotRenew
+        } catch Refusal.noKey {
+            isRenewalPostponed = true
+            return []
         } catch {
             throw KeychainError(exchange: error)
         }
@@ -186,7 +192,11 @@ extension KeychainError {
         switch error {
         case let error as KeychainError: self = error
         case Refusal.noKey:
-            self.init(.locked, "Keys of the ring are missing here, or locked. Unlock the vault, and sync again.")
+            // Those of a locked vault are not even read: that is an error of its own.
+            self.init(
+                .unavailable,
+                "A key of the ring has not arrived here yet. Changes are kept, and sent once it has. If it does not come, run on another "
+                    + "machine: keychainctl sync now; then sync here again.")
         case Refusal.notAMember:
             self.init(
                 .missingEntitlement,
