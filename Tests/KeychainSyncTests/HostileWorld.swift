@@ -14,7 +14,7 @@ import Testing
 @testable import KeychainSyncCore
 
 final class HostileWorld: Sendable {
-    private let folder: TemporaryFolder
+    let folder: TemporaryFolder
     /// How far the clocks of the machines are ahead, in milliseconds.
     private let ahead = Guarded<UInt64>(0)
     /// By the name of the machine and the ring.

@@ -14,6 +14,7 @@ extension Replica {
         do {
             var copy = self
             try copy.reissue(from: own[writer]?[number]?.first ?? number, at: now)
+            copy.skipHeads(at: now)
             let old = writer
             self = copy
             return [.found(.startedAgain(old))]
@@ -21,6 +22,12 @@ extension Replica {
             // Without the keys of a class its records cannot be signed again; the next occasion retries.
             return [.found(.refused(.segment(writer, number), error))]
         }
+    }
+
+    /// Heads that this machine has forgotten have numbers, too. A second head of one of these, or the next one after another, would look
+    /// like that of a copy. A number that follows from the time is also higher than those after an earlier restoration of one backup.
+    private mutating func skipHeads(at now: UInt64) {
+        lastHead.number = min(max(lastHead.number + (1 << 20), now), max(lastHead.number, Bounds.number / 2))
     }
 
     mutating func reissue(from number: UInt64, at now: UInt64) throws(Refusal) {

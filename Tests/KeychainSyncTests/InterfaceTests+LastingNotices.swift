@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices of what lasts, and none of machines that have done nothing wrong.
+
+import Foundation
+import KeychainTestSupport
+import KeychainVault
+import SyncHostility
+import Testing
+
+@testable import KeychainSync
+@testable import KeychainSyncCore
+
+extension InterfaceTests {
+    /// What it has published since the backup and what it publishes now have other numbers.
+    @Test func machineRestoredFromABackup_isNotCalledACopy() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let backup = world.folder.path + "/vault.backup"
+        try laptop.vault.backup(to: backup)
+        try laptop.update("a", "2")
+        try await world.settle(laptop, desktop)
+        for number in 0..<2 {
+            _ = try laptop.vault.restore(from: backup)
+            for value in ["3", "4"] {
+                try laptop.update("a", "\(number)\(value)")
+                world.advance(61_000)
+                try await laptop.exchange()
+                #expect(try await !desktop.exchange().tellsOfACopy)
+            }
+        }
+        let member = try await world.replica(laptop).member
+        let (known, head) = (
+            try await world.replica(desktop).observations.heads[member]?.number,
+            try await world.replica(laptop).lastHead.number
+        )
+        #expect(known == head)
+    }
+}
