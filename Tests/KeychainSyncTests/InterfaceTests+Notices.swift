@@ -185,6 +185,15 @@ struct RingNoticesTests {
         #expect(failure.error == KeychainError(.unavailable, "m"))
     }
 
+    @Test func floodOfRefusedObjects_displacesNoOtherKind() {
+        var notices = RingNotices()
+        let flood = (0..<1000).map { SyncFinding.refused(.segment(WriterID(UInt64($0)), 1), .malformed) }
+        notices.note(flood, at: 6)
+        notices.note([.silent(.random(), since: 1), .tooLargeToShare, .withheld(WriterID(1), counter: 2)], at: 7)
+        #expect(notices.all.count == RingNotices.most)
+        #expect(Set(notices.all.map(\.kind)) == ["refused", "silent", "tooLarge", "withheld"])
+    }
+
     @Test func floodOfRefusedObjects_displacesNothingThatStays() {
         var notices = RingNotices()
         notices.note([.headWentBack(.random(), known: 2, shown: 1)], at: 5)

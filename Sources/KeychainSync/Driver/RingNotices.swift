@@ -26,7 +26,7 @@ package struct RingNotice: Codable, Hashable, Sendable {
 
     fileprivate var key: String { "\(kind) \(subject)" }
 
-    /// If there are too many, the first ones are kept.
+    /// If there are too many of a kind, the first ones are kept.
     fileprivate static func comesFirst(_ one: RingNotice, _ other: RingNotice) -> Bool {
         one.stays == other.stays ? one.key < other.key : one.stays
     }
@@ -54,8 +54,9 @@ struct RingNotices: Codable, Equatable, Sendable {
     /// Entries of this machine that have not been on the carrier yet, in ascending order.
     private var unlisted: [Data] = []
 
-    /// A carrier can show any number of objects that are refused.
     static let most = 100
+    /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
+    static let mostOfKindAtLeast = most / NoticeKind.allCases.count
 
     var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty }
 
@@ -73,7 +74,19 @@ struct RingNotices: Codable, Equatable, Sendable {
             let new = RingNotice(finding, since: now)
             notices[new.key] = RingNotice(finding, since: notices[new.key]?.since ?? now)
         }
-        all = Array(notices.values.sorted(by: RingNotice.comesFirst).prefix(Self.most))
+        all = Self.bounded(notices.values.sorted(by: RingNotice.comesFirst))
+    }
+
+    /// - Parameter notices: In the order in which they are kept, if there are too many.
+    private static func bounded(_ notices: [RingNotice]) -> [RingNotice] {
+        guard notices.count > most else { return notices }
+        var (counts, first, rest): ([String: Int], [RingNotice], [RingNotice]) = ([:], [], [])
+        for notice in notices {
+            let count = counts[notice.kind, default: 0]
+            counts[notice.kind] = count + 1
+            if count < mostOfKindAtLeast { first.append(notice) } else { rest.append(notice) }
+        }
+        return (first + rest).prefix(most).sorted(by: RingNotice.comesFirst)
     }
 
     /// Ends a complete exchange: what it has not found again is over, unless it is the user's to decide.

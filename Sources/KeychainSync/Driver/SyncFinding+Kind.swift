@@ -4,7 +4,7 @@
 import KeychainSyncCore
 
 /// The kinds. Programs know them by these names, so none is ever renamed.
-enum NoticeKind: String {
+enum NoticeKind: String, CaseIterable {
     case rolledBack, withheld, silent, copied, shownAfterRefusal, different, clockAhead, tooLarge, notSent, notShown
     case refused, contested
 }
