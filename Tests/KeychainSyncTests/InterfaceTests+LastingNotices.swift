@@ -11,6 +11,20 @@ import Testing
 @testable import KeychainSyncCore
 
 extension InterfaceTests {
+    /// The folder was full: the machine has stored its snapshot, and the folder has never had it.
+    @Test func snapshot_thatCouldNotBePublished_isNotCalledGone() async throws {
+        let (laptop, desktop) = try await world.synced()
+        try await world.settle(desktop, laptop)
+        var report = ExchangeReport()
+        _ = try await laptop.member.take(&report) { state, now in
+            _ = try state.replica.snapshot(at: now)
+            return []
+        }
+        // Another process goes on.
+        let found = try await RingMember(laptop.vault, kinds: laptop.member.kinds).exchange().findings
+        #expect(!found.contains { if case .snapshotMissing = $0 { true } else { false } })
+    }
+
     /// What it has published since the backup and what it publishes now have other numbers.
     @Test func machineRestoredFromABackup_isNotCalledACopy() async throws {
         let (laptop, desktop) = try await world.synced()

@@ -87,6 +87,7 @@ package final class RingMember: Sendable {
             for case .found(let finding) in effects { findings.append(finding) }
             new.notices.note(findings, at: now)
             new.notices.unlistedEntries = new.replica.unlisted
+            new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
             try new.store(transaction, since: old)
             return Step(effects: effects, findings: findings, applied: items.applied, taken: taken, state: new)

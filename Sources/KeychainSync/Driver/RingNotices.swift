@@ -53,17 +53,25 @@ struct RingNotices: Codable, Equatable, Sendable {
     private(set) var failure: RingFailure?
     /// Entries of this machine that have not been on the carrier yet, in ascending order.
     private var unlisted: [Data] = []
+    /// Snapshots of this machine that have not been on the carrier yet, in ascending order; `nil`: none, also in what was stored by a
+    /// version that did not know them.
+    private var snapshots: [Data]?
 
     static let most = 100
     /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
     static let mostOfKindAtLeast = most / NoticeKind.allCases.count
 
-    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty }
+    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil }
 
     /// The same, as the core knows them.
     var unlistedEntries: Set<EntryHash> {
         get { Set(unlisted.map { EntryHash($0) }) }
         set { unlisted = newValue.sorted().map { Data($0.bytes) } }
+    }
+
+    var unlistedSnapshots: Set<SnapshotID> {
+        get { Set((snapshots ?? []).map { SnapshotID($0) }) }
+        set { snapshots = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
     }
 
     /// Adds findings. Those that are known keep their time.

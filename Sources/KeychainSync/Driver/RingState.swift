@@ -121,6 +121,7 @@ extension RingState {
         self.generation = generation
         notices = try RingNotices(in: generation, Name.generation, StoredSealing(keys))
         replica.unlisted = notices.unlistedEntries
+        replica.unlistedSnapshots = notices.unlistedSnapshots
     }
 
     private static func items(_ bytes: Data) throws(Refusal) -> Set<SyncID> {

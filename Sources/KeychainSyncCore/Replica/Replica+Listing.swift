@@ -10,6 +10,7 @@ extension Replica {
         forgetRefusals(at: now)
         noteShown(in: listing)
         unlisted = unlisted.filter { !listing.names.contains(.entry($0)) }
+        noteListedSnapshots(listing)
         let covered = covered(by: listing)
         for (id, snapshot) in snapshots where !snapshot.isJoined && !listing.names.contains(.snapshot(id, part: 0)) {
             snapshots[id] = nil
@@ -38,10 +39,18 @@ extension Replica {
             let isReplaced = snapshots.values.contains {
                 $0.header.id != id && $0.isJoined && $0.manifest.vector.covers(snapshot.manifest.vector)
             }
-            if !isReplaced { effects.append(.found(.snapshotMissing(id))) }
+            let isGone = unlistedSnapshots.remove(id) == nil
+            if isGone, !isReplaced { effects.append(.found(.snapshotMissing(id))) }
             snapshots[id] = nil
         }
         return effects
+    }
+
+    private mutating func noteListedSnapshots(_ listing: Listing) {
+        unlistedSnapshots = unlistedSnapshots.filter { id in
+            guard let known = snapshots[id] else { return false }
+            return !known.names.allSatisfy(listing.names.contains)
+        }
     }
 
     /// Findings for everything that is overdue.

@@ -46,6 +46,7 @@ extension Replica {
         ).signed(header, by: keys)
         effects.append(.write(.snapshot(id, part: 0), try manifest.sealed(header, keys: epoch)))
         snapshots[id] = KnownSnapshot(header: header, manifest: manifest, isJoined: true)
+        unlistedSnapshots.insert(id)
         needsSnapshot = false
         return effects
     }

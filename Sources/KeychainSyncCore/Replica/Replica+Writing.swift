@@ -139,6 +139,8 @@ extension Replica {
     /// Processes the outcome of publishing an object.
     package mutating func published(_ name: ObjectName, _ outcome: Publication, at now: UInt64) -> [Effect] {
         if case .entry(let hash) = name, outcome != .otherThere { unlisted.remove(hash) }
+        // The manifest comes last.
+        if case .snapshot(let id, part: 0) = name { unlistedSnapshots.remove(id) }
         guard case .segment(let id, let number) = name else { return [] }
         switch outcome {
         case .created, .alreadySame:

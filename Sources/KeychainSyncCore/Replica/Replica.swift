@@ -99,6 +99,8 @@ package struct Replica: Sendable {
     /// Entries of this machine that have not been on the carrier yet, so that they are not missing there. The owner stores them; without
     /// them they are reported as missing once.
     package var unlisted: Set<EntryHash> = []
+    /// Snapshots of this machine that have not been on the carrier yet, likewise.
+    package var unlistedSnapshots: Set<SnapshotID> = []
     var waiting = WaitingSegments()
     /// What active members that may write are known to have seen. Segments of removed members are accepted up to there.
     var claims = VersionVector()
