@@ -11,6 +11,39 @@ import Testing
 @testable import KeychainSyncCore
 
 extension InterfaceTests {
+    private func since(_ kind: NoticeKind, _ machine: Machine) async throws -> [UInt64] {
+        try await machine.member.status().notices.filter { $0.kind == kind.rawValue }.map(\.since)
+    }
+
+    /// With and without a head to publish, an exchange ends in different steps.
+    @Test(arguments: [61_000, Observations.betweenHeads])
+    func withheldChange_foundAgain_keepsItsDate(_ interval: UInt64) async throws {
+        let (laptop, desktop) = try await world.synced()
+        try laptop.update("a", "2")
+        world.advance(61_000)
+        try await laptop.exchange()
+        let last = try await world.segments(laptop).last
+        try await world.view(desktop).withhold { $0 == last }
+        try await desktop.exchange()
+        world.advance(Observations.grace)
+        try await desktop.exchange()
+        let first = try await since(.withheld, desktop)
+        world.advance(interval)
+        try await desktop.exchange()
+        #expect(first.count == 1)
+        #expect(try await since(.withheld, desktop) == first)
+    }
+
+    @Test func refusedObject_foundAgain_keepsItsDate() async throws {
+        let (laptop, sync, _) = try await pairWithAForgery()
+        try await sync.now()
+        let first = try await since(.refused, laptop)
+        world.advance(61_000)
+        try await sync.now()
+        #expect(!first.isEmpty)
+        #expect(try await since(.refused, laptop) == first)
+    }
+
     /// The folder was full: the machine has stored its snapshot, and the folder has never had it.
     @Test func snapshot_thatCouldNotBePublished_isNotCalledGone() async throws {
         let (laptop, desktop) = try await world.synced()

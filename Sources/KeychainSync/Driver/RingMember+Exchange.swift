@@ -152,7 +152,7 @@ extension RingMember {
         let found = report.findings
         _ = try await take(&report) { state, now in
             state.lastExchange = now
-            state.notices.conclude(found: found)
+            state.concluded = found
             return state.replica.overdue(at: now)
         }
     }

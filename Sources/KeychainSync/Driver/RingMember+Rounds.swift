@@ -157,7 +157,7 @@ extension RingState {
             neededSince = 0
         }
         noteExchange(hasMoved, at: now)
-        notices.conclude(found: found)
+        concluded = found
         return replica.overdue(at: now)
     }
 }

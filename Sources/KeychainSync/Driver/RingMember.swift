@@ -85,6 +85,7 @@ package final class RingMember: Sendable {
             new.keepLosers(of: items.written.union(changes.map(\.item)), since: old.replica, at: now)
             var findings = items.findings
             for case .found(let finding) in effects { findings.append(finding) }
+            new.concludeNotices(findings)
             new.notices.note(findings, at: now)
             new.notices.unlistedEntries = new.replica.unlisted
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
@@ -138,6 +139,13 @@ extension RingState {
         let isDone = effects.allSatisfy { if case .found(.startedAgain) = $0 { true } else { false } }
         if isDone { self.incarnation = incarnation }
         return effects
+    }
+
+    /// What is found again keeps its date, so this comes before it is noted.
+    fileprivate mutating func concludeNotices(_ findings: [SyncFinding]) {
+        guard let earlier = concluded else { return }
+        notices.conclude(found: earlier.union(findings))
+        concluded = nil
     }
 
     /// Values that were not shown and have been replaced.

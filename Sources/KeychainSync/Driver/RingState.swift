@@ -24,6 +24,9 @@ struct RingState {
     var kept = KeptVersions()
     /// What exchanges have noticed.
     var notices = RingNotices()
+    /// Set in the step that completes an exchange: what its earlier steps have found. The step then ends the notices of what it has not
+    /// found either. It is not stored.
+    var concluded: Set<SyncFinding>?
     /// That of the vault when the state was stored; empty if it never was.
     var incarnation = Data()
     /// That of the vault's keys when this machine's keys in the ring were made.
