@@ -10,6 +10,31 @@ import Testing
 @testable import KeychainVault
 
 @Suite struct UnlockTests {
+    #if DEBUG
+        /// Another process gives the vault a new root key while this one derives the old one's secret.
+        @Test func vault_whoseRootKeyIsReplacedWhileItIsUnlocked_isOpenAfterwards() throws {
+            let test = try TestVault.locked()
+            try test.another().addProtector(.keyFile(), authority: .old)
+            let vault = test.another()
+            let isDone = Guarded(false)
+            try Mishap.at(
+                .beforeCacheStore,
+                {
+                    let isFirst = isDone.withLock { done in
+                        defer { done = true }
+                        return !done
+                    }
+                    guard isFirst else { return }
+                    let other = test.another()
+                    try other.removeProtector(try other.slot(KeyFileProtector.kind), authority: .old)
+                },
+                during: { try vault.unlock(.old) })
+            #expect(isDone.withLock { $0 })
+            #expect(try vault.lockState == .unlocked)
+            #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
+        }
+    #endif
+
     @Test func vault_whoseDeviceKeySlotIsRemoved_isLocked() throws {
         let test = try TestVault.locked()
         #expect(try test.another().lockState == .beforeFirstUnlock)
@@ -184,29 +209,4 @@ extension KeyState {
     var isUnlockedByCache: Bool {
         get throws { try find(.unlocked) != nil }
     }
-
-    #if DEBUG
-        /// Another process gives the vault a new root key while this one derives the old one's secret.
-        @Test func vault_whoseRootKeyIsReplacedWhileItIsUnlocked_isOpenAfterwards() throws {
-            let test = try TestVault.locked()
-            try test.another().addProtector(.keyFile(), authority: .old)
-            let vault = test.another()
-            let isDone = Guarded(false)
-            try Mishap.at(
-                .beforeCacheStore,
-                {
-                    let isFirst = isDone.withLock { done in
-                        defer { done = true }
-                        return !done
-                    }
-                    guard isFirst else { return }
-                    let other = test.another()
-                    try other.removeProtector(try other.slot(KeyFileProtector.kind), authority: .old)
-                },
-                during: { try vault.unlock(.old) })
-            #expect(isDone.withLock { $0 })
-            #expect(try vault.lockState == .unlocked)
-            #expect(try vault.engine.text(.find(.whenUnlocked)) == "value")
-        }
-    #endif
 }
