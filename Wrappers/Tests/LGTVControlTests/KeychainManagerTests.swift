@@ -32,6 +32,12 @@ struct KeychainManagerTests {
         #expect(try load(keychain) == .living)
     }
 
+    @Test func secretInARecord_saved_isLoaded() throws {
+        let (keychain, record) = (try keychain(.memory), ["password": SecretValue("n33dle")])
+        try keychain.save(record, service: service, account: "one")
+        #expect(try keychain.load([String: SecretValue].self, service: service, account: "one") == record)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func credentials_savedAgain_areReplaced(kind: StoreKind) throws {
         let keychain = try keychain(kind)

@@ -34,7 +34,7 @@ public final class AppGroupManager: Sendable {
     public func set<T: Codable>(_ value: T?, forKey key: String) -> Bool {
         guard let value else { return change { $0.removeObject(forKey: key) } }
         do {
-            let bytes = try JSON.encode(value)
+            let bytes = try JSON.encode(value, forKeychain: false)
             return change { $0.set(bytes, forKey: key) }
         } catch {
             return false

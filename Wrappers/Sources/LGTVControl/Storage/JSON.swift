@@ -11,9 +11,14 @@ enum JSON {
     }
 
     /// Keys in alphabetical order, so that equal values become equal bytes.
-    static func encode<Value: Encodable>(_ value: Value) throws(Failure) -> Data {
+    ///
+    /// - Parameter isForKeychain: Whether a `SecretValue` keeps its bytes. Elsewhere it becomes a redaction.
+    static func encode<Value: Encodable>(
+        _ value: Value, forKeychain isForKeychain: Bool = true
+    ) throws(Failure) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.userInfo[.revealsSecrets] = isForKeychain
         do {
             return try encoder.encode(value)
         } catch {
@@ -26,8 +31,10 @@ enum JSON {
     static func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: Data
     ) throws(Failure) -> Value {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.revealsSecrets] = true
         do {
-            return try JSONDecoder().decode(type, from: bytes)
+            return try decoder.decode(type, from: bytes)
         } catch {
             throw Failure(
                 .undecodableInput,
