@@ -15,9 +15,16 @@ struct FormatFixture5Tests {
 
     private static func expectedItems() throws -> [JSON] { try JSON(fileAt: folder + "/items.json").elements }
 
+    /// Not one of those in which the tool keeps earlier versions, or of the ring's keys.
+    private static func isOfUser(_ item: JSON) -> Bool {
+        item["attributes"]?["agrp"]?["value"] != .string("swift-keychain.sync")
+    }
+
     @Test func frozenVault_opened_hasTheItemsOfThen() throws {
         let test = try Self.copy()
-        #expect(try test.itemsByRow() == Self.expectedItems())
+        let expected = try Self.expectedItems().filter(Self.isOfUser)
+        #expect(expected.count == 17)
+        #expect(try test.itemsByRow().filter(Self.isOfUser) == expected)
         #expect(try test.vault.status().formatVersion == 5)
     }
 

@@ -19,7 +19,7 @@ extension NeedleRow {
             "sync-exchange", .says("done", [.ring]), error: .says("unavailable", [.ringWithoutFolder]),
             cancelled: .says("cancelled", [.ring]), timedOut: .says("busy", [.ring])),
         NeedleRow(
-            "sync-remove", .says("done", [.ring]), error: .says("missingEntitlement", [.ring]),
+            "sync-remove", .says("done", [.ring]), error: .says("itemNotFound", [.ring]),
             cancelled: .says("cancelled", [.ring]), timedOut: .says("busy", [.ring])),
         NeedleRow(
             "sync-restore", .says("done", [.conflict]), error: .says("itemNotFound", [.conflict]),
