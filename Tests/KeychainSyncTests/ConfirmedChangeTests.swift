@@ -62,11 +62,13 @@ struct ConfirmedChangeTests {
     ) async throws {
         let laptop = try await founder()
         try await store(laptop).save(0, for: "count")
-        folders.script.withLock { $0.answers = [.saysNothingAndKeeps, .fails(CarrierFailure(reason, "No."))] }
+        let refusals = [ConfirmingFolders.Answer](repeating: .fails(CarrierFailure(reason, "No.")), count: 8)
+        folders.script.withLock { $0.answers = [.saysNothingAndKeeps] + refusals }
         let error = try await failure {
             try await store(laptop, keepsUnconfirmed: keepsUnconfirmed).update(Int.self, for: "count") { $0! += 1 }
         }
         #expect(error.reason == .timedOut)
+        folders.script.withLock { $0.answers = [] }
         try await laptop.exchange()
         #expect(try laptop.items() == ["count=1"])
         #expect(try await laptop.member.status().conflicts == 0)
