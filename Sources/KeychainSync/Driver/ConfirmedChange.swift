@@ -103,6 +103,7 @@ struct ConfirmedChange {
     ) throws(KeychainError) -> Bool {
         let revision = listing.revision ?? 0
         for number in 0..<Self.mostTries {
+            guard number == 0 || !countdown.isOver else { throw .undecided }
             let outcome = try countdown.run { () async throws(KeychainError) -> ConfirmedPublication in
                 defer { withExtendedLifetime(lock) {} }
                 do throws(CarrierFailure) {

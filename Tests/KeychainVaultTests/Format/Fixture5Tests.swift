@@ -17,7 +17,7 @@ struct FormatFixture5Tests {
 
     /// Not one of those in which the tool keeps earlier versions, or of the ring's keys.
     private static func isOfUser(_ item: JSON) -> Bool {
-        item["attributes"]?["agrp"]?["value"] != .string("swift-keychain.sync")
+        item["attributes"]?["agrp"]?["value"] != JSON.text("swift-keychain.sync")
     }
 
     @Test func frozenVault_opened_hasTheItemsOfThen() throws {
