@@ -34,6 +34,7 @@ extension KeychainSync {
     /// | `unavailable` | etcd cannot be reached or has no majority, sync is paused, or the vault is in no ring. See `keepsUnconfirmed`. |
     /// | `timedOut` | The limit was reached. The message says whether nothing was changed, or whether that is not known: the next exchange then brings the change if it was made. |
     /// | `busy` | Other machines were faster each time. Nothing was changed. |
+    /// | `diskFull` | etcd is full. Nothing was changed. |
     /// | `unsupported` | The machines exchange through a folder, or no way of this program leads to them. Nothing was changed. |
     /// | `invalidParameter` | An item is not shared with other machines. Nothing was changed. |
     /// | `tooLarge` | The change is too large. Nothing was changed. |

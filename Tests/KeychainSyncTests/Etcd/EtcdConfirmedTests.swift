@@ -215,7 +215,7 @@
             ("<html>", "502 Bad Gateway", .unknown),
             ("{\"code\":14,\"message\":\"etcdserver: no leader\"}", "503 Service Unavailable", .unknown),
             ("{\"code\":7,\"message\":\"permission denied\"}", "403 Forbidden", nil),
-            ("{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}", "429 Too Many", nil),
+            ("{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}", "429 Too Many", .unknown),
         ]
 
         @Test(arguments: answers)

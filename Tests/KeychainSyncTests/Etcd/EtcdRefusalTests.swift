@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of a confirmed change that an etcd refuses.
+
+#if Etcd
+    import Foundation
+    import KeychainTestSupport
+    import Testing
+
+    @testable import KeychainSync
+    @testable import KeychainSyncCore
+    @testable import KeychainSyncEtcd
+
+    struct EtcdRefusalTests {
+        private static let ring = RingID(Data(repeating: 7, count: 32))
+        private static let name = ObjectName.segment(WriterID(5), 1)
+        private static let bytes = Data("an object".utf8)
+
+        private static func publish(_ server: HostileServer) async throws -> ConfirmedPublication {
+            let carrier = try EtcdKind(HostileServer.timing).carrier(of: ring, at: server.place())
+            return try await #require(carrier as? any ConfirmingCarrier)
+                .publish(name, bytes, ifUnchangedSince: 8)
+        }
+
+        // MARK: - An etcd without space
+
+        /// Refuses each transaction, and answers each question with what it has.
+        private static func fullServer(_ found: String, status: String = "200 OK") throws -> HostileServer {
+            try HostileServer { connection in
+                if connection.request.path.hasSuffix("/kv/range") { return connection.answer(found, status: status) }
+                connection.answer(
+                    "{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}", status: "429 Too Many")
+            }
+        }
+
+        private static func found(_ value: Data) -> String {
+            let key = EtcdKeys("/", ring).key(EtcdKey(name, bytes)).base64EncodedString()
+            let pair = "{\"key\":\"\(key)\",\"value\":\"\(value.base64EncodedString())\"}"
+            return "{\"header\":{\"revision\":\"9\"},\"kvs\":[\(pair)],\"count\":\"1\"}"
+        }
+
+        /// The node that gets full by a transaction refuses it, and makes it all the same.
+        @Test func change_thatAFullEtcdHasMade_isCreated() async throws {
+            let server = try Self.fullServer(Self.found(Self.bytes))
+            #expect(try await Self.publish(server) == .created)
+        }
+
+        static let others = ["{\"header\":{\"revision\":\"9\"}}", found(Data("another".utf8))]
+
+        @Test(arguments: others)
+        func change_thatAFullEtcdDoesNotHave_isRefused(_ answer: String) async throws {
+            let server = try Self.fullServer(answer)
+            let failure = await #expect(throws: CarrierFailure.self) { _ = try await Self.publish(server) }
+            #expect(failure?.reason == .full)
+        }
+
+        @Test func change_ofWhichAFullEtcdDoesNotTell_isUnknown() async throws {
+            let server = try Self.fullServer("{\"code\":7,\"message\":\"permission denied\"}", status: "403 Forbidden")
+            #expect(try await Self.publish(server) == .unknown)
+        }
+    }
+#endif
