@@ -14,7 +14,7 @@
         let refusal: EtcdRefusal?
         /// Set if it has not answered.
         let cause: TryFailure?
-        /// Whether an earlier try may have been carried out, whose answer was lost. Then the last try tells nothing about the request.
+        /// Whether a try may have been carried out: its answer was lost, or does not tell. Then a later refusal tells nothing about it.
         var mayBeDone = false
 
         init(_ failure: CarrierFailure, refusal: EtcdRefusal? = nil, cause: TryFailure? = nil) {
@@ -86,7 +86,7 @@
                         state.withLock { $0.token = nil }
                         continue
                     }
-                    if error == .unavailable { mayBeDone = true }
+                    if error.mayBeDone { mayBeDone = true }
                     guard error == .unavailable, tries.next(.silent) else {
                         throw EtcdFailure(failure(error, endpoint), refusal: error)
                     }

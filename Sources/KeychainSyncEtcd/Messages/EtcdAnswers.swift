@@ -126,6 +126,16 @@ enum EtcdRefusal: Error, Hashable {
     case tooLarge
     case other(Int)
 
+    /// Whether the request may have been carried out all the same. What a full etcd has made can be looked up.
+    var mayBeDone: Bool {
+        switch self {
+        case .unavailable: true
+        // gRPC's codes for a request that is wrong, out of place, out of range, or not supported tell that nothing was done.
+        case .other(let code): ![3, 9, 11, 12].contains(code)
+        default: false
+        }
+    }
+
     /// - Parameter code: One of gRPC's.
     init(_ code: Int, _ message: String) {
         func says(_ words: String) -> Bool { message.utf8.has(words.utf8) }

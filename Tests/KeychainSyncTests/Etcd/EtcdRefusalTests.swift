@@ -57,5 +57,24 @@
             let server = try Self.fullServer("{\"code\":7,\"message\":\"permission denied\"}", status: "403 Forbidden")
             #expect(try await Self.publish(server) == .unknown)
         }
+
+        // MARK: - Other errors
+
+        private static func server(_ code: Int) throws -> HostileServer {
+            try HostileServer { $0.answer("{\"code\":\(code),\"message\":\"\"}", status: "500 No") }
+        }
+
+        /// gRPC's codes for an unknown error, an aborted call, an internal error and a loss of data.
+        @Test(arguments: [2, 10, 13, 15])
+        func change_thatEndsWithAnErrorOfTheServer_isUnknown(_ code: Int) async throws {
+            #expect(try await Self.publish(try Self.server(code)) == .unknown)
+        }
+
+        /// Those for a request that is wrong, out of place, out of range, or not supported.
+        @Test(arguments: [3, 9, 11, 12])
+        func change_thatIsNoRequestForTheServer_isRefused(_ code: Int) async throws {
+            let server = try Self.server(code)
+            await #expect(throws: CarrierFailure.self) { _ = try await Self.publish(server) }
+        }
     }
 #endif
