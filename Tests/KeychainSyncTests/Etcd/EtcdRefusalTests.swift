@@ -3,7 +3,7 @@
 
 #if Etcd
     import Foundation
-    import KeychainTestSupport
+    import SecretMemory
     import Testing
 
     @testable import KeychainSync
@@ -23,12 +23,13 @@
 
         // MARK: - An etcd without space
 
+        private static let noSpace = "{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}"
+
         /// Refuses each transaction, and answers each question with what it has.
         private static func fullServer(_ found: String, status: String = "200 OK") throws -> HostileServer {
             try HostileServer { connection in
                 if connection.request.path.hasSuffix("/kv/range") { return connection.answer(found, status: status) }
-                connection.answer(
-                    "{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}", status: "429 Too Many")
+                connection.answer(Self.noSpace, status: "429 Too Many")
             }
         }
 
@@ -55,6 +56,21 @@
 
         @Test func change_ofWhichAFullEtcdDoesNotTell_isUnknown() async throws {
             let server = try Self.fullServer("{\"code\":7,\"message\":\"permission denied\"}", status: "403 Forbidden")
+            #expect(try await Self.publish(server) == .unknown)
+        }
+
+        /// The first try may still be made, so what the etcd has now says nothing.
+        @Test func change_whoseFirstAnswerIsLost_isUnknownThoughAFullEtcdDoesNotHaveIt() async throws {
+            let count = Guarded(0)
+            let server = try HostileServer { connection in
+                if connection.request.path.hasSuffix("/kv/range") { return connection.answer(Self.others[0]) }
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst { return connection.awaitEnd() }
+                connection.answer(Self.noSpace, status: "429 Too Many")
+            }
             #expect(try await Self.publish(server) == .unknown)
         }
 
