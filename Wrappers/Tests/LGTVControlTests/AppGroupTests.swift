@@ -2,6 +2,7 @@
 // What an app and its widget share in plain sight.
 
 import Foundation
+import KeychainKit
 import Testing
 
 @testable import LGTVControl
@@ -37,6 +38,15 @@ struct AppGroupTests {
         #expect(group.manager.getString(forKey: "status") == "connected")
         group.manager.setString(nil, forKey: "status")
         #expect(group.manager.getString(forKey: "status") == nil)
+    }
+
+    /// The defaults are in plain sight, so they have a redaction. It must not be taken for the secret.
+    @Test func secretInAValue_isNeitherWrittenNorRead() throws {
+        let group = Group()
+        group.manager.set(["password": SecretValue("n33dle")], forKey: "login")
+        #expect(group.manager.get([String: SecretValue].self, forKey: "login") == nil)
+        let written = group.manager.get([String: String].self, forKey: "login")
+        #expect(written != nil && written?["password"] != "n33dle")
     }
 
     @Test func value_set_isReadAsItsTypeOnly() {

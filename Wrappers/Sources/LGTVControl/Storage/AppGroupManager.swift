@@ -44,7 +44,7 @@ public final class AppGroupManager: Sendable {
     /// Reads a value; `nil` if there is no value of this type.
     public func get<T: Codable>(_ type: T.Type, forKey key: String) -> T? {
         guard let bytes = read({ $0.data(forKey: key) }) else { return nil }
-        do { return try JSON.decode(type, from: bytes) } catch { return nil }
+        do { return try JSON.decode(type, from: bytes, forKeychain: false) } catch { return nil }
     }
 
     /// Stores a string; `nil` removes it.

@@ -28,11 +28,12 @@ enum JSON {
         }
     }
 
+    /// - Parameter isForKeychain: As in ``encode(_:forKeychain:)``. Elsewhere a redaction would be taken for a secret.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from bytes: Data
+        _ type: Value.Type, from bytes: Data, forKeychain isForKeychain: Bool = true
     ) throws(Failure) -> Value {
         let decoder = JSONDecoder()
-        decoder.userInfo[.revealsSecrets] = true
+        decoder.userInfo[.revealsSecrets] = isForKeychain
         do {
             return try decoder.decode(type, from: bytes)
         } catch {
