@@ -15,8 +15,9 @@ struct ReserveTests {
     }
 
     /// The same length without blocks, as in a copy by `cp --sparse=always` or `tar -S`.
-    private static func makeSparse(_ vault: TestVault) throws {
-        let (path, size) = (vault.location.folder + "/" + VaultLocation.reserveName, try size(vault))
+    /// - Parameter wanted: The size; `nil`: the one that it has.
+    private static func makeSparse(_ vault: TestVault, size wanted: Int? = nil) throws {
+        let (path, size) = (vault.location.folder + "/" + VaultLocation.reserveName, try wanted ?? size(vault))
         try #require(truncate(path, 0) == 0 && truncate(path, off_t(size)) == 0)
         try #require(try hasHoles(vault))
     }
@@ -86,6 +87,15 @@ struct ReserveTests {
         _ = try test.reopened().add(.genericPassword("reserve", "small", value: "v"), accessGroups: .unrestricted)
         #expect(try !Self.hasHoles(test))
         #expect(try Self.size(test) == enlarged)
+    }
+
+    /// Somebody else has made it: its blocks could fill the disk.
+    @Test func sparseReserve_thatIsLargerThanAnyValueNeeds_isNotAllocated() throws {
+        let test = try TestVault()
+        _ = try test.engine.add(.genericPassword("reserve", "first", value: "v"), accessGroups: .unrestricted)
+        try Self.makeSparse(test, size: 2 << 30)
+        _ = try test.reopened().add(.genericPassword("reserve", "second", value: "v"), accessGroups: .unrestricted)
+        #expect(try Self.hasHoles(test))
     }
 
     /// Some file systems compress the file, or count its blocks late. Allocating it with each write would be slow there.

@@ -14,6 +14,8 @@ struct Reserve {
     private static let smallest = 1 << 16
     /// The same for any removal, and what the database file may lack for the WAL (``Connection/reserveLength()``).
     private static let smallRemoval = (160 + 2 * 128) << 10
+    /// More bytes than a row can have.
+    private static let largestRow = 1 << 30
     private let path: String
     private let folder: String
     /// Its size when this value freed it.
@@ -187,8 +189,11 @@ struct Reserve {
     }
 
     /// Whether it is sparse, as in a copy by `cp --sparse=always`. File systems that compress, or count blocks late, may say so
-    /// of any file.
-    private var hasHoles: Bool { status.map { Int($0.st_blocks) * 512 < Int($0.st_size) } ?? false }
+    /// of any file. A file that is larger than any value needs is not the vault's: its blocks could fill the disk.
+    private var hasHoles: Bool {
+        guard let status, Int(status.st_size) <= Self.size(forRowOf: Self.largestRow) else { return false }
+        return Int(status.st_blocks) * 512 < Int(status.st_size)
+    }
 
     private var size: Int? { status.map { Int($0.st_size) } }
 
