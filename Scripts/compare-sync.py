@@ -134,10 +134,10 @@ class PassGit:
         state = self.other.command("pass", "git", "pull", fails=True)
         clone = self.other.home / "clone"
         self.other.command("git", "clone", "-q", str(self.remote), str(clone))
-        isOld = not (clone / "entry-0.gpg").exists() or (clone / "entry-0.gpg").read_bytes() != (
+        is_old = not (clone / "entry-0.gpg").exists() or (clone / "entry-0.gpg").read_bytes() != (
             self.one.home / self.store / "entry-0.gpg").read_bytes()
         said = "said" if re.search("diverged|rewound|forced", state) else "nothing is said"
-        return f"{said}; a new clone shows {'an old state' if isOld else 'the new state'}"
+        return f"{said}; a new clone shows {'an old state' if is_old else 'the new state'}"
 
     def end(self):
         self.one.command("gpgconf", "--kill", "all")
@@ -149,9 +149,10 @@ class KeePassXC:
     name = "entries.kdbx"
 
     def __init__(self, root, entries):
-        self.one, self.other = Person("one", root), Person("other", root)
+        self.one, self.other, self.sent = Person("one", root), Person("other", root), 0
         # The command is a program with windows, which it does not show.
         for person in (self.one, self.other):
+            person.database = person.folder / self.name
             person.env |= {"QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C.UTF-8"}
         self.carrier = Syncthing(root)
         self.carrier.start([self.one, self.other])
@@ -173,52 +174,46 @@ class KeePassXC:
     def tool(self, person, *arguments, text="pw\n", fails=False):
         return person.command("keepassxc-cli", *arguments, text=text, fails=fails)
 
-    def database(self, person):
-        return person.folder / self.name
-
     def place(self, person, file):
         shutil.copy(file, person.folder / ".new")
-        os.replace(person.folder / ".new", self.database(person))
+        os.replace(person.folder / ".new", person.database)
 
     def write(self, person, value, entry="/entry-0"):
-        self.tool(person, "edit", "-q", "-u", value, str(self.database(person)), entry)
+        self.tool(person, "edit", "-q", "-u", value, str(person.database), entry)
 
     def read(self, person, entry="/entry-0"):
-        return self.tool(person, "show", "-q", "-a", "UserName", str(self.database(person)), entry, fails=True).strip()
+        return self.tool(person, "show", "-q", "-a", "UserName", str(person.database), entry, fails=True).strip()
 
     def carry(self):
-        mine = self.database(self.one).read_bytes()
-        until("the file arrives", lambda: self.database(self.other).exists() and self.database(self.other).read_bytes() == mine)
+        mine = self.one.database.read_bytes()
+        until("the file arrives", lambda: self.other.database.exists() and self.other.database.read_bytes() == mine)
 
     def bytes(self):
         # Syncthing sends what has changed of a file in blocks; the file is one, and encrypted anew each time.
-        self.sent = getattr(self, "sent", 0) + self.database(self.one).stat().st_size
+        self.sent += self.one.database.stat().st_size
         return self.sent
 
     def apart(self, change_one, change_other):
-        copy = self.one.home / "copy.kdbx"
-        shutil.copy(self.database(self.one), copy)
+        shared, self.other.database = self.other.database, self.other.home / "copy.kdbx"
+        shutil.copy(self.one.database, self.other.database)
         change_one(self.one)
         # Its times have seconds.
         time.sleep(1.1)
-        theirs = self.other.home / "copy.kdbx"
-        shutil.copy(copy, theirs)
-        path, self.database = self.database, lambda person: theirs if person is self.other else path(person)
         change_other(self.other)
-        self.database = path
-        self.tool(self.one, "merge", "-q", "--same-credentials", str(self.database(self.one)), str(theirs))
+        self.tool(self.one, "merge", "-q", "--same-credentials", str(self.one.database), str(self.other.database))
+        self.other.database = shared
         shown = self.read(self.one)
         place = "it is in the recycle bin" if self.read(self.one, "/Recycle Bin/entry-0") else "it is gone"
         return "two files; after `keepassxc-cli merge` " + (f"it shows {shown}" if shown else place)
 
     def remove(self, person):
-        self.tool(person, "rm", "-q", str(self.database(person)), "/entry-0")
+        self.tool(person, "rm", "-q", str(person.database), "/entry-0")
 
     def put_back(self):
         # The first one may be in the recycle bin.
         old, entry = self.one.home / "old.kdbx", "/entry-1"
         self.write(self.one, "0", entry)
-        shutil.copy(self.database(self.one), old)
+        shutil.copy(self.one.database, old)
         for value in "12345":
             self.write(self.one, value, entry)
         self.carry()
@@ -299,8 +294,8 @@ class Ours:
             shutil.copytree(old / "skc1", person.folder / "skc1")
         known = len(self.other.json("sync", "status")["notices"])
         self.other.run("sync", "now")
-        isSaid = len(self.other.json("sync", "status")["notices"]) > known
-        return f"{'said' if isSaid else 'nothing is said'}; the other machine shows {'the new state' if self.read(self.other) == '5' else 'an old state'}"
+        is_said = len(self.other.json("sync", "status")["notices"]) > known
+        return f"{'said' if is_said else 'nothing is said'}; the other machine shows {'the new state' if self.read(self.other) == '5' else 'an old state'}"
 
     def exchange_other(self):
         until("the last change arrives", lambda: self.other.run("sync", "now").returncode == 0 and self.read(self.other) == "5")
