@@ -66,6 +66,40 @@ struct InjectTests {
         #expect(run.text == "600\ncorrect horse\n", "\(run.errors)")
     }
 
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"), arguments: ["", "--replace"])
+    func file_whoseWriterIsKilledBeforeItHasItsName_leavesNothing(options: String) throws {
+        let run = try tool.shell(
+            """
+            mkdir there; echo keychain://example.com/alice > in
+            strace -f -qq -o trace -e 'inject=?link,linkat,?rename,?renameat,renameat2:signal=KILL:when=1' \
+                "$CTL" inject --in in --out there/out \(options); echo $?; ls -A there
+            """)
+        #expect(run.text == "137\n", "\(run.everything)")
+    }
+
+    /// Such as vfat and exFAT, which have no nameless files either.
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    func file_onAFileSystemWithoutHardLinks_isWritten() throws {
+        let run = try tool.shell(
+            """
+            mkdir there; there=$(cd there; pwd -P); echo keychain://example.com/alice > in
+            strace -f -qq -o trace -P "$there" -P "$there/out" -e inject=openat:error=EOPNOTSUPP:when=2 \
+                -e 'inject=?link,linkat:error=EPERM' "$CTL" inject --in in --out "$there/out"
+            grep -c EPERM trace; ls -A there; cat there/out
+            """)
+        #expect(run.text == "1\nout\ncorrect horse\n", "\(run.everything)")
+    }
+
+    /// The folders of build machines are often like this.
+    @Test func file_inAFolderThatEveryUserMayChange_isWrittenAndPrivate() throws {
+        let run = try tool.shell(
+            """
+            mkdir -m 777 there; echo keychain://example.com/alice > in
+            "$CTL" inject --in in --out there/out; stat -c %a there/out
+            """)
+        #expect(run.text == "600\n", "\(run.everything)")
+    }
+
     @Test func file_withAReferenceToNothing_doesNotAppear() throws {
         let run = try tool.shell("echo keychain://s/missing | \"$CTL\" inject --out out; echo $?; ls -A")
         #expect(run.text.hasPrefix("3\n") && !run.text.contains("out"))

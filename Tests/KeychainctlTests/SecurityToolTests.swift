@@ -44,6 +44,19 @@ struct SecurityToolTests {
         #expect(run.status == 77 || run.text.hasSuffix("target\n") && !run.text.hasPrefix("0"), "\(run.everything)")
     }
 
+    @Test(.enabled(if: Tool.hasStrace && hasOpenSSL, "strace or openssl is not installed"))
+    func export_killedBeforeTheFileHasItsName_leavesNothing() throws {
+        try makeIdentity()
+        try tool.prepare("import k.pem")
+        let run = try tool.shell(
+            """
+            mkdir there
+            strace -f -qq -o trace -e 'inject=?link,linkat,?rename,?renameat,renameat2:signal=KILL:when=1' \
+                "$CTL" security export -t privKeys -o there/out.pem; echo $?; ls -A there
+            """)
+        #expect(run.text == "137\n", "\(run.everything)")
+    }
+
     @Test(arguments: ["find-generic-password -s \"$(printf '\\377')\"", "-i"])
     func words_thatAreNotText_areRefusedAndNotRepeated(line: String) throws {
         let run = try tool.shell("printf 'error \\377hunter2\\n' | \"$CTL\" security \(line)")

@@ -98,13 +98,3 @@ final class ClearSink: ByteSink {
         try file.write(buffer.bytes)
     }
 }
-
-extension NewFile {
-    fileprivate func write(_ bytes: Data) throws(KeychainError) {
-        var failure: KeychainError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(KeychainError) { try write(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
-    }
-}

@@ -2,97 +2,8 @@
 // A file that gets its name when it is complete.
 
 import Foundation
-import KeychainAuthenticators
 import KeychainKit
-import KeychainVault
 import SecretMemory
-
-/// Where a new file goes, and whether it may go there.
-struct NewFilePlace {
-    let folder: String
-    let name: String
-    let isReplacing: Bool
-    /// Whether it is collected in memory, and goes to standard output when it is complete.
-    let isOutput: Bool
-
-    /// For messages, if it is standard output.
-    var path: String { isOutput ? name : (folder == "/" ? "" : folder) + "/" + name }
-
-    /// - Throws: `duplicateItem` if the file exists and must not be replaced; `unsafeLocation` for what is not a
-    ///   regular file, a folder in which every user may rename, or the vault's folder.
-    init(_ path: String, replacing: Bool, outside vault: VaultLocation) throws(KeychainError) {
-        guard path != "-" else {
-            (folder, name, isReplacing, isOutput) = (try Self.memory(replacing), "standard output", false, true)
-            return
-        }
-        let bytes = path.utf8
-        let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? bytes.startIndex
-        name = String(path[start...])
-        guard !["", ".", ".."].contains(name), !bytes.contains(0) else {
-            throw KeychainError(.unsafeLocation, "'\(path)' is not the name of a file. Give the path of a file.")
-        }
-        let above = start == bytes.startIndex ? "." : String(path[..<start])
-        guard let resolved = Self.resolved(above) else { throw .archiveFile("open", above) }
-        (folder, isReplacing, isOutput) = (resolved, replacing, false)
-        try checkFolder(vault)
-        try checkFree()
-    }
-
-    /// Standard output gets only what is complete and verified, so that it is collected first, and never on a disk.
-    private static func memory(_ isReplacing: Bool) throws(KeychainError) -> String {
-        guard !isReplacing else { throw KeychainError(.invalidParameter, "--replace needs the name of a file.") }
-        guard !Terminal.isTerminal(STDOUT_FILENO) else {
-            throw KeychainError(
-                .invalidParameter, "Standard output is a terminal, which would show the content. Name a file.")
-        }
-        guard let folder = MemoryFolder.parent else {
-            throw KeychainError(
-                .unsupported,
-                "There is no private folder in memory (XDG_RUNTIME_DIR, /dev/shm) to collect it. Name a file.")
-        }
-        return folder
-    }
-
-    /// Checks again that the name is free, or may be replaced.
-    func checkFree() throws(KeychainError) {
-        guard !isOutput else { return }
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
-            guard errno == ENOENT else { throw .archiveFile("look at", path) }
-            return
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw KeychainError(
-                .unsafeLocation, "'\(path)' is not a regular file. Nothing was written. Name another file.")
-        }
-        guard isReplacing else { throw taken }
-    }
-
-    var taken: KeychainError {
-        KeychainError(
-            .duplicateItem,
-            "The file '\(path)' exists already and was not changed. Name another file, or add: --replace")
-    }
-
-    private func checkFolder(_ vault: VaultLocation) throws(KeychainError) {
-        var status = stat()
-        guard stat(folder, &status) == 0 else { throw .archiveFile("open", folder) }
-        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-            throw KeychainError(
-                .unsafeLocation, "The folder '\(folder)' can be changed by every user. Run: chmod o-w '\(folder)'")
-        }
-        guard let own = Self.resolved(vault.folder), (folder + "/").utf8.starts(with: (own + "/").utf8) else { return }
-        throw KeychainError(
-            .unsafeLocation, "'\(path)' is inside the vault's folder, and would be lost with it. Name a place outside.")
-    }
-
-    /// The path without links; `nil` if there is no such folder.
-    private static func resolved(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(validatingCString: found)
-    }
-}
 
 /// The file while it is written. Until it is complete it has no name, so that nothing remains of it if the program is
 /// killed; on file systems that cannot do that it has a name that ends with `.unfinished-export`.
@@ -162,8 +73,23 @@ final class NewFile {
     }
 
     static func write(_ content: Data, to place: NewFilePlace) throws(KeychainError) {
-        let bytes = content.withUnsafeBytes { SecretBytes(copying: $0) }
-        try bytes.withUnsafeBytes { (bytes) throws(KeychainError) in try write(bytes, to: place) }
+        let file = try NewFile(place)
+        try file.write(content)
+        try file.sync()
+        try file.putInPlace()
+    }
+
+    static func write(_ content: SecretBytes, to place: NewFilePlace) throws(KeychainError) {
+        try content.withUnsafeBytes { (bytes) throws(KeychainError) in try write(bytes, to: place) }
+    }
+
+    /// Adds bytes at the end, without copying them.
+    func write(_ bytes: Data) throws(KeychainError) {
+        var failure: KeychainError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(KeychainError) { try write(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
     }
 
     /// Adds bytes at the end.
@@ -243,8 +169,7 @@ final class NewFile {
         guard fsync(folder) == 0 || errno == EINVAL else {
             throw KeychainError(
                 .inputOutput,
-                "The export is complete in '\(place.path)', but it may be lost in a power cut: "
-                    + "\(String(cString: strerror(errno))).")
+                "'\(place.path)' is complete, but it may be lost in a power cut: \(String(cString: strerror(errno))).")
         }
     }
 }

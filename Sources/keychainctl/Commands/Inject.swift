@@ -55,6 +55,7 @@ extension Keychainctl {
                     "The template and the secret that opens the vault use the same descriptor. Use two.")
             }
             let template = try Template(text())
+            let place = try output.map { path in try NewFilePlace(forPrograms: path, replacing: replace) }
             let keychain = try UserKeychain()
             var filled = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try keychain.reading { () throws(KeychainError) in
@@ -64,8 +65,8 @@ extension Keychainctl {
                 }
             }
             defer { filled.wipe() }
-            guard let output else { return try Output.write(filled) }
-            try PrivateOutput.write(filled, to: output, replacing: replace)
+            guard let place else { return try Output.write(filled) }
+            try NewFile.write(filled, to: place)
         }
 
         private func text() throws(KeychainError) -> Data {

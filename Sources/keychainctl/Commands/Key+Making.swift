@@ -247,7 +247,7 @@ extension Keychainctl.Key {
 
         private func write(_ text: SecretBytes, to place: NewFilePlace?) throws(KeychainError) {
             guard let place else { return try Output.write(text) }
-            try text.withUnsafeBytes { (bytes) throws(KeychainError) in try NewFile.write(bytes, to: place) }
+            try NewFile.write(text, to: place)
         }
     }
 }

@@ -24,7 +24,7 @@ enum CMSCommand {
             guard !options.has("n") else { return }
             try naming("write") { () throws(KeychainError) in
                 guard let path = options["o"] else { return try Output.write(content) }
-                try PrivateOutput.write(content, to: path, replacing: true)
+                try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true))
             }
         }
     }

@@ -141,9 +141,7 @@ enum ExportCommand {
         try naming("write") { () throws(KeychainError) in
             guard let path else { return try Output.write(content) }
             // For the user alone, since it may contain a private key.
-            var bytes = content.withUnsafeBytes { Data($0) }
-            defer { bytes.wipe() }
-            try PrivateOutput.write(bytes, to: path, replacing: true)
+            try NewFile.write(content, to: NewFilePlace(forPrograms: path, replacing: true))
         }
         if let path { call.session.say("security: \(content.count) bytes written to \(path.escaped)") }
     }
