@@ -106,6 +106,16 @@ struct SecurityKeychainTests {
         #expect(try tool.security("default-keychain").text == path("login.keychain-db"))
     }
 
+    @Test func keychain_deletedWhileTheListIsLocked_keepsItsItems() throws {
+        try tool.prepare("create-keychain build.keychain", "add-generic-password -a a -s s -w x build.keychain")
+        let folder = open(listFile.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(folder) }
+        try #require(flock(folder, LOCK_EX | LOCK_NB) == 0)
+        let run = try tool.security("delete-keychain build.keychain")
+        #expect(run.status != 0 && run.errors.contains("The list of keychains was not changed."), "\(run.everything)")
+        #expect(try tool.listed().count == 1)
+    }
+
     @Test func loginKeychain_isNeverDeleted() throws {
         try tool.store()
         #expect(try tool.security("delete-keychain login.keychain").status == 252)

@@ -102,11 +102,16 @@ enum KeychainCommands {
                     + "keychainctl delete --help")
         }
         try naming(function) { () throws(KeychainError) in
-            try call.session.unlocking { () throws(KeychainError) in
-                _ = try call.session.catalog.removeAll(matching: ItemFilter(accessGroup: keychain.group))
-            }
+            try call.session.unlocking { () throws(KeychainError) in try forget(keychain, call) }
         }
-        try change(function, true) { (list) throws(KeychainError) in list.forget(keychain) }
+    }
+
+    /// The list is locked first, so that no items are removed if it cannot be changed.
+    private static func forget(_ keychain: NamedKeychain, _ call: SecurityCall) throws(KeychainError) {
+        try KeychainListFile.change { (list) throws(KeychainError) in
+            _ = try call.session.catalog.removeAll(matching: ItemFilter(accessGroup: keychain.group))
+            list.forget(keychain)
+        }
     }
 
     // MARK: - Arguments
