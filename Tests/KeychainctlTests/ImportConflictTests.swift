@@ -103,6 +103,13 @@ struct ImportConflictTests {
         #expect(try value == "new")
     }
 
+    @Test func source_withOneEntryTwice_reportsTheItemThatIsKeptTwice() throws {
+        try storeOld()
+        let run = try importSource(Self.machine + Self.machine)
+        #expect(run.status == 4 && run.errors.contains("2 kept."), "\(run.everything)")
+        #expect(!run.everything.contains("unchanged"), "\(run.everything)")
+    }
+
     @Test(arguments: [
         ("netrc", "machine m login a password one password two\n"), ("env", "# only a comment\n"),
         ("chrome", "name,url,username,password\nx,https://h/,a,p\n"),

@@ -19,6 +19,7 @@ struct ImportFailureTests {
         ("git-credentials", "s3cret\n", "Line 1"), ("docker", #"{"auths": {"a": {"auth": "s3cret"#, "ends early"),
         ("docker", #"{"auths": ["s3cret"]}"#, "not docker's config.json"), ("docker", "{}", "no 'auths'"),
         ("env", "A=1\ns3cret\n", "Line 2"), ("env", "A=1\nB=\"s3cret\n", "Line 2"), ("env", "A='b's3cret\n", "Line 1"),
+        ("env", "A=\"b\\\nc\"\ns3cret\n", "Line 3"),
         ("keepassxc", "Group,Title,Username,Password,URL\na,b,c,s3cret\n", "Line 2"),
         ("keepassxc", "Group,Title,Username,Password,URL\na,b,c,\"s3cret", "Line 2"),
         ("keepassxc", "Group,Title,Username,Password,URL\na,b,c,\"x\"s3cret,e\n", "Line 2"),

@@ -106,8 +106,8 @@ struct EnvFormat {
         let (start, firstLine) = (position + 1, line)
         position += 1
         while let byte, byte != quote {
-            if byte == Self.newline { line += 1 }
-            position += hasEscapes && byte == UInt8(ascii: "\\") ? 2 : 1
+            skip()
+            if hasEscapes, byte == UInt8(ascii: "\\") { skip() }
         }
         guard position < bytes.count else {
             throw .unreadable(line: firstLine, "A quotation mark is not closed. The file may be cut.")
@@ -118,6 +118,12 @@ struct EnvFormat {
             throw KeychainError(.tooLarge, "Line \(firstLine): The value is longer than 1 MiB. Nothing was imported.")
         }
         return hasEscapes ? (Self.unescaped(raw), raw.refersToVariable) : (Data(raw), false)
+    }
+
+    /// Counts the lines, also where a backslash ends one.
+    private mutating func skip() {
+        if byte == Self.newline { line += 1 }
+        position += 1
     }
 
     private static func unescaped(_ raw: Slice<UnsafeRawBufferPointer>) -> Data {

@@ -25,11 +25,14 @@ final class ImportRun {
     private let report: ImportReport
     private var records: [ImportRecord]
     private(set) var position = 0
-    /// The names so far and their entries, so that one entry of the source does not replace another one.
-    private var done: [ItemName: Int] = [:]
+    /// The names so far, so that one entry of the source does not replace another one.
+    private var done: [ItemName: Earlier] = [:]
     private(set) var counts: [ImportResult: Int] = [:]
 
     private static let tries = 3
+
+    private typealias Outcome = (result: ImportResult, reason: String?)
+    private typealias Earlier = (position: Int, outcome: Outcome)
 
     init(
         _ records: [ImportRecord], in keychain: any ItemStore, accessGroup: String?, _ conflicts: ImportConflicts,
@@ -70,26 +73,33 @@ final class ImportRun {
         position == records.count && count(.kept) + count(.skipped) + count(.failed) == 0
     }
 
-    private func outcome(of record: ImportRecord) throws(KeychainError) -> (ImportResult, String?) {
+    private func outcome(of record: ImportRecord) throws(KeychainError) -> Outcome {
         switch record.content {
         case .skipped(_, let reason): return (.skipped, reason)
         case .leftOut(_, let reason): return (.leftOut, reason)
         case .item(let item):
             let name = ItemName(item)
-            if let earlier = done[name] { return same(item, asIn: records[earlier]) }
-            let result = try storedOrFailed(item)
-            done[name] = position
-            return result
+            if let earlier = done[name] { return again(item, after: earlier) }
+            let outcome = try storedOrFailed(item)
+            done[name] = (position, outcome)
+            return outcome
         }
     }
 
-    private func same(_ item: ImportedItem, asIn earlier: ImportRecord) -> (ImportResult, String?) {
-        if case .item(let other) = earlier.content, other.value == item.value { return (.unchanged, nil) }
-        return (.skipped, "the source has another value for this name before it (\(earlier.origin))")
+    private func again(_ item: ImportedItem, after earlier: Earlier) -> Outcome {
+        let record = records[earlier.position]
+        guard case .item(let other) = record.content, other.value == item.value else {
+            return (.skipped, "the source has another value for this name before it (\(record.origin))")
+        }
+        switch earlier.outcome.result {
+        case .added, .unchanged, .replaced: return (.unchanged, nil)
+        // The keychain does not have the value.
+        case .kept, .skipped, .leftOut, .failed: return earlier.outcome
+        }
     }
 
     /// Problems of one item do not stop the others.
-    private func storedOrFailed(_ item: ImportedItem) throws(KeychainError) -> (ImportResult, String?) {
+    private func storedOrFailed(_ item: ImportedItem) throws(KeychainError) -> Outcome {
         do throws(KeychainError) {
             return (try store(item), nil)
         } catch {
