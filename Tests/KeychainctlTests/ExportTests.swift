@@ -152,6 +152,15 @@ struct ExportTests {
         #expect(try tool.listed().isEmpty)
     }
 
+    @Test(arguments: [("", 4), ("--merge", 0), ("--replace", 0)])
+    func import_asADryRunOfWhatDiffers_endsAsTheImportWould(options: String, status: Int32) throws {
+        let document = ExportedItems.document([ExportedItems.login("zoe")])
+        try #require(try tool.take(document).status == 0)
+        try tool.must("printf other | \"$CTL\" set -s s -a zoe")
+        let run = try tool.take(document, "--dry-run \(options)")
+        #expect(run.status == status && run.errors.contains("This was a dry run"), "\(run.everything)")
+    }
+
     @Test func import_withoutATerminal_takesYes() throws {
         #expect(try tool.take(ExportedItems.document([ExportedItems.login("zoe")]), "").status == 64)
         #expect(try tool.listed().isEmpty)

@@ -28,7 +28,7 @@ extension Keychainctl {
                 export --clear-text json.
 
                 With --dry-run, nothing is changed. It prints a table of what would be added, replaced \
-                or kept.
+                or kept. The exit code is 4 in the same cases.
 
                 EXAMPLES
                   keychainctl import-archive items.age
@@ -81,7 +81,10 @@ extension Keychainctl {
                 try ImportPlan(archive, vault, authorization)
             }
             let view = ImportView(plan: plan, path: file, isReplacing: replace)
-            guard !dryRun else { return try view.show() }
+            guard !dryRun else {
+                try view.show()
+                return try checkDecision(plan)
+            }
             guard view.hasWork else {
                 Output.note(view.summary + " Nothing was changed.")
                 return try checkDecision(plan)
@@ -101,7 +104,8 @@ extension Keychainctl {
             guard plan.different == 0 || merge || replace else {
                 throw KeychainError(
                     .duplicateItem,
-                    "Some items are different in the vault and were kept. Decide with --replace or --merge.")
+                    "Some items are different in the vault and \(dryRun ? "would be" : "were") kept. Decide with "
+                        + "--replace or --merge.")
             }
         }
 
