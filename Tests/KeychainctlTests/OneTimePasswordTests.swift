@@ -93,6 +93,16 @@ struct OneTimePasswordTests {
         #expect(try tool.run("otp", "-s", "otp").text == "287082\n")
     }
 
+    @Test func counter_whoseCodeCannotBePrinted_isSaidToHaveAdvanced() throws {
+        let run = try otp("otpauth://hotp/x?secret=\(Self.seed20)&counter=0", ">&-")
+        #expect(run.errors.contains("The counter was advanced. Could not write to standard output"), "\(run.errors)")
+    }
+
+    @Test func time_whoseCodeCannotBePrinted_isNotSaidToHaveAdvanced() throws {
+        let run = try otp("otpauth://totp/x?secret=\(Self.seed20)", ">&-")
+        #expect(run.status == 17 && !run.errors.contains("advanced"), "\(run.errors)")
+    }
+
     @Test func counter_ofSeveralProcesses_givesNoCodeTwice() throws {
         try tool.store(Data("otpauth://hotp/x?secret=\(Self.seed20)&counter=0".utf8), service: "otp", account: "a")
         let run = try tool.shell("seq 6 | xargs -P 6 -I{} \"$CTL\" otp -s otp -a a")

@@ -48,13 +48,15 @@ extension Keychainctl {
 
         func run() throws {
             let keychain = try UserKeychain(for: .otp)
-            let code = try unlock.unlocking(keychain.vault) { () throws(KeychainError) -> String in
+            let (code, done) = try unlock.unlocking(keychain.vault) { () throws(KeychainError) in
                 try self.code(keychain)
             }
-            try Output.write(code + "\n")
+            guard let done else { return try Output.write(code + "\n") }
+            try Output.write(code + "\n", after: done)
         }
 
-        private func code(_ keychain: UserKeychain) throws(KeychainError) -> String {
+        /// - Returns: The code, and what was changed for it.
+        private func code(_ keychain: UserKeychain) throws(KeychainError) -> (code: String, done: String?) {
             let (found, value) = try keychain.reading { () throws(KeychainError) in
                 let found = try keychain.onlyItem(item, label: label)
                 return (found, try keychain.value(of: found))
@@ -63,8 +65,8 @@ extension Keychainctl {
             switch url.kind {
             case .counter:
                 guard at == nil else { throw Self.hasNoTime }
-                return try Self.next(found, keychain)
-            case .time(let period): return url.code.code(try now / period)
+                return (try Self.next(found, keychain), "The counter was advanced.")
+            case .time(let period): return (url.code.code(try now / period), nil)
             }
         }
 
