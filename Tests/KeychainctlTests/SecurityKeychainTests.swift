@@ -222,6 +222,12 @@ struct SecurityKeychainTests {
         #expect(try tool.security("show-keychain-info").errors == "Keychain \"<NULL>\" no-timeout\n")
     }
 
+    @Test(arguments: [("-u", true), ("-u -t 300", false), ("-t 300", false), ("", false)])
+    func flagU_withoutATime_isSaidToHaveNoEffect(options: String, isSaid: Bool) throws {
+        let run = try tool.security("set-keychain-settings \(options)")
+        #expect(run.status == 0 && run.errors.contains("-u has no effect without -t") == isSaid, "\(run.everything)")
+    }
+
     @Test(arguments: ["show-keychain-info", "find-generic-password -s example.com -w"])
     func lockedVault_withoutATerminal_allowsNoInteraction(line: String) throws {
         let vault = try LockableTool()

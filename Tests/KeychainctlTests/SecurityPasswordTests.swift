@@ -177,6 +177,11 @@ struct SecurityPasswordTests {
         #expect(try tool.listed().isEmpty)
     }
 
+    @Test func value_withoutItsSecondEntry_isNotCalledDifferent() throws {
+        let run = try tool.security("add-generic-password -a a -s s -w", input: "pw\n")
+        #expect(run.errors.contains("Standard input ended before the second entry."), "\(run.errors)")
+    }
+
     @Test(arguments: [("616", Data([6, 0x16])), ("DEADbeef", Data([0xDE, 0xAD, 0xBE, 0xEF])), ("", Data())])
     func hexadecimalDigits_areBytes(digits: String, value: Data) throws {
         try tool.prepare("add-generic-password -a a -s s -X '\(digits)'")

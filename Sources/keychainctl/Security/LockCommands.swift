@@ -91,6 +91,9 @@ enum LockCommands {
         if options["t"] != nil, seconds == nil {
             call.session.say("security: A time of 0 seconds means no timeout here.")
         }
+        if options.has("u"), options["t"] == nil {
+            call.session.say("security: -u has no effect without -t SECONDS. No timeout is set.")
+        }
         if options.has("l") {
             call.session.say(
                 "security: -l has no effect here. To lock the vault before the system sleeps: keychainctl watch-session"

@@ -100,7 +100,7 @@ extension SecuritySession {
 
     /// A secret that is entered twice.
     ///
-    /// - Throws: After three different pairs, exit code 1.
+    /// - Throws: After three different pairs, or at the end of input, exit code 1.
     func newSecret(_ question: String, again: String) throws(SecurityFailure) -> Data {
         for _ in 1...Self.tries {
             var first = try naming("prompt") { () throws(KeychainError) in try secret(question) }
@@ -110,8 +110,8 @@ extension SecuritySession {
                 second = try secret(again)
             } catch {
                 first.wipe()
-                if error.reason == .interactionNotAllowed { break }
-                throw SecurityFailure("prompt", error)
+                guard error.reason == .interactionNotAllowed else { throw SecurityFailure("prompt", error) }
+                throw Self.hasNoSecondEntry
             }
             if first == second { return first }
             first.wipe()
@@ -119,6 +119,10 @@ extension SecuritySession {
         }
         throw SecurityFailure(text: "security: The entries differ. Nothing was changed.", status: 1)
     }
+
+    private static let hasNoSecondEntry = SecurityFailure(
+        text: "security: Standard input ended before the second entry. Nothing was changed. Give it on two lines.",
+        status: 1)
 }
 
 extension String {
