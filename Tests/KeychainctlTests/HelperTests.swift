@@ -119,6 +119,12 @@ struct HelperTests {
         #expect(run.errors.contains("plain text") && run.errors.contains(": h") && !run.errors.contains("YTpi"))
     }
 
+    @Test func docker_withEntriesOfOtherForms_namesTheServersOfTheRest() throws {
+        try setConfiguration(#"{"auths": {"list": [], "h": {"auth": "YTpi"}, "number": {"auth": 1}}}"#)
+        let run = try install("docker")
+        #expect(run.errors.contains("use docker login again for: h\n"), "\(run.errors)")
+    }
+
     @Test func docker_withALinkAsConfiguration_keepsTheLinkAndTheMode() throws {
         try setConfiguration("{}")
         let run = try tool.shell(

@@ -63,13 +63,17 @@ struct DockerConfiguration {
     /// The text of the entry.
     static var member: String { "\"\(key)\": \"\(store)\"" }
 
-    /// Addresses whose passwords are in the file itself, in plain text.
+    /// Addresses whose passwords are in the file itself, in plain text. An entry of another form hides no others.
     var plainServers: [String] {
         struct Login: Decodable { let auth: String? }
-        guard let member = members.only("auths"),
-            let logins = try? JSONDecoder().decode([String: Login].self, from: Data(members.bytes[member.value]))
-        else { return [] }
-        return logins.filter { !($0.value.auth ?? "").isEmpty }.keys.sorted()
+        guard let whole = members.only("auths"), let inner = JSONMembers(Array(members.bytes[whole.value])) else {
+            return []
+        }
+        let plain = inner.members.filter { entry in
+            let login = try? JSONDecoder().decode(Login.self, from: Data(inner.bytes[entry.value]))
+            return !(login?.auth ?? "").isEmpty
+        }
+        return Set(plain.map(\.key)).sorted()
     }
 
     /// The registries for which the file names the keychain, each with its entry.
