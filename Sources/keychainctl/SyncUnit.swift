@@ -96,7 +96,7 @@ extension [SyncUnit] {
     }
 
     /// Those that a person enables. The service that a timer starts is not one of them.
-    var toEnable: [String] { filter { $0.text.contains("[Install]") }.map(\.name) }
+    var toEnable: [String] { filter { $0.text.split(separator: "\n").contains("[Install]") }.map(\.name) }
 
     /// Writes the units, in place of earlier ones.
     ///
