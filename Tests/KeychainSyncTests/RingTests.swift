@@ -168,6 +168,64 @@ struct RingTests {
         #expect(fleet.log.ring.contests.isEmpty)
     }
 
+    /// Attack: a stolen machine voids its removal through a member that it adds for this.
+    @Test func removalVoidedByAMemberThatItsTargetHasAdded_isAContest() throws {
+        var fleet = try Fleet(3)
+        let before = fleet.log
+        try fleet.add("thief", by: 0)
+        let removal = try fleet.removal(of: 0, by: 1, after: before)
+        fleet.log.insert([try fleet.removal(of: 1, by: 3), removal])
+        #expect(fleet.log.ring.isActive(fleet.ids[0]))
+        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
+    }
+
+    /// Attack: a stolen machine removes whoever has added the one that removes it, so that this was never a member.
+    @Test func removalByAMemberWhoseAdditionWasVoided_isAContestWithWhoHasAddedIt() throws {
+        var fleet = try Fleet(2)
+        let before = fleet.log
+        try fleet.add("2", by: 1)
+        let removal = try fleet.removal(of: 0, by: 2)
+        fleet.log.insert([try fleet.removal(of: 1, by: 0, after: before), removal])
+        #expect(fleet.log.ring.members[fleet.ids[2]] == nil)
+        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
+    }
+
+    /// However many members a removed one adds, it is one contest.
+    @Test func removalsByMembersThatARemovedOneAdds_areOneContest() throws {
+        var fleet = try Fleet(3)
+        var other = fleet
+        for name in ["a", "b"] { try other.add(name, by: 2) }
+        fleet.log.insert([try fleet.removal(of: 2, by: 1)])
+        fleet.log.insert(Array(other.log.entries.values))
+        for author in [3, 4] { fleet.log.insert([try other.removal(of: 0, by: author)]) }
+        #expect(fleet.log.ring.contests == [fleet.ids[2]: fleet.ids[0]])
+    }
+
+    /// The machine that has removed another one makes new keys for its vault afterwards.
+    @Test func removalByAMemberThatThenRemovesItself_isAContest() throws {
+        var fleet = try Fleet(2)
+        let before = fleet.log
+        fleet.log.insert([try fleet.removal(of: 0, by: 1)])
+        let leaving = try fleet.removal(of: 1, by: 1)
+        fleet.log.insert([leaving, try fleet.removal(of: 1, by: 0, after: before)])
+        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
+    }
+
+    @Test func removalByFormerKeys_isNoContest() throws {
+        var fleet = try Fleet(2)
+        let removal = try fleet.removal(of: 0, by: 1)
+        fleet.log.insert([try fleet.removal(of: 1, by: 1)])
+        fleet.log.insert([removal])
+        #expect(fleet.log.ring.contests.isEmpty)
+    }
+
+    @Test func removalByAReader_isNoContest() throws {
+        var fleet = try Fleet(2)
+        try fleet.add("reader", .reader)
+        fleet.log.insert([try fleet.removal(of: 0, by: 2)])
+        #expect(fleet.log.ring.contests.isEmpty)
+    }
+
     @Test func juniorWhoIsNotRemoved_voidsTheRemovalsOfASenior() throws {
         let fleet = try Fleet(4)
         // 3 removes 1, which removes 2 at the same time.

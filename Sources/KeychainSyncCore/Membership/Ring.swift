@@ -20,8 +20,8 @@ package struct Ring: Sendable {
     package private(set) var policy = Policy.allGroups
     /// The entries that count.
     package private(set) var counted: Set<EntryHash> = []
-    /// Removed members that had removed another one, which is still a member: theirs does not count only because they were removed by
-    /// somebody who did not know of it.
+    /// Members that are still there, although one has removed them, by the member that did, or through which it had come: the removal does
+    /// not count, because of something that its author did not know. Which of the two was stolen, the log cannot tell.
     package private(set) var contests: [MemberID: MemberID] = [:]
     /// A newer version performed an action that this version does not know. Only reading is safe.
     package private(set) var isReadOnly = false
@@ -36,13 +36,13 @@ package struct Ring: Sendable {
     init(founder: MemberCard) { members[founder.id] = Member(card: founder, isRemoved: false) }
 
     init(evaluating log: RingLog) throws(Refusal) {
-        let evaluation = try RingEvaluation(log)
+        var evaluation = try RingEvaluation(log)
         counted = Set(evaluation.counted.map { evaluation.hashes[$0] })
         isReadOnly = evaluation.counted.contains {
             if case .unknown = evaluation.entries[$0].action { true } else { false }
         }
         readMembers(evaluation)
-        readContests(evaluation)
+        readContests(try evaluation.contestedRemovals())
         readEpochs(evaluation)
         readPolicy(evaluation)
     }
@@ -73,18 +73,10 @@ package struct Ring: Sendable {
         }
     }
 
-    /// Of each removed member, the first such removal. One of its own machine by itself is not contested: its former keys may be anybody's.
-    private mutating func readContests(_ evaluation: RingEvaluation) {
-        let (added, removed) = (evaluation.additionsThatCount, evaluation.removalsThatCount)
-        for index in evaluation.entries.indices where !counted.contains(evaluation.hashes[index]) {
-            let entry = evaluation.entries[index]
-            guard case .remove(let removals) = entry.action, contests[entry.author] == nil,
-                let member = members[entry.author], entry.action.isAllowed(to: member.card.role, entry.author),
-                let start = added[entry.author], evaluation.past.contains(start, before: index),
-                let end = removed[entry.author], !evaluation.past.contains(end, before: index),
-                evaluation.entries[end].author != entry.author
-            else { continue }
-            contests[entry.author] = removals.map(\.member).first(where: isActive)
+    /// Of each member, the first such removal.
+    private mutating func readContests(_ contested: [RingEvaluation.ContestedRemoval]) {
+        for (author, targets) in contested where contests[author] == nil {
+            contests[author] = targets.first { isActive($0) && $0 != author }
         }
     }
 

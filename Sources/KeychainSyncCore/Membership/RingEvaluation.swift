@@ -42,11 +42,17 @@ struct RingEvaluation {
         counted = verdicts.indices.filter { verdicts[$0] == .counts }
     }
 
-    /// The first entry that counts and adds a member.
-    var additionsThatCount: [MemberID: Int] { additions.compactMapValues { $0.first { verdicts[$0] == .counts } } }
+    func counts(_ index: Int) -> Bool { verdicts[index] == .counts }
 
-    /// The first entry that counts and removes a member.
-    var removalsThatCount: [MemberID: Int] { removals.compactMapValues { $0.first { verdicts[$0] == .counts } } }
+    /// The entries that remove a member.
+    mutating func removals(of member: MemberID) throws(Refusal) -> [Int] {
+        let all = removals[member] ?? []
+        try work.spend(1 + all.count)
+        return all
+    }
+
+    /// Whether an entry that counts adds a member.
+    mutating func isAdded(_ member: MemberID) throws(Refusal) -> Bool { try seniority(of: member) < entries.count }
 
     /// Parents first, in the same order on all machines. Entries after an unknown action are omitted.
     private static func ordered(_ log: RingLog) -> ([EntryHash], [RingEntry]) {
@@ -114,8 +120,7 @@ struct RingEvaluation {
     /// The removals of the author that do not know the entry, and can void it.
     private mutating func objections(to index: Int) throws(Refusal) -> [Int] {
         let author = entries[index].author
-        let all = removals[author] ?? []
-        try work.spend(1 + all.count)
+        let all = try removals(of: author)
         let leaves = entries[index].action.removesOnly(author)
         return all.filter {
             $0 != index && !past.contains(index, before: $0) && !(leaves && entries[$0].author == author)
@@ -140,7 +145,7 @@ struct RingEvaluation {
     }
 
     /// The entries in the past of the entry that add the author.
-    private mutating func grounds(of index: Int) throws(Refusal) -> [Int] {
+    mutating func grounds(of index: Int) throws(Refusal) -> [Int] {
         let all = additions[entries[index].author] ?? []
         try work.spend(1 + all.count)
         return all.filter { past.contains($0, before: index) }
