@@ -95,6 +95,30 @@ struct ConfirmedChangeTests {
         #expect(!ring.isCurrentKnownToRemoved)
     }
 
+    /// A removal that its target has undone. Whichever machine is stolen: nothing is sealed for it until a person has decided.
+    @Test func save_confirmedWhileAMachineIsUndecided_isRefused_andNothingChanges() async throws {
+        let (laptop, desktop) = try await pair()
+        let server = try Machine(folder.path, "server", kinds: [folders])
+        try await laptop.admit(server, at: place)
+        for machine in [desktop, laptop, desktop, server] { try await machine.exchange() }
+        var report = ExchangeReport()
+        func replica(_ machine: Machine) async throws -> Replica {
+            try await machine.member.take(&report) { _, _ in [] }.state.replica
+        }
+        var (stolen, other) = (try await replica(laptop), try await replica(desktop))
+        let (thief, remover) = (stolen.member, other.member)
+        let carrier = try laptop.member.carrier(of: try #require(laptop.member.known))
+        let effects =
+            try stolen.remove([remover], at: RingMember.systemTime())
+            + other.remove([thief], at: RingMember.systemTime())
+        for case .write(let name, let bytes) in effects { _ = try await carrier.publish(name, bytes, beside: false) }
+        let failure = try await failure {
+            try await store(server, keepsUnconfirmed: false).save("1", for: "a")
+        }
+        #expect(failure.reason == .unavailable && failure.message.contains("for you to decide"))
+        #expect(try server.items().isEmpty)
+    }
+
     @Test func save_confirmed_isHereAndOnTheCarrier() async throws {
         let (laptop, desktop) = try await pair()
         try await store(laptop).save("1", for: "a")

@@ -61,6 +61,7 @@ extension RingMember {
             guard try transaction.incarnation() == state.incarnation,
                 try transaction.keyGeneration() == state.keyGeneration
             else { return .isBehind }
+            try state.checkDecided()
             var (replica, items) = (state.replica, ItemExchange(transaction, now, hidden: state.hidden))
             _ = try items.takeOutgoing(&replica)
             do {

@@ -137,6 +137,8 @@ extension RingMember {
         _ fetched: inout FetchedRing, _ carrier: any Carrier, _ isAsked: Bool, _ report: inout ExchangeReport,
         _ progress: @Sendable (ExchangeReport) -> Void
     ) async throws(KeychainError) {
+        // A machine that is let in takes the ring as this one shows it. So nobody is, either.
+        try fetched.state.checkDecided()
         if !fetched.isSealed || !fetched.state.invitations.isEmpty {
             _ = try await note(fetched.outcomes, [], carrier, &report)
             fetched.outcomes = []

@@ -125,7 +125,7 @@ extension RingMember {
             } catch {
                 throw KeychainError(exchange: error)
             }
-            try enter(replica, place)
+            try enter(replica, place, isInvited: true)
         }
         return try await exchange()
     }

@@ -23,7 +23,7 @@ extension RingMember {
         }
     }
 
-    /// Forgets the notices that would stay otherwise. What still holds is found again.
+    /// Forgets the notices that would stay otherwise. What still holds is found again. What this machine waits for stays: see ``keep(_:)``.
     ///
     /// - Returns: What they are.
     /// - Throws: `unavailable` if the vault is in no ring; `locked`.
@@ -31,7 +31,7 @@ extension RingMember {
         let dismissed = Guarded<[RingNotice]>([])
         var report = ExchangeReport()
         _ = try await take(&report) { state, _ in
-            let notices = state.notices.dismiss()
+            let notices = state.notices.dismiss(except: Set(state.undecided.keys))
             dismissed.withLock { $0 = notices }
             return []
         }

@@ -39,6 +39,8 @@ extension RingMember {
         do throws(KeychainError) {
             return try await exchange()
         } catch {
+            // Everything was fetched. What is to be decided may be who is removed.
+            if error == .undecidedRing { return ExchangeReport() }
             guard error.isOfCarrier else { throw error }
             guard isOptional else { throw .notRemoved(error) }
             return ExchangeReport()

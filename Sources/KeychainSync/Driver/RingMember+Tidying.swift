@@ -16,6 +16,7 @@ extension RingMember {
         let hasMoved = report.hasMoved
         let step = try await take(&report) { state, now in
             guard state.hasNewestKeys else { return [] }
+            try state.checkDecided()
             guard state.mayWrite else { return try state.headIfDue(hasMoved, at: now) }
             guard state.isNeeded(state.replica.uncoveredSegmentCount(in: listing)) else {
                 state.neededSince = 0
@@ -41,11 +42,12 @@ extension RingState {
 
     var mayWrite: Bool { replica.ring.mayWrite(replica.member) }
 
-    /// Seals what was collected, but nothing with keys that are about to be replaced.
-    mutating func seal(at now: UInt64) throws(Refusal) -> [Effect] {
+    /// Seals what was collected, but nothing with keys that are about to be replaced, and nothing for a machine that may be stolen.
+    mutating func seal(at now: UInt64) throws -> [Effect] {
         guard mayWrite else { return [] }
+        try checkDecided()
         guard isRenewalPostponed else { return try replica.seal(at: now) }
-        guard !hasUnsent else { throw .noKey }
+        guard !hasUnsent else { throw Refusal.noKey }
         return []
     }
 

@@ -87,6 +87,7 @@ package final class RingMember: Sendable {
             for case .found(let finding) in effects { findings.append(finding) }
             new.concludeNotices(findings)
             new.notices.note(findings, at: now)
+            new.noteUndecided(at: now)
             new.notices.unlistedEntries = new.replica.unlisted
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -98,7 +99,9 @@ package final class RingMember: Sendable {
     }
 
     /// Enters a ring. The next exchange merges the vault's shared items with those of the ring.
-    func enter(_ replica: Replica, _ place: CarrierPlace) throws(KeychainError) {
+    ///
+    /// - Parameter isInvited: Whether a machine has let this one in that stands for the ring as it is.
+    func enter(_ replica: Replica, _ place: CarrierPlace, isInvited: Bool = false) throws(KeychainError) {
         defer { scrubResidue() }
         let new = try vault.inRing { (transaction) throws(KeychainError) in
             guard !transaction.isInRing else { throw .alreadyInRing }
@@ -107,6 +110,7 @@ package final class RingMember: Sendable {
             var new = RingState(replica: replica, place: place)
             new.incarnation = try transaction.incarnation()
             new.keyGeneration = try transaction.keyGeneration()
+            if isInvited { new.notices.decide(replica.ring.contests.keys) }
             try new.store(transaction, since: nil)
             return new
         }

@@ -24,6 +24,11 @@ package struct RingNotice: Codable, Hashable, Sendable {
         since = time
     }
 
+    /// Whether it says that one of the members has removed another one, which is still there.
+    fileprivate func isAbout(_ authors: Set<MemberID>) -> Bool {
+        kind == NoticeKind.contested.rawValue && authors.contains { $0.hex == subject }
+    }
+
     fileprivate var key: String { "\(kind) \(subject)" }
 
     /// If there are too many of a kind, the first ones are kept.
@@ -56,12 +61,14 @@ struct RingNotices: Codable, Equatable, Sendable {
     /// Snapshots of this machine that have not been on the carrier yet, in ascending order; `nil`: none, also in what was stored by a
     /// version that did not know them.
     private var snapshots: [Data]?
+    /// Members whose removals of others do not count, by the decision of a person on this machine, in ascending order; `nil`: none.
+    private var ignored: [Data]?
 
     static let most = 100
     /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
     static let mostOfKindAtLeast = most / NoticeKind.allCases.count
 
-    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil }
+    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil }
 
     /// The same, as the core knows them.
     var unlistedEntries: Set<EntryHash> {
@@ -72,6 +79,16 @@ struct RingNotices: Codable, Equatable, Sendable {
     var unlistedSnapshots: Set<SnapshotID> {
         get { Set((snapshots ?? []).map { SnapshotID($0) }) }
         set { snapshots = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
+    }
+
+    var decided: Set<MemberID> { Set((ignored ?? []).map { MemberID($0) }) }
+
+    /// Notes that a person has decided against what some members have removed. That needs no notice any more.
+    mutating func decide(_ authors: some Sequence<MemberID>) {
+        let authors = Set(authors)
+        guard !authors.isEmpty else { return }
+        ignored = decided.union(authors).sorted().map { Data($0.bytes) }
+        all.removeAll { $0.isAbout(authors) }
     }
 
     /// Adds findings. Those that are known keep their time.
@@ -111,10 +128,12 @@ struct RingNotices: Codable, Equatable, Sendable {
 
     /// Forgets what would stay otherwise.
     ///
-    /// - Returns: What that is.
-    mutating func dismiss() -> [RingNotice] {
-        defer { all.removeAll(where: \.stays) }
-        return all.filter(\.stays)
+    /// - Parameter undecided: The members whose removals of others stop this machine until a person decides. Those notices stay.
+    /// - Returns: What is forgotten.
+    mutating func dismiss(except undecided: Set<MemberID>) -> [RingNotice] {
+        let dismissed = all.filter { $0.stays && !$0.isAbout(undecided) }
+        all.removeAll(where: dismissed.contains)
+        return dismissed
     }
 }
 

@@ -35,9 +35,9 @@ extension Finding {
                 + "machine from the ring. If you know of no copy, do so at once."
         case .contested(let target, let author):
             "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, but was removed itself "
-                + "by a machine that did not know of that. '\(target.name)' is still in the ring and can read everything that is shared. If it is "
-                + "lost or stolen, found a new ring without it: on each of your machines, run: keychainctl sync leave; then: keychainctl sync init "
-                + "on one of them, and join it with the others."
+                + "by a machine that did not know of that. '\(target.name)' is still in the ring, and this machine sends nothing until you decide. "
+                + "If '\(target.name)' is lost or stolen, run: keychainctl sync remove \(target.id.hex.prefix(8)). If it is not, run on each machine: "
+                + "keychainctl sync keep \(target.id.hex.prefix(8))"
         case .shownAfterRefusal(let name):
             "The shared storage shows '\(name.text)', a confirmed change of this machine that etcd had refused or not answered. Do not rely on "
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "

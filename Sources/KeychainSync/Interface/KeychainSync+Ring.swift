@@ -126,6 +126,28 @@ extension KeychainSync {
         return SyncReport(try await member.remove([chosen.id], isWithoutFetching: withoutFetching))
     }
 
+    /// Lets a machine stay in the ring that another one has removed, and exchanges.
+    ///
+    /// If a machine removes another one, and is removed itself by one that does not know of that, the other one is still in the ring. Either
+    /// of them may be stolen. Until somebody decides, this machine sends nothing: ``now(timeout:)`` throws `unavailable`, and
+    /// ``SyncStatus/notices`` has one of the kind ``SyncNotice/Kind/contested``. To remove the machine after all, use
+    /// ``remove(_:withoutFetching:)``.
+    ///
+    /// Decides for this machine only: each machine that sees this waits for a decision of its own.
+    ///
+    /// - Parameter machine: The ``SyncStatus/Machine/id`` of the machine.
+    /// - Throws: `itemNotFound` if there is nothing to decide about a machine with the ID; `unavailable`, `locked`, and errors of
+    ///   ``now(timeout:)``. Unless the error is `itemNotFound` or sync is paused, the decision is stored even if the exchange fails, as the
+    ///   message says.
+    @discardableResult
+    public func keep(machine: SyncStatus.Machine.ID) async throws(KeychainError) -> SyncReport {
+        guard let chosen = try await member.status().members.first(where: { $0.id.hex == machine }) else {
+            throw KeychainError(
+                .itemNotFound, "No machine of the ring has the ID '\(machine)'. Take one of those that status() has.")
+        }
+        return SyncReport(try await member.keep([chosen.id]))
+    }
+
     /// Ends sync on this machine. All its items stay, here and on the other machines.
     ///
     /// The others count this machine as a member until one of them removes it.

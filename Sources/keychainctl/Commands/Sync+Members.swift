@@ -108,24 +108,45 @@ extension Keychainctl.Sync {
             let report = try unlock.unlocking(vault) { () throws(KeychainError) in
                 try Waiting.forResult { () async throws(KeychainError) in
                     let member = RingMember.ofTool(vault)
-                    let members = try await member.status().members
-                    let chosen = try names.map { (name) throws(KeychainError) in
-                        let found = members.filter { !$0.isThisMachine && ($0.name == name || $0.shortID == name) }
-                        guard let one = found.first else {
-                            throw KeychainError(
-                                .itemNotFound,
-                                "No other machine is named '\(name)'. To list the machines, run: keychainctl sync status"
-                            )
-                        }
-                        guard found.count == 1 else {
-                            throw KeychainError(
-                                .duplicateItem,
-                                "\(found.count) machines are named '\(name)'. Give an ID instead. To list IDs, run: keychainctl sync status"
-                            )
-                        }
-                        return one.id
-                    }
-                    return try await member.remove(chosen, isWithoutFetching: withoutFetching)
+                    let others = try await member.status().members.filter { !$0.isThisMachine }
+                    return try await member.remove(
+                        try Keychainctl.Sync.chosen(names, among: others), isWithoutFetching: withoutFetching)
+                }
+            }
+            SyncWords.show(report)
+        }
+    }
+
+    struct Keep: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keep",
+            abstract: "Let a machine stay in the ring that another one has removed.",
+            usage: "keychainctl sync keep <name> ... [--yes]",
+            discussion: """
+                If a machine removes another one, and is removed itself by one that does not know of that, \
+                the other one is still in the ring. Either of them may be stolen. Each machine that sees this \
+                sends nothing until one is removed with 'sync remove', or you say on that machine that it stays.
+
+                EXAMPLES
+                  keychainctl sync keep laptop
+                """)
+
+        @Argument(help: ArgumentHelp("Names or IDs of machines, as 'sync status' shows them.", valueName: "name"))
+        var names: [String]
+        @OptionGroup var confirmation: Confirmation
+        @OptionGroup(title: "Unlocking, for this command only") var unlock: UnlockOptions
+
+        func run() throws {
+            let vault = try UserKeychain.existingVault()
+            try confirmation.ask(
+                "These machines will stay in the ring, and read everything that is shared: \(names.joined(separator: ", "))."
+            )
+            let names = names
+            let report = try unlock.unlocking(vault) { () throws(KeychainError) in
+                try Waiting.forResult { () async throws(KeychainError) in
+                    let member = RingMember.ofTool(vault)
+                    return try await member.keep(
+                        try Keychainctl.Sync.chosen(names, among: try await member.status().members))
                 }
             }
             SyncWords.show(report)
@@ -194,4 +215,27 @@ extension KeychainError {
         .itemNotFound,
         "Not all of these machines were admitted: their invitation has expired or is used up. Make another one: keychainctl sync invite"
     )
+}
+
+extension Keychainctl.Sync {
+    /// The machines that a person names.
+    fileprivate static func chosen(
+        _ names: [String], among members: [RingStatus.Member]
+    ) throws(KeychainError) -> [MemberID] {
+        try names.map { (name) throws(KeychainError) in
+            let found = members.filter { $0.name == name || $0.shortID == name }
+            guard let one = found.first else {
+                throw KeychainError(
+                    .itemNotFound,
+                    "No other machine is named '\(name)'. To list the machines, run: keychainctl sync status")
+            }
+            guard found.count == 1 else {
+                throw KeychainError(
+                    .duplicateItem,
+                    "\(found.count) machines are named '\(name)'. Give an ID instead. To list IDs, run: keychainctl sync status"
+                )
+            }
+            return one.id
+        }
+    }
 }

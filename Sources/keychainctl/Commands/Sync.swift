@@ -30,7 +30,8 @@ extension Keychainctl {
             subcommands: [
                 Init.self, Invite.self, Approve.self, Join.self, Now.self, Watch.self, Status.self, Dismiss.self,
                 Conflicts.self, History.self,
-                Restore.self, Remove.self, Leave.self, RecoveryKey.self, Pause.self, Resume.self, Repair.self,
+                Restore.self, Remove.self, Keep.self, Leave.self, RecoveryKey.self, Pause.self, Resume.self,
+                Repair.self,
                 InstallUnit.self,
             ])
     }
