@@ -90,12 +90,12 @@ struct ReserveTests {
     }
 
     /// Somebody else has made it: its blocks could fill the disk.
-    @Test func sparseReserve_thatIsLargerThanAnyValueNeeds_isNotAllocated() throws {
+    @Test func sparseReserve_thatIsLargerThanAnyValueNeeds_isMadeAnew() throws {
         let test = try TestVault()
         _ = try test.engine.add(.genericPassword("reserve", "first", value: "v"), accessGroups: .unrestricted)
         try Self.makeSparse(test, size: 2 << 30)
         _ = try test.reopened().add(.genericPassword("reserve", "second", value: "v"), accessGroups: .unrestricted)
-        #expect(try Self.hasHoles(test))
+        #expect(try !Self.hasHoles(test) && Self.size(test) == Reserve.size)
     }
 
     /// Some file systems compress the file, or count its blocks late. Allocating it with each write would be slow there.

@@ -14,8 +14,8 @@ struct Reserve {
     private static let smallest = 1 << 16
     /// The same for any removal, and what the database file may lack for the WAL (``Connection/reserveLength()``).
     private static let smallRemoval = (160 + 2 * 128) << 10
-    /// More bytes than a row can have.
-    private static let largestRow = 1 << 30
+    /// A row of 1 GiB, more than there can be. A file that is larger is not the vault's: its blocks could fill the disk.
+    private static let largest = size(forRowOf: 1 << 30)
     private let path: String
     private let folder: String
     /// Its size when this value freed it.
@@ -36,7 +36,7 @@ struct Reserve {
     /// - Returns: `false` if there was none.
     mutating func giveUp() -> Bool {
         guard let size, unlink(path) == 0 else { return false }
-        freed = max(size, freed ?? 0)
+        freed = max(min(size, Self.largest), freed ?? 0)
         return true
     }
 
@@ -88,6 +88,7 @@ struct Reserve {
     ///   - removed: The bytes of the largest row that was removed.
     ///   - largest: Finds the bytes of the largest row. It is called only if they decide.
     func restore(removed: Int = 0, fillsHoles: Bool = false, largest: () -> Int = { 0 }) {
+        if let size, size > Self.largest { unlink(path) }
         if fillsHoles, hasHoles { fill() }
         let present = size ?? 0
         if Self.isComplete(present), present == Self.size || Self.size(forRowOf: removed) < present { return }
@@ -189,9 +190,9 @@ struct Reserve {
     }
 
     /// Whether it is sparse, as in a copy by `cp --sparse=always`. File systems that compress, or count blocks late, may say so
-    /// of any file. A file that is larger than any value needs is not the vault's: its blocks could fill the disk.
+    /// of any file.
     private var hasHoles: Bool {
-        guard let status, Int(status.st_size) <= Self.size(forRowOf: Self.largestRow) else { return false }
+        guard let status else { return false }
         return Int(status.st_blocks) * 512 < Int(status.st_size)
     }
 
