@@ -68,8 +68,10 @@
             while true {
                 let index = (state.withLock { $0.first } + tries.count) % place.endpoints.count
                 let endpoint = place.endpoints[index]
+                var isLoggedIn = false
                 do {
                     let connection = try await connection(to: endpoint, tries.limit(body.count + size), path)
+                    isLoggedIn = true
                     let known = state.withLock { $0.revision }
                     let answer = try await connection.post(path, body, within: tries.limit(body.count + size))
                     let decoded = try Self.decode(answer, type)
@@ -77,7 +79,7 @@
                     return decoded
                 } catch let error as TryFailure {
                     if error == .untrusted { state.withLock { $0.tls = nil } }
-                    if error.hasReachedSomebody { mayBeDone = true }
+                    if isLoggedIn, error.hasReachedSomebody { mayBeDone = true }
                     guard tries.next(error) else { throw EtcdFailure(failure(error, endpoint), cause: error) }
                 } catch let error as EtcdRefusal {
                     let isOld = error == .invalidToken && place.user != nil && !hasRenewed
@@ -86,7 +88,7 @@
                         state.withLock { $0.token = nil }
                         continue
                     }
-                    if error.mayBeDone { mayBeDone = true }
+                    if isLoggedIn, error.mayBeDone { mayBeDone = true }
                     guard error == .unavailable, tries.next(.silent) else {
                         throw EtcdFailure(failure(error, endpoint), refusal: error)
                     }

@@ -15,8 +15,11 @@
         private static let name = ObjectName.segment(WriterID(5), 1)
         private static let bytes = Data("an object".utf8)
 
-        private static func publish(_ server: HostileServer) async throws -> ConfirmedPublication {
-            let carrier = try EtcdKind(HostileServer.timing).carrier(of: ring, at: server.place())
+        /// - Parameter timing: That of a program, unless the test is about an answer that does not come.
+        private static func publish(
+            _ server: HostileServer, _ timing: EtcdTiming = EtcdTiming(), user: String? = nil
+        ) async throws -> ConfirmedPublication {
+            let carrier = try EtcdKind(timing).carrier(of: ring, at: server.place(user: user))
             return try await #require(carrier as? any ConfirmingCarrier)
                 .publish(name, bytes, ifUnchangedSince: 8)
         }
@@ -71,7 +74,7 @@
                 if isFirst { return connection.awaitEnd() }
                 connection.answer(Self.noSpace, status: "429 Too Many")
             }
-            #expect(try await Self.publish(server) == .unknown)
+            #expect(try await Self.publish(server, HostileServer.timing) == .unknown)
         }
 
         // MARK: - Other errors
@@ -84,6 +87,13 @@
         @Test(arguments: [2, 10, 13, 15])
         func change_thatEndsWithAnErrorOfTheServer_isUnknown(_ code: Int) async throws {
             #expect(try await Self.publish(try Self.server(code)) == .unknown)
+        }
+
+        /// Before the change is sent, the user is logged in.
+        @Test(arguments: [2, 13])
+        func change_beforeWhichTheLoginFails_isRefused(_ code: Int) async throws {
+            let server = try Self.server(code)
+            await #expect(throws: CarrierFailure.self) { _ = try await Self.publish(server, user: "alice") }
         }
 
         /// Those for a request that is wrong, out of place, out of range, or not supported.

@@ -94,8 +94,10 @@
             }
         }
 
-        func place() throws -> CarrierPlace {
-            EtcdPlace(endpoints: try EtcdPlace.endpoints("http://127.0.0.1:\(port)")).place
+        func place(user: String? = nil) throws -> CarrierPlace {
+            var place = EtcdPlace(endpoints: try EtcdPlace.endpoints("http://127.0.0.1:\(port)"))
+            (place.user, place.password) = (user, user)
+            return place.place
         }
 
         /// Short limits, since much of what it does takes them all.
