@@ -61,7 +61,7 @@ struct InjectTests {
 
     @Test func file_thatExistsAndIsToBeReplaced_hasTheNewContentAndMode() throws {
         let run = try tool.shell(
-            "echo old > out; echo keychain://example.com/alice | \"$CTL\" inject --out out --replace; stat -c %a out; cat out; ls -A | grep keychainctl-"
+            "echo old > out; echo keychain://example.com/alice | \"$CTL\" inject --out out --replace; stat -c %a out; cat out; ls -A | grep unfinished"
         )
         #expect(run.text == "600\ncorrect horse\n", "\(run.errors)")
     }
@@ -75,6 +75,28 @@ struct InjectTests {
                 "$CTL" inject --in in --out there/out \(options); echo $?; ls -A there
             """)
         #expect(run.text == "137\n", "\(run.everything)")
+    }
+
+    /// Only what takes the place of another file has a name before.
+    @Test(.enabled(if: Tool.hasStrace, "strace is not installed"))
+    func file_thatReplacesNothing_isNeverRenamed() throws {
+        let run = try tool.shell(
+            """
+            mkdir there; echo keychain://example.com/alice > in
+            strace -f -qq -o trace -e 'inject=?rename,?renameat,renameat2:signal=KILL:when=1' \
+                "$CTL" inject --in in --out there/out --replace; echo $?; ls -A there
+            """)
+        #expect(run.text == "0\nout\n", "\(run.everything)")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read every folder"))
+    func file_inAFolderThatMayBeWrittenAndNotRead_isWritten() throws {
+        let run = try tool.shell(
+            """
+            mkdir -m 300 there; echo keychain://example.com/alice | "$CTL" inject --out there/out; echo $?
+            chmod 700 there; cat there/out
+            """)
+        #expect(run.text == "0\ncorrect horse\n", "\(run.everything)")
     }
 
     /// Such as vfat and exFAT, which have no nameless files either.

@@ -16,8 +16,7 @@ final class NewFile {
     init(_ place: NewFilePlace) throws(KeychainError) {
         self.place = place
         Self.removeUnfinished(in: place.folder)
-        let nameless = open(place.folder, Self.withoutName | O_RDWR | O_CLOEXEC, 0o600)
-        if nameless >= 0 {
+        if let nameless = Self.nameless(in: place.folder) {
             descriptor = nameless
         } else {
             let path = Self.unfinishedPath(place)
@@ -37,6 +36,17 @@ final class NewFile {
 
     /// `O_TMPFILE`, whose definition Swift does not import.
     private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
+
+    /// - Returns: `nil` where there is no such file, or, without `/proc`, no way to give it a name.
+    private static func nameless(in folder: String) -> Int32? {
+        let descriptor = open(folder, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        if access(link(to: descriptor), F_OK) == 0 { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
     private static let unfinishedEnding = ".unfinished-export"
     /// Seconds after which a file that no program writes is one that was left behind: longer than between its creation
@@ -122,19 +132,31 @@ final class NewFile {
     func putInPlace() throws(KeychainError) {
         if place.isOutput { return try copyToOutput() }
         try place.checkFree()
-        if !place.isReplacing {
-            try name(place.path)
-            if let unfinished { unlink(unfinished) }
-        } else {
-            if unfinished == nil {
-                let path = Self.unfinishedPath(place)
-                try name(path)
-                unfinished = path
-            }
-            guard rename(unfinished ?? "", place.path) == 0 else { throw .archiveFile("rename", place.path) }
-        }
+        if place.isReplacing { try replace() } else { try name(place.path) }
+        if let unfinished { unlink(unfinished) }
         unfinished = nil
+        warnIfOthersMayRead()
         try syncFolder()
+    }
+
+    /// Only what takes the place of another file needs a second name.
+    private func replace() throws(KeychainError) {
+        if unfinished == nil {
+            if linked(place.path) { return }
+            guard errno == EEXIST else { throw .archiveFile("name", place.path) }
+            let path = Self.unfinishedPath(place)
+            try name(path)
+            unfinished = path
+        }
+        guard rename(unfinished ?? "", place.path) == 0 else { throw .archiveFile("rename", place.path) }
+        unfinished = nil
+    }
+
+    /// Some file systems keep no permissions, and do not say so.
+    private func warnIfOthersMayRead() {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+        Output.note("The file system of '\(place.path)' keeps no permissions, so other users may read the file.")
     }
 
     private func copyToOutput() throws(KeychainError) {
@@ -149,24 +171,29 @@ final class NewFile {
 
     /// Adds a name, which nothing may have.
     private func name(_ path: String) throws(KeychainError) {
-        let done =
-            unfinished.map { link($0, path) }
-            ?? linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW)
-        if done == 0 { return }
+        if linked(path) { return }
         if errno == EEXIST { throw place.taken }
-        // File systems without hard links. The gap after the check is short, and only the user's own programs write there.
+        // File systems without hard links. The gap after the check is short.
         guard let unfinished, [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
             throw .archiveFile("name", place.path)
         }
         guard rename(unfinished, path) == 0 else { throw .archiveFile("rename", place.path) }
     }
 
+    private func linked(_ path: String) -> Bool {
+        let from = unfinished ?? Self.link(to: descriptor)
+        return linkat(AT_FDCWD, from, AT_FDCWD, path, unfinished == nil ? AT_SYMLINK_FOLLOW : 0) == 0
+    }
+
     private func syncFolder() throws(KeychainError) {
         let folder = open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw .archiveFile("open", place.folder) }
-        defer { close(folder) }
+        defer { if folder >= 0 { close(folder) } }
+        if folder < 0, errno == EACCES {
+            // It may be written and not read, so it cannot be synced by itself.
+            return Foundation.sync()
+        }
         // Some file systems cannot sync a folder.
-        guard fsync(folder) == 0 || errno == EINVAL else {
+        guard folder >= 0, fsync(folder) == 0 || errno == EINVAL else {
             throw KeychainError(
                 .inputOutput,
                 "'\(place.path)' is complete, but it may be lost in a power cut: \(String(cString: strerror(errno))).")
