@@ -106,7 +106,7 @@ enum KeychainCommands {
         }
     }
 
-    /// The list is locked first, so that no items are removed if it cannot be changed.
+    /// The list is locked first, so that no items are removed while another program keeps it, or if it is damaged.
     private static func forget(_ keychain: NamedKeychain, _ call: SecurityCall) throws(KeychainError) {
         try KeychainListFile.change { (list) throws(KeychainError) in
             _ = try call.session.catalog.removeAll(matching: ItemFilter(accessGroup: keychain.group))

@@ -31,7 +31,7 @@ enum KeychainListFile {
         return result
     }
 
-    /// Other processes have it for a moment only. One that is stopped must not keep this one for ever.
+    /// Other processes have it for a moment, or while they remove the items of a keychain. One that is stopped must not keep this one for ever.
     ///
     /// - Throws: `busy` after five seconds.
     private static func take(_ lock: Int32, _ folder: String) throws(KeychainError) {

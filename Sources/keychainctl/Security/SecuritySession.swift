@@ -110,7 +110,9 @@ extension SecuritySession {
                 second = try secret(again)
             } catch {
                 first.wipe()
-                guard error.reason == .interactionNotAllowed else { throw SecurityFailure("prompt", error) }
+                guard error.reason == .interactionNotAllowed, !Terminal.canAsk else {
+                    throw SecurityFailure("prompt", error)
+                }
                 throw Self.hasNoSecondEntry
             }
             if first == second { return first }
