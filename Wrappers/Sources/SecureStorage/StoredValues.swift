@@ -36,6 +36,10 @@ struct StoredValues: Sendable {
             let value = try await secrets.update(Data.self, for: key) { try Self.migrate(&$0, convert) }
             failures.record(nil)
             return value
+        } catch let error as ConversionFailure {
+            // The keychain has not failed.
+            failures.record(nil)
+            throw error.cause
         } catch let error as KeychainKit.KeychainError {
             failures.record(error)
             throw SecureStorageError.loadFailed(error.status)
@@ -71,16 +75,25 @@ struct StoredValues: Sendable {
 // MARK: - JSON
 
 extension StoredValues {
+    /// An error of the conversion or of JSON. The conversion may throw one of the keychain, which is then none of this call.
+    private struct ConversionFailure: Error {
+        let cause: any Error
+    }
+
     private static func migrate<T: Codable, Old: Codable>(
         _ bytes: inout Data?, _ convert: (Old) throws -> T
-    ) throws -> T? {
+    ) throws(ConversionFailure) -> T? {
         guard let stored = bytes else { return nil }
         do throws(SecureStorageError) {
             return try decode(T.self, from: stored)
         } catch {
-            let migrated = try convert(decode(Old.self, from: stored))
-            bytes = try encode(migrated)
-            return migrated
+            do {
+                let migrated = try convert(decode(Old.self, from: stored))
+                bytes = try encode(migrated)
+                return migrated
+            } catch {
+                throw ConversionFailure(cause: error)
+            }
         }
     }
 

@@ -80,6 +80,32 @@ struct MigrationTests {
         #expect(old?.token == "t0ken")
     }
 
+    /// It is not taken for a failure of the storage.
+    @Test func conversion_thatThrowsAnErrorOfTheKeychain_throwsIt() async throws {
+        let storage = KeychainSecureStorage(service: "app").using(MemoryStore())
+        try await storage.save(CredentialsV1(token: "t0ken"), for: "credentials")
+        await #expect(throws: KeychainError(.locked, "another item")) {
+            let _: CredentialsV2? = try await storage.load(for: "credentials", migratingFrom: CredentialsV1.self) { _ in
+                throw KeychainError(.locked, "another item")
+            }
+        }
+        #expect(storage.lastFailure == nil)
+    }
+
+    @Test func conversion_thatThrows_endsAnEarlierFailure() async throws {
+        struct TooOld: Error {}
+        let store = try failing(.busy)
+        let storage = KeychainSecureStorage(service: "app").using(store)
+        #expect(!storage.exists(for: "credentials") && storage.lastFailure?.reason == .busy)
+        store.reset()
+        await #expect(throws: TooOld.self) {
+            let _: CredentialsV2? = try await storage.load(for: "credentials", migratingFrom: CredentialsV1.self) { _ in
+                throw TooOld()
+            }
+        }
+        #expect(storage.lastFailure == nil)
+    }
+
     /// With `try?`, as in the guide, it would look like no value at all.
     @Test(arguments: [ScriptedStore.Fault.locked, .corruptItem, .busy])
     func failedReading_isAnErrorAndNotNoValue(fault: ScriptedStore.Fault) async throws {
