@@ -135,6 +135,29 @@ extension MigrationTests {
         #expect(try content(old) == pairs)
     }
 
+    /// Nobody can be asked. That is not the lock, so unlocking would not help.
+    @Test func migration_ofAnItemThatAsks_saysSo() throws {
+        let memory = MemoryStore(passphrase: "p")
+        try SecretStore(service: "foreign", accessControl: .userPresence, store: memory).save("s3cret", for: "a")
+        let new = try valet(memory)
+        let query: [String: AnyHashable] = [
+            kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "foreign",
+        ]
+        #expect(
+            keychainError { try new.migrateObjects(matching: query, removeOnCompletion: true) }
+                == .couldNotAccessKeychain)
+        #expect(new.lastFailure?.reason == .interactionNotAllowed)
+    }
+
+    @Test func migration_ofAnItemInALockedKeychain_saysThatItIsLocked() throws {
+        let memory = MemoryStore()
+        let (old, new) = (try valet(memory, "app", .whenUnlockedThisDeviceOnly), try valet(memory))
+        try fill(old)
+        memory.lockState = .locked
+        _ = keychainError { try new.migrateObjects(from: old, removeOnCompletion: true) }
+        #expect(new.lastFailure?.reason == .locked)
+    }
+
     @Test func value_thatIsChangedDuringTheMigration_arrivesAsItIsNow() throws {
         let memory = MemoryStore()
         let store = ScriptedStore(over: memory)

@@ -49,8 +49,22 @@ extension SecItemFunctions {
         var result: CFTypeRef?
         let status = copyMatching(query as CFDictionary, &result)
         guard status != errSecItemNotFound else { return nil }
-        guard status == errSecSuccess else { throw KeychainKit.KeychainError(system: status) }
+        guard status == errSecSuccess else { throw failure(status, query) }
         return result
+    }
+
+    /// A locked keychain and an item that requires authentication have the same status. If the search works without such items,
+    /// authentication was the reason.
+    private func failure(_ status: OSStatus, _ query: [String: Any]) -> KeychainKit.KeychainError {
+        let error = KeychainKit.KeychainError(system: status)
+        guard status == errSecInteractionNotAllowed else { return error }
+        var search = query
+        search[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUISkip
+        for key in [kSecReturnData, kSecUseAuthenticationContext] { search[key as String] = nil }
+        search[kSecReturnPersistentRef as String] = true
+        var result: CFTypeRef?
+        let isLocked = copyMatching(search as CFDictionary, &result) == errSecInteractionNotAllowed
+        return isLocked ? error : KeychainKit.KeychainError(.interactionNotAllowed, error.message)
     }
 }
 
