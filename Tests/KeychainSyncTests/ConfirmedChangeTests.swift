@@ -229,6 +229,25 @@ struct ConfirmedChangeTests {
         #expect(try laptop.items() == ["a=desktop"])
     }
 
+    /// Once there was a number that was too high: it can come from anybody who can answer for the etcd once.
+    @Test func revisionThatIsNeverReachedAgain_isForgottenWithItsNotice() async throws {
+        let laptop = try await founder()
+        func isSaid() async throws -> Bool {
+            try await laptop.member.status().notices.contains { $0.kind == NoticeKind.rolledBack.rawValue }
+        }
+        for revision: UInt64 in [1 << 62, 5] {
+            folders.script.withLock { $0.revision = revision }
+            for _ in 0..<2 { try await laptop.exchange() }
+        }
+        #expect(try await isSaid())
+        #expect(try await laptop.member.dismissNotices().count == 1)
+        try await laptop.exchange()
+        #expect(try await !isSaid())
+        folders.script.withLock { $0.revision = 4 }
+        try await laptop.exchange()
+        #expect(try await isSaid())
+    }
+
     @Test func observers_hearOfAConfirmedChange() async throws {
         let laptop = try await founder()
         let plain = SecretStore(service: "s", synchronizable: true, store: laptop.vault)

@@ -156,4 +156,104 @@ struct ContestTests {
         #expect(try await tablet.member.status().pending == 0)
         #expect(try await contests(tablet) == 0)
     }
+
+    /// The person has looked at one of two machines.
+    @Test func decisionAboutOneOfTwo_isRefused() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let server = try await world.join("server", by: laptop)
+        let tablet = try await world.join("tablet", by: laptop)
+        try await world.settle(laptop, desktop, server, tablet)
+        var thief = try await world.replica(laptop)
+        let (first, second) = (try await world.replica(tablet).member, thief.member)
+        for machine in [tablet, laptop] { try await world.remove(machine, by: desktop) }
+        try await publish(try thief.remove([try await world.replica(desktop).member], at: world.now))
+        await refusal(server)
+        #expect(try await contests(server) == 2)
+        let error = await #expect(throws: KeychainError.self) { _ = try await server.member.keep([first]) }
+        #expect(error?.reason == .invalidParameter && error?.message.contains("'laptop'") == true)
+        #expect(await refusal(server) == .undecidedRing)
+        _ = try await server.member.keep([first, second])
+        #expect(try await server.member.status().failure == nil)
+    }
+
+    /// The server has made new keys that the thief never got. The thief adds itself once more, beside them.
+    @Test func undecidedMachine_givesNobodyItsKeys() async throws {
+        let (server, thief, _) = try await withKeysOfItsOwn()
+        for _ in 0..<2 { #expect(await refusal(server) == .undecidedRing) }
+        let ring = try await world.replica(server).ring
+        #expect(ring.isActive(thief))
+        #expect(try await world.names(server) { $0 == .wrap(ring.current, thief) }.isEmpty)
+    }
+
+    /// The thief's entries reach the machine that is let in before the one that lets it in.
+    @Test func machine_letInByOneThatKnewOfNothing_waitsForItsOwnPerson() async throws {
+        let (server, thief, late) = try await withKeysOfItsOwn()
+        try await world.view(server).withhold { late.contains($0) }
+        let phone = try world.machine("phone")
+        let code = try await server.member.invite(name: "phone", for: .seconds(3600))
+        let joined = Task { try await phone.member.join(code, at: world.place, interval: .milliseconds(5)) }
+        for _ in 0..<24_000 {
+            guard try await server.exchange().admitted.isEmpty else { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        await #expect(throws: KeychainError.undecidedRing) { _ = try await joined.value }
+        #expect(try await isActive(thief, on: phone))
+    }
+
+    /// As if it was killed while it waited. The desktop has made more entries than somebody may make who is no member.
+    @Test func undecidedMachine_startedAgain_waits() async throws {
+        let (laptop, desktop) = try await world.synced()
+        let server = try await world.join("server", by: laptop)
+        try await world.settle(laptop, desktop, server)
+        var thief = try await world.replica(laptop)
+        try await world.act(desktop) { replica, _ in
+            try (0..<70).flatMap { index in
+                let keys = try DeviceKeys.make().publicKeys()
+                return try replica.admit(MemberCard(role: .reader, keys: keys, name: "\(index)"))
+            }
+        }
+        try await world.remove(laptop, by: desktop)
+        try await publish(try thief.remove([try await world.replica(desktop).member], at: world.now))
+        try server.add("new", "1")
+        #expect(await refusal(server) == .undecidedRing)
+        let other = try world.machine("server")
+        #expect(await refusal(other) == .undecidedRing)
+        #expect(try await other.member.status().pending == 1)
+    }
+
+    /// The server has heard of the removal before. After the thief's entries it is a contest, also for another process.
+    @Test func removalThatCountedBefore_isAContestUntilAPersonDecides() async throws {
+        let (server, thief, _) = try await withKeysOfItsOwn()
+        await refusal(server)
+        #expect(await refusal(try world.machine("server")) == .undecidedRing)
+        _ = try await server.member.keep([thief])
+        #expect(try await world.machine("server").exchange().findings.isEmpty)
+    }
+
+    private func publish(_ effects: [Effect]) async throws {
+        let ring = try #require(try await FolderCarrier.rings(in: world.shared).first)
+        for case .write(let name, let bytes) in effects {
+            if case .entry = name { _ = try await world.base(ring).publish(name, bytes, beside: false) }
+        }
+    }
+
+    /// The server has heard of the removal of the laptop, and has made keys since. Then the thief's entries come.
+    private func withKeysOfItsOwn() async throws -> (server: Machine, thief: MemberID, late: Set<ObjectName>) {
+        let (laptop, desktop) = try await world.synced()
+        let server = try await world.join("server", by: laptop)
+        let tablet = try await world.join("tablet", by: laptop)
+        try await world.settle(laptop, desktop, server, tablet)
+        var thief = try await world.replica(laptop)
+        try await world.remove(laptop, by: desktop)
+        try await server.exchange()
+        try await world.remove(tablet, by: server)
+        var other = thief
+        let card = try #require(other.ring.members[other.member]?.card)
+        let effects =
+            try thief.remove([try await world.replica(desktop).member], at: world.now)
+            + other.store([try other.log.append(.add(card), author: other.member, signer: other.keys)])
+        try await publish(effects)
+        let names = effects.compactMap { if case .write(let name, _) = $0 { name } else { nil } }
+        return (server, thief.member, Set(names))
+    }
 }

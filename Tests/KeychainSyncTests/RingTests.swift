@@ -10,49 +10,6 @@ import Testing
 @testable import KeychainSyncCore
 
 struct RingTests {
-    /// A ring, and machines that were added one after the other: the earlier, the more senior.
-    private struct Fleet {
-        var log: RingLog
-        let ringKeys: RingKeys
-        var keys: [DeviceKeys]
-        var ids: [MemberID]
-
-        init(_ count: Int) throws {
-            let founder = DeviceKeys.make()
-            (log, ringKeys, _) = try RingLog.found(name: "0", keys: founder)
-            (keys, ids) = ([founder], [try founder.publicKeys().member])
-            for index in 1..<max(count, 1) { try add("\(index)") }
-        }
-
-        mutating func add(_ name: String, _ role: Role = .device, by author: Int = 0) throws {
-            let keys = DeviceKeys.make()
-            _ = try log.append(.add(try card(keys, name, role)), author: ids[author], signer: self.keys[author])
-            self.keys.append(keys)
-            ids.append(try keys.publicKeys().member)
-        }
-
-        func card(_ keys: DeviceKeys, _ name: String, _ role: Role = .device) throws -> MemberCard {
-            MemberCard(role: role, keys: try keys.publicKeys(), name: name)
-        }
-
-        /// An entry that follows `log`, signed by a member, whether or not it counts.
-        func entry(_ action: RingAction, by author: Int, after log: RingLog? = nil) throws -> RingEntry {
-            let log = log ?? self.log
-            return try RingEntry(ring: log.id, parents: log.tips, author: ids[author], action: action)
-                .signed(by: keys[author])
-        }
-
-        func removal(of target: Int, by author: Int, after log: RingLog? = nil) throws -> RingEntry {
-            try entry(.remove([Removal(member: ids[target], cuts: [:])]), by: author, after: log)
-        }
-
-        func active(after entries: [RingEntry]) throws -> [Int] {
-            var log = log
-            log.insert(entries)
-            return ids.indices.filter { log.ring.isActive(ids[$0]) }
-        }
-    }
-
     @Test func ring_founded_hasItsFounderAndAnEpoch() throws {
         let fleet = try Fleet(1)
         #expect(fleet.log.ring.active.map(\.id) == fleet.ids)
@@ -146,84 +103,6 @@ struct RingTests {
         let entries = [addition, try fleet.removal(of: 3, by: 2), try fleet.removal(of: 2, by: 3)]
         #expect(try fleet.active(after: entries) == [0, 1, 2])
         #expect(try fleet.active(after: entries.reversed()) == [0, 1, 2])
-    }
-
-    @Test func mutualRemoval_isAContest() throws {
-        var fleet = try Fleet(3)
-        fleet.log.insert([try fleet.removal(of: 2, by: 1), try fleet.removal(of: 1, by: 2)])
-        #expect(fleet.log.ring.contests == [fleet.ids[2]: fleet.ids[1]])
-    }
-
-    @Test func removalByWhoKnewOfItsOwn_isNoContest() throws {
-        var fleet = try Fleet(3)
-        fleet.log.insert([try fleet.removal(of: 2, by: 0)])
-        fleet.log.insert([try fleet.removal(of: 0, by: 2)])
-        #expect(fleet.log.ring.contests.isEmpty)
-    }
-
-    @Test func contestedMember_removedByAnotherWhoKnows_isNoContestAnyMore() throws {
-        var fleet = try Fleet(3)
-        fleet.log.insert([try fleet.removal(of: 2, by: 1), try fleet.removal(of: 1, by: 2)])
-        fleet.log.insert([try fleet.removal(of: 1, by: 0)])
-        #expect(fleet.log.ring.contests.isEmpty)
-    }
-
-    /// Attack: a stolen machine voids its removal through a member that it adds for this.
-    @Test func removalVoidedByAMemberThatItsTargetHasAdded_isAContest() throws {
-        var fleet = try Fleet(3)
-        let before = fleet.log
-        try fleet.add("thief", by: 0)
-        let removal = try fleet.removal(of: 0, by: 1, after: before)
-        fleet.log.insert([try fleet.removal(of: 1, by: 3), removal])
-        #expect(fleet.log.ring.isActive(fleet.ids[0]))
-        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
-    }
-
-    /// Attack: a stolen machine removes whoever has added the one that removes it, so that this was never a member.
-    @Test func removalByAMemberWhoseAdditionWasVoided_isAContestWithWhoHasAddedIt() throws {
-        var fleet = try Fleet(2)
-        let before = fleet.log
-        try fleet.add("2", by: 1)
-        let removal = try fleet.removal(of: 0, by: 2)
-        fleet.log.insert([try fleet.removal(of: 1, by: 0, after: before), removal])
-        #expect(fleet.log.ring.members[fleet.ids[2]] == nil)
-        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
-    }
-
-    /// However many members a removed one adds, it is one contest.
-    @Test func removalsByMembersThatARemovedOneAdds_areOneContest() throws {
-        var fleet = try Fleet(3)
-        var other = fleet
-        for name in ["a", "b"] { try other.add(name, by: 2) }
-        fleet.log.insert([try fleet.removal(of: 2, by: 1)])
-        fleet.log.insert(Array(other.log.entries.values))
-        for author in [3, 4] { fleet.log.insert([try other.removal(of: 0, by: author)]) }
-        #expect(fleet.log.ring.contests == [fleet.ids[2]: fleet.ids[0]])
-    }
-
-    /// The machine that has removed another one makes new keys for its vault afterwards.
-    @Test func removalByAMemberThatThenRemovesItself_isAContest() throws {
-        var fleet = try Fleet(2)
-        let before = fleet.log
-        fleet.log.insert([try fleet.removal(of: 0, by: 1)])
-        let leaving = try fleet.removal(of: 1, by: 1)
-        fleet.log.insert([leaving, try fleet.removal(of: 1, by: 0, after: before)])
-        #expect(fleet.log.ring.contests == [fleet.ids[1]: fleet.ids[0]])
-    }
-
-    @Test func removalByFormerKeys_isNoContest() throws {
-        var fleet = try Fleet(2)
-        let removal = try fleet.removal(of: 0, by: 1)
-        fleet.log.insert([try fleet.removal(of: 1, by: 1)])
-        fleet.log.insert([removal])
-        #expect(fleet.log.ring.contests.isEmpty)
-    }
-
-    @Test func removalByAReader_isNoContest() throws {
-        var fleet = try Fleet(2)
-        try fleet.add("reader", .reader)
-        fleet.log.insert([try fleet.removal(of: 0, by: 2)])
-        #expect(fleet.log.ring.contests.isEmpty)
     }
 
     @Test func juniorWhoIsNotRemoved_voidsTheRemovalsOfASenior() throws {

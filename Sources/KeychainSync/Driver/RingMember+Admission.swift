@@ -37,6 +37,7 @@ extension RingMember {
         let given = Guarded<[Invitation.Answer]>([])
         let answered = try await take(&report) { state, now in
             guard var invitation = state.invitations[id] else { return [] }
+            try state.checkDecided()
             let (answers, effects) = try state.replica.answer(requests, to: &invitation, at: now)
             state.invitations[id] = invitation.isOver(at: now) ? nil : invitation
             given.withLock { $0 = answers }

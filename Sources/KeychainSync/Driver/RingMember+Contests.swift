@@ -7,10 +7,12 @@ package import KeychainSyncCore
 /// Of two machines that remove each other, the log cannot tell which one was stolen. So nothing is sealed for either of them until a person
 /// has removed one, or has said that it stays.
 extension RingState {
-    /// Whom nobody has decided about on this machine, by the member whose removal does not count.
-    var undecided: [MemberID: MemberID] {
-        replica.ring.contests.filter { !notices.decided.contains($0.key) }
+    /// About what nobody has decided on this machine.
+    var undecided: [Ring.Contest.Subject: Ring.Contest] {
+        replica.ring.contests.filter { !notices.isDecided($0.key) }
     }
+
+    var undecidedFindings: [SyncFinding] { undecided.values.flatMap(replica.ring.findings) }
 
     /// - Throws: `unavailable` while somebody has to decide.
     func checkDecided() throws(KeychainError) {
@@ -18,14 +20,22 @@ extension RingState {
     }
 
     /// They are shown as long as nobody has decided, whatever has become of the notices.
-    mutating func noteUndecided(at now: UInt64) {
-        let members = replica.ring.members
-        let findings = undecided.compactMap { author, target in
-            members[author].flatMap { author in
-                members[target].map { Finding.contested($0.card, by: author.card) }
-            }
+    mutating func noteUndecided(at now: UInt64) { notices.note(undecidedFindings, at: now) }
+
+    /// Notes that a person lets members stay.
+    fileprivate mutating func decide(_ members: Set<MemberID>) throws {
+        let subjects = undecided.filter { !$0.value.targets.isDisjoint(with: members) }
+        let all = subjects.values.reduce(into: Set<MemberID>()) { $0.formUnion($1.targets) }
+        guard members.isSubset(of: all) else { throw KeychainError.decidedAlready }
+        guard all.isSubset(of: members) else {
+            throw KeychainError.moreToDecide(
+                all.subtracting(members).sorted().compactMap { replica.ring.members[$0]?.card })
         }
-        notices.note(findings, at: now)
+        notices.forget(subjects.values.flatMap(replica.ring.findings))
+        // Without its own contest, a removal that counted once belongs to that of its author.
+        notices.decide(subjects.values.map { .member($0.author.id) })
+        let entries = subjects.keys.compactMap { if case .entry(let hash) = $0 { hash } else { nil } }
+        try replica.setUndone(replica.log.undone.subtracting(entries))
     }
 }
 
@@ -34,15 +44,14 @@ extension RingMember {
     ///
     /// This is decided on this machine only. A stolen machine could say it for itself too.
     ///
-    /// - Throws: `itemNotFound` if nobody has to decide about one of them; nothing was decided then. If the exchange fails, the decision is
-    ///   stored, and the error says so.
+    /// - Parameter members: All machines that the same removals would put out: a person has looked at each of them.
+    /// - Throws: `itemNotFound` if nobody has to decide about one of them; `invalidParameter` if another one is missing. Nothing was decided
+    ///   then. If the exchange fails, the decision is stored, and the error says so.
     package func keep(_ members: [MemberID]) async throws(KeychainError) -> ExchangeReport {
         var report = ExchangeReport()
         _ = try await take(&report) { state, _ in
             guard !state.isPaused else { throw KeychainError.pausedSync }
-            let undecided = state.undecided
-            guard Set(members).isSubset(of: undecided.values) else { throw KeychainError.decidedAlready }
-            state.notices.decide(undecided.filter { members.contains($0.value) }.keys)
+            try state.decide(Set(members))
             return []
         }
         do throws(KeychainError) {
@@ -57,8 +66,16 @@ extension RingMember {
 extension KeychainError {
     static let undecidedRing = KeychainError(
         .unavailable,
-        "A machine of the ring has removed another one, but was removed itself. Which of them is lost or stolen is for you to decide. Changes "
+        "A machine of the ring has removed another one, and that was undone. Which of them is lost or stolen is for you to decide. Changes "
             + "of this machine are kept, and not sent until then. To see what to do, run: keychainctl sync status")
+    fileprivate static func moreToDecide(_ others: [MemberCard]) -> KeychainError {
+        let names = others.map { "'\($0.name)' (\($0.id.hex.prefix(8)))" }.joined(separator: ", ")
+        return KeychainError(
+            .invalidParameter,
+            "The same removals concern \(names). Nothing was changed. Name all of these machines if they are to stay; first remove those that "
+                + "are lost or stolen: keychainctl sync remove")
+    }
+
     fileprivate static let decidedAlready = KeychainError(
         .itemNotFound,
         "Nobody has to decide whether this machine stays in the ring. Nothing was changed. To see the ring, run: keychainctl sync status"

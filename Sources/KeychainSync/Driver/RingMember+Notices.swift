@@ -23,7 +23,7 @@ extension RingMember {
         }
     }
 
-    /// Forgets the notices that would stay otherwise. What still holds is found again. What this machine waits for stays: see ``keep(_:)``.
+    /// Forgets the notices that would stay otherwise, and a revision of the carrier that is not reached any more. What still holds is found again. What this machine waits for stays: see ``keep(_:)``.
     ///
     /// - Returns: What they are.
     /// - Throws: `unavailable` if the vault is in no ring; `locked`.
@@ -31,7 +31,8 @@ extension RingMember {
         let dismissed = Guarded<[RingNotice]>([])
         var report = ExchangeReport()
         _ = try await take(&report) { state, _ in
-            let notices = state.notices.dismiss(except: Set(state.undecided.keys))
+            let notices = state.notices.dismiss(except: state.undecidedFindings)
+            if notices.contains(where: \.isAboutTheRevision) { state.replica.forgetRevision() }
             dismissed.withLock { $0 = notices }
             return []
         }

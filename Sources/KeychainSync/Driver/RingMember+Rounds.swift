@@ -118,7 +118,7 @@ extension RingMember {
 
 extension RingState {
     fileprivate mutating func receive(_ round: Round, at now: UInt64) -> ([Effect], RoundEnd) {
-        var effects = replica.listed(round.listing, at: now)
+        var effects = replica.listed(round.listing, at: now, wrapping: undecided.isEmpty)
         let wanted = effects.wanted
         guard !wanted.isEmpty || !round.isEmpty else { return (effects, RoundEnd(isConcluded: true)) }
         effects.removeAll(where: \.isRead)

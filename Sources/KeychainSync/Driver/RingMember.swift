@@ -88,6 +88,7 @@ package final class RingMember: Sendable {
             new.concludeNotices(findings)
             new.notices.note(findings, at: now)
             new.noteUndecided(at: now)
+            new.notices.undone = new.replica.log.undone
             new.notices.unlistedEntries = new.replica.unlisted
             new.notices.unlistedSnapshots = new.replica.unlistedSnapshots
             effects.removeAll { if case .changed = $0 { true } else if case .found = $0 { true } else { false } }
@@ -110,7 +111,8 @@ package final class RingMember: Sendable {
             var new = RingState(replica: replica, place: place)
             new.incarnation = try transaction.incarnation()
             new.keyGeneration = try transaction.keyGeneration()
-            if isInvited { new.notices.decide(replica.ring.contests.keys) }
+            // What those who have let it in did not know is its own to decide about.
+            if isInvited { new.notices.decide(replica.log.contests(whenAdding: replica.member)) }
             try new.store(transaction, since: nil)
             return new
         }

@@ -24,10 +24,7 @@ package struct RingNotice: Codable, Hashable, Sendable {
         since = time
     }
 
-    /// Whether it says that one of the members has removed another one, which is still there.
-    fileprivate func isAbout(_ authors: Set<MemberID>) -> Bool {
-        kind == NoticeKind.contested.rawValue && authors.contains { $0.hex == subject }
-    }
+    var isAboutTheRevision: Bool { key == RingNotice(.revisionWentBack(known: 0, shown: 0), since: 0).key }
 
     fileprivate var key: String { "\(kind) \(subject)" }
 
@@ -63,12 +60,16 @@ struct RingNotices: Codable, Equatable, Sendable {
     private var snapshots: [Data]?
     /// Members whose removals of others do not count, by the decision of a person on this machine, in ascending order; `nil`: none.
     private var ignored: [Data]?
+    /// Removals that counted on this machine and do not any more, until a person has decided, in ascending order; `nil`: none.
+    private var lost: [Data]?
 
     static let most = 100
     /// A carrier can show any number of objects that are refused. So many notices of each kind have a place whatever else is found.
     static let mostOfKindAtLeast = most / NoticeKind.allCases.count
 
-    var isEmpty: Bool { all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil }
+    var isEmpty: Bool {
+        all.isEmpty && failure == nil && unlisted.isEmpty && snapshots == nil && ignored == nil && lost == nil
+    }
 
     /// The same, as the core knows them.
     var unlistedEntries: Set<EntryHash> {
@@ -81,14 +82,28 @@ struct RingNotices: Codable, Equatable, Sendable {
         set { snapshots = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
     }
 
-    var decided: Set<MemberID> { Set((ignored ?? []).map { MemberID($0) }) }
+    /// The same, as the core knows them.
+    var undone: Set<EntryHash> {
+        get { Set((lost ?? []).map { EntryHash($0) }) }
+        set { lost = newValue.isEmpty ? nil : newValue.sorted().map { Data($0.bytes) } }
+    }
 
-    /// Notes that a person has decided against what some members have removed. That needs no notice any more.
-    mutating func decide(_ authors: some Sequence<MemberID>) {
-        let authors = Set(authors)
+    func isDecided(_ subject: Ring.Contest.Subject) -> Bool {
+        guard case .member(let author) = subject else { return false }
+        return ignored?.contains(Data(author.bytes)) == true
+    }
+
+    /// Notes that a person has decided against what some members have removed.
+    mutating func decide(_ subjects: some Sequence<Ring.Contest.Subject>) {
+        let authors = subjects.compactMap { if case .member(let author) = $0 { Data(author.bytes) } else { nil } }
         guard !authors.isEmpty else { return }
-        ignored = decided.union(authors).sorted().map { Data($0.bytes) }
-        all.removeAll { $0.isAbout(authors) }
+        ignored = Set((ignored ?? []) + authors).sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// Forgets notices of something about which a person has decided.
+    mutating func forget(_ findings: [SyncFinding]) {
+        let keys = Set(findings.map { RingNotice($0, since: 0).key })
+        all.removeAll { keys.contains($0.key) }
     }
 
     /// Adds findings. Those that are known keep their time.
@@ -128,10 +143,11 @@ struct RingNotices: Codable, Equatable, Sendable {
 
     /// Forgets what would stay otherwise.
     ///
-    /// - Parameter undecided: The members whose removals of others stop this machine until a person decides. Those notices stay.
+    /// - Parameter undecided: What stops this machine until a person decides. Those notices stay.
     /// - Returns: What is forgotten.
-    mutating func dismiss(except undecided: Set<MemberID>) -> [RingNotice] {
-        let dismissed = all.filter { $0.stays && !$0.isAbout(undecided) }
+    mutating func dismiss(except undecided: [SyncFinding]) -> [RingNotice] {
+        let keys = Set(undecided.map { RingNotice($0, since: 0).key })
+        let dismissed = all.filter { $0.stays && !keys.contains($0.key) }
         all.removeAll(where: dismissed.contains)
         return dismissed
     }

@@ -40,7 +40,7 @@ extension Finding {
         case .headWentBack(let member, _, _): "head \(member.hex)"
         case .equivocation(let member, _): member.hex
         case .startedAgain: "this"
-        case .contested(_, let author): author.id.hex
+        case .contested(let target, let author): "\(author.id.hex) \(target.id.hex)"
         case .shownAfterRefusal(let name): name.text
         case .differentState(let member): member.hex
         case .clockAhead(let member, _): member.hex

@@ -18,7 +18,7 @@ extension Finding {
             "The snapshot \(id.hex) is gone from the shared storage. A new one is written."
         case .revisionWentBack(let known, let shown):
             "The revision of etcd went back from \(known) to \(shown): it was restored from a backup, or is another one. The machines write "
-                + "again what is missing. This is said until the revision is \(known) again."
+                + "again what is missing. This is said until the revision is \(known) again, or you run: keychainctl sync dismiss"
         case .withheld(let writer, let counter):
             "Change \(counter) of \(writer.hex) is known to another machine, but has not arrived here. If it stays missing, check "
                 + "whether the shared storage is complete."
@@ -34,10 +34,10 @@ extension Finding {
                 + "keychainctl sync leave; then let it join again: all its items stay, and reach the others. Then remove the former "
                 + "machine from the ring. If you know of no copy, do so at once."
         case .contested(let target, let author):
-            "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, but was removed itself "
-                + "by a machine that did not know of that. '\(target.name)' is still in the ring, and this machine sends nothing until you decide. "
-                + "If '\(target.name)' is lost or stolen, run: keychainctl sync remove \(target.id.hex.prefix(8)). If it is not, run on each machine: "
-                + "keychainctl sync keep \(target.id.hex.prefix(8))"
+            "The machine '\(author.name)' (\(author.id.hex)) has removed '\(target.name)' (\(target.id.hex)) from the ring, or the machine that has "
+                + "added it. Another machine that did not know of that has undone it. '\(target.name)' is still in the ring, and this machine "
+                + "sends nothing until you decide. If '\(target.name)' is lost or stolen, or you do not know it, run: keychainctl sync remove "
+                + "\(target.id.hex.prefix(8)). If it is not, run on each machine: keychainctl sync keep \(target.id.hex.prefix(8))"
         case .shownAfterRefusal(let name):
             "The shared storage shows '\(name.text)', a confirmed change of this machine that etcd had refused or not answered. Do not rely on "
                 + "confirmed changes over this etcd before you know who controls it. Other machines may say that this one was copied: this is "

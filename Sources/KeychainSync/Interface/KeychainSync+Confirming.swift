@@ -31,7 +31,7 @@ extension KeychainSync {
     ///
     /// | Reason | |
     /// |---|---|
-    /// | `unavailable` | etcd cannot be reached or has no majority, sync is paused, a person has to decide about a machine (``keep(machine:)``), or the vault is in no ring. See `keepsUnconfirmed`. |
+    /// | `unavailable` | etcd cannot be reached or has no majority, sync is paused, a person has to decide about a machine (``keep(machines:)``), or the vault is in no ring. See `keepsUnconfirmed`. |
     /// | `timedOut` | The limit was reached. The message says whether nothing was changed, or whether that is not known: the next exchange then brings the change if it was made. |
     /// | `busy` | Other machines were faster each time. Nothing was changed. |
     /// | `diskFull` | etcd is full, and nothing was changed; or the disk of this machine is, and the message says that the change is made. |

@@ -135,17 +135,22 @@ extension KeychainSync {
     ///
     /// Decides for this machine only: each machine that sees this waits for a decision of its own.
     ///
-    /// - Parameter machine: The ``SyncStatus/Machine/id`` of the machine.
-    /// - Throws: `itemNotFound` if there is nothing to decide about a machine with the ID; `unavailable`, `locked`, and errors of
-    ///   ``now(timeout:)``. Unless the error is `itemNotFound` or sync is paused, the decision is stored even if the exchange fails, as the
-    ///   message says.
+    /// - Parameter machines: The ``SyncStatus/Machine/id`` of all machines that the same removals concern.
+    /// - Throws: `itemNotFound` if there is nothing to decide about a machine with one of the IDs; `invalidParameter` if the same removals
+    ///   concern more machines, which the message names; `unavailable`, `locked`, and errors of ``now(timeout:)``. After the last ones the
+    ///   decision is stored, as the message says.
     @discardableResult
-    public func keep(machine: SyncStatus.Machine.ID) async throws(KeychainError) -> SyncReport {
-        guard let chosen = try await member.status().members.first(where: { $0.id.hex == machine }) else {
-            throw KeychainError(
-                .itemNotFound, "No machine of the ring has the ID '\(machine)'. Take one of those that status() has.")
+    public func keep(machines: [SyncStatus.Machine.ID]) async throws(KeychainError) -> SyncReport {
+        let members = try await member.status().members
+        let chosen = try machines.map { (machine) throws(KeychainError) in
+            guard let chosen = members.first(where: { $0.id.hex == machine }) else {
+                throw KeychainError(
+                    .itemNotFound,
+                    "No machine of the ring has the ID '\(machine)'. Take one of those that status() has.")
+            }
+            return chosen.id
         }
-        return SyncReport(try await member.keep([chosen.id]))
+        return SyncReport(try await member.keep(chosen))
     }
 
     /// Ends sync on this machine. All its items stay, here and on the other machines.

@@ -111,6 +111,9 @@ package struct Observations: Sendable {
         return revision < self.revision ? [.revisionWentBack(known: self.revision, shown: revision)] : []
     }
 
+    /// Takes the next revision for the first one. A carrier that has once shown a number that was too high can show it never again.
+    mutating func forgetRevision() { revision = 0 }
+
     // MARK: - Comparing members
 
     /// Processes a head whose signature was checked.

@@ -67,9 +67,14 @@ struct CausalPast {
 
 /// A limit on the number of steps.
 struct Work {
-    private var left: Int
+    private(set) var left: Int
 
     init(_ steps: Int) { left = steps }
+
+    var isUsedUp: Bool { left < 0 }
+
+    /// Like ``spend(_:)``, where running out is no error.
+    mutating func use(_ steps: Int) { left = left < 0 ? -1 : left - min(steps, left + 1) }
 
     mutating func spend(_ steps: Int) throws(Refusal) {
         left -= steps

@@ -20,9 +20,13 @@ package struct Ring: Sendable {
     package private(set) var policy = Policy.allGroups
     /// The entries that count.
     package private(set) var counted: Set<EntryHash> = []
-    /// Members that are still there, although one has removed them, by the member that did, or through which it had come: the removal does
-    /// not count, because of something that its author did not know. Which of the two was stolen, the log cannot tell.
-    package private(set) var contests: [MemberID: MemberID] = [:]
+    /// Removals that do not count because of something that their authors did not know. Which of the two sides was stolen, the log cannot
+    /// tell.
+    package private(set) var contests: [Contest.Subject: Contest] = [:]
+    /// Entries that follow one of a newer version that does not count, and that one. No other entry can follow them and count.
+    private(set) var unusable: Set<EntryHash> = []
+    /// How long the evaluation took.
+    private(set) var steps = 0
     /// A newer version performed an action that this version does not know. Only reading is safe.
     package private(set) var isReadOnly = false
     /// A removed member may know the keys of the current epoch.
@@ -36,13 +40,18 @@ package struct Ring: Sendable {
     init(founder: MemberCard) { members[founder.id] = Member(card: founder, isRemoved: false) }
 
     init(evaluating log: RingLog) throws(Refusal) {
-        var evaluation = try RingEvaluation(log)
+        let evaluation = try RingEvaluation(log)
         counted = Set(evaluation.counted.map { evaluation.hashes[$0] })
-        isReadOnly = evaluation.counted.contains {
+        steps = log.limits.work - evaluation.work.left
+        let unknown = evaluation.entries.indices.filter {
             if case .unknown = evaluation.entries[$0].action { true } else { false }
         }
+        isReadOnly = unknown.contains(where: evaluation.counts)
+        if !unknown.isEmpty {
+            unusable = Set(log.entries.keys).subtracting(evaluation.hashes).union(unknown.map { evaluation.hashes[$0] })
+        }
         readMembers(evaluation)
-        readContests(try evaluation.contestedRemovals())
+        contests = try ContestedRemovals(evaluation, undone: log.undone, Work(log.limits.work)).contests
         readEpochs(evaluation)
         readPolicy(evaluation)
     }
@@ -73,13 +82,6 @@ package struct Ring: Sendable {
         }
     }
 
-    /// Of each member, the first such removal.
-    private mutating func readContests(_ contested: [RingEvaluation.ContestedRemoval]) {
-        for (author, targets) in contested where contests[author] == nil {
-            contests[author] = targets.first { isActive($0) && $0 != author }
-        }
-    }
-
     private mutating func readEpochs(_ evaluation: RingEvaluation) {
         var (last, begun) = (0, 0)
         let counts = Set(evaluation.counted)
@@ -97,9 +99,13 @@ package struct Ring: Sendable {
             return !evaluation.past.contains($0, before: last)
         }
         needsRotation = begun > 1 || isCurrentKnownToRemoved
+        let known = Set(
+            evaluation.counted.filter { $0 == last || evaluation.past.contains($0, before: last) }
+                .compactMap { evaluation.entries[$0].action.card?.id })
         withoutKeys = evaluation.counted.compactMap { index in
-            guard let card = evaluation.entries[index].action.card, isActive(card.id), index != last,
-                !evaluation.past.contains(index, before: last), !evaluation.past.contains(last, before: index)
+            // One that is added once more has the keys, or was to have none.
+            guard let card = evaluation.entries[index].action.card, isActive(card.id), !known.contains(card.id),
+                !evaluation.past.contains(last, before: index)
             else { return nil }
             return card
         }

@@ -24,16 +24,21 @@ struct RingEvaluation {
 
     private var verdicts: [Verdict]
     /// The entries that add a member, and those that remove one.
-    private var additions: [MemberID: [Int]] = [:]
+    private(set) var additions: [MemberID: [Int]] = [:]
     private var removals: [MemberID: [Int]] = [:]
-    private var work: Work
+    private(set) var work: Work
 
     init(_ log: RingLog) throws(Refusal) {
-        work = Work(log.limits.work)
-        (hashes, entries) = Self.ordered(log)
+        let (hashes, entries) = Self.ordered(log)
+        try self.init(hashes, entries, Work(log.limits.work))
+    }
+
+    /// - Parameter entries: Parents first. Those that are not among them count as unknown.
+    init(_ hashes: [EntryHash], _ entries: [RingEntry], _ work: Work) throws(Refusal) {
+        (self.hashes, self.entries, self.work) = (hashes, entries, work)
         let positions = Dictionary(uniqueKeysWithValues: hashes.enumerated().map { ($0.element, $0.offset) })
         let parents = entries.map { $0.parents.compactMap { positions[$0] } }
-        past = try CausalPast(parents: parents, work: &work)
+        past = try CausalPast(parents: parents, work: &self.work)
         verdicts = [Verdict](repeating: .open, count: entries.count)
         verdicts[0] = .counts
         readTargets()
@@ -41,6 +46,9 @@ struct RingEvaluation {
         try decide()
         counted = verdicts.indices.filter { verdicts[$0] == .counts }
     }
+
+    /// Sets what further questions may take.
+    mutating func allow(_ work: Work) { self.work = work }
 
     func counts(_ index: Int) -> Bool { verdicts[index] == .counts }
 
@@ -53,6 +61,18 @@ struct RingEvaluation {
 
     /// Whether an entry that counts adds a member.
     mutating func isAdded(_ member: MemberID) throws(Refusal) -> Bool { try seniority(of: member) < entries.count }
+
+    /// Whether it is added, and not removed.
+    mutating func isActive(_ member: MemberID) throws(Refusal) -> Bool {
+        let all = try removals(of: member)
+        return try isAdded(member) ? all.allSatisfy { !counts($0) } : false
+    }
+
+    /// The same as if only an entry and what it knows were there.
+    func known(to index: Int, _ work: Work) throws(Refusal) -> RingEvaluation {
+        let known = entries.indices.filter { past.contains($0, before: index) } + [index]
+        return try RingEvaluation(known.map { hashes[$0] }, known.map { entries[$0] }, work)
+    }
 
     /// Parents first, in the same order on all machines. Entries after an unknown action are omitted.
     private static func ordered(_ log: RingLog) -> ([EntryHash], [RingEntry]) {

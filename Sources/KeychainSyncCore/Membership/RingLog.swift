@@ -19,6 +19,12 @@ package struct RingLog: Sendable {
     private var entriesOfAuthor: [MemberID: Int] = [:]
     /// Those that do not count, of authors that are no members.
     private var entriesOfOther: [MemberID: Int] = [:]
+    /// The same for removals by those that were members once: one of them may be the removal of a machine that has put its author out.
+    private var removalsOfOther: [MemberID: Int] = [:]
+    /// The last entries that count, in ascending order.
+    private var countingTips: [EntryHash] = []
+    /// Removals that counted once, and have turned out not to. The owner stores them.
+    package private(set) var undone: Set<EntryHash> = []
     /// The most that it takes. Tests have less.
     struct Limits {
         var (entries, entriesOfAuthor) = (Bounds.entries, Bounds.entriesOfAuthor)
@@ -26,6 +32,8 @@ package struct RingLog: Sendable {
         var members = Bounds.members
         /// Steps of an evaluation.
         var work = Bounds.evaluation
+        /// Off for entries that were taken before.
+        var isOtherBounded = true
     }
 
     var limits = Limits()
@@ -47,12 +55,48 @@ package struct RingLog: Sendable {
         try update()
     }
 
+    /// A log of entries that were taken before. What they mean depends on no order, so none of them is refused.
+    package init(founding entry: RingEntry, taken entries: [RingEntry]) throws(Refusal) {
+        try self.init(founding: entry)
+        let empty = self
+        let taken = Dictionary(entries.map { ($0.hash, $0) }) { first, _ in first }
+        var offered = taken
+        limits.isOtherBounded = false
+        while true {
+            var refused: [EntryHash: Refusal] = [:]
+            let count = self.entries.count
+            accept(&offered, &refused) { _ in true }
+            // The keys of its author may have come with one that it does not follow.
+            guard self.entries.count > count, !refused.isEmpty else { break }
+            for hash in refused.keys { offered[hash] = taken[hash] }
+        }
+        limits.isOtherBounded = true
+        do throws(Refusal) {
+            try update()
+        } catch {
+            self = empty
+            insert(entries)
+        }
+    }
+
+    /// - Parameter removals: As ``undone`` was stored, or without those about which a person has decided.
+    package mutating func setUndone(_ removals: Set<EntryHash>) throws(Refusal) {
+        guard removals != undone else { return }
+        undone = removals
+        try update()
+    }
+
     package func knows(_ entries: [EntryHash]) -> Bool { entries.allSatisfy { self.entries[$0] != nil } }
 
     package func publicKeys(of member: MemberID) -> PublicKeys? { keys[member] }
 
-    /// The entries that the next one follows, in ascending order.
-    package var tips: [EntryHash] { Array(open.sorted().prefix(Bounds.tips)) }
+    /// The entries that the next one follows, in ascending order: those that count first, so that nobody can displace them. One that
+    /// follows an unknown action would not count.
+    package var tips: [EntryHash] {
+        let counting = countingTips.prefix(Bounds.tips)
+        let others = open.subtracting(counting).subtracting(ring.unusable).sorted()
+        return (counting + others.prefix(Bounds.tips - counting.count)).sorted()
+    }
 
     package var isWaiting: Bool { !waiting.isEmpty }
 
@@ -70,12 +114,23 @@ package struct RingLog: Sendable {
         var offered = waiting
         for entry in new { offered[entry.hash] = entry }
         let before = self
+        defer { noteUndone(since: before.ring) }
         do throws(Refusal) {
             return try take(offered)
         } catch {
             self = before
             return insertByAuthor(offered, error)
         }
+    }
+
+    private mutating func noteUndone(since before: Ring) {
+        let removals = before.counted.subtracting(ring.counted).filter {
+            if case .remove = entries[$0]?.action { true } else { false }
+        }
+        guard !removals.isEmpty else { return }
+        undone.formUnion(removals)
+        // The same entries took no longer a moment ago.
+        do throws(Refusal) { try update() } catch {}
     }
 
     /// Somebody has made entries that take too long to evaluate. Those of everybody else are heard: of each author's, all or none.
@@ -97,24 +152,23 @@ package struct RingLog: Sendable {
         return refused
     }
 
-    /// How often members are looked for that other new entries have added.
-    private static let mostRounds = 8
+    /// How much longer than one evaluation it may take to look for members that other new entries have added.
+    private static let mostWork = 4
 
     /// Takes the entries of members first, then a few of everybody else, and evaluates all. What has no parents yet waits.
     private mutating func take(_ new: [EntryHash: RingEntry]) throws(Refusal) -> [EntryHash: Refusal] {
-        var (offered, refused) = (new, [EntryHash: Refusal]())
-        for round in 0...Self.mostRounds {
-            let members = round < Self.mostRounds ? ring : nil
-            let count = entries.count
-            accept(&offered, &refused) { members?.isActive($0) ?? true }
-            if entries.count > count {
-                try update()
-            } else if members != nil {
-                accept(&offered, &refused) { _ in true }
-                if entries.count > count { try update() }
-                break
-            }
-        }
+        var (offered, refused, spent) = (new, [EntryHash: Refusal](), 0)
+        var count: Int
+        repeat {
+            count = entries.count
+            let members = ring
+            accept(&offered, &refused) { members.isActive($0) }
+            if entries.count > count { try update() }
+            spent += ring.steps
+        } while entries.count > count && spent < Self.mostWork * limits.work
+        count = entries.count
+        accept(&offered, &refused) { _ in true }
+        if entries.count > count { try update() }
         waiting = [:]
         for (hash, entry) in offered.sorted(by: { $0.key < $1.key }) {
             if waiting.count < Bounds.waitingEntries { waiting[hash] = entry } else { refused[hash] = .tooLarge }
@@ -171,7 +225,7 @@ package struct RingLog: Sendable {
         // keys to check with.
         guard let author = keys[entry.author] else { throw .notAMember }
         try author.hasSigned(entry.message, entry.signature)
-        try checkOther(entry.author)
+        try checkOther(entry)
         entries[hash] = entry
         size += length
         sizeOfAuthor[entry.author, default: 0] += length
@@ -183,20 +237,34 @@ package struct RingLog: Sendable {
     }
 
     /// An author that is not a member, perhaps no longer, may not fill the log: what a removal knows of its author has come before it.
-    private mutating func checkOther(_ author: MemberID) throws(Refusal) {
-        guard !ring.isActive(author) else { return }
-        let all = entriesOfOther.values.reduce(0) { $0 + min($1, Bounds.entriesOfOther) }
-        guard entriesOfOther[author, default: 0] < Bounds.entriesOfOther, all < Bounds.entriesOfOthers else {
+    private mutating func checkOther(_ entry: RingEntry) throws(Refusal) {
+        guard limits.isOtherBounded, !ring.isActive(entry.author) else { return }
+        let known = isRemovalByOther(entry) ? removalsOfOther : entriesOfOther
+        let all = known.values.reduce(0) { $0 + min($1, Bounds.entriesOfOther) }
+        guard known[entry.author, default: 0] < Bounds.entriesOfOther, all < Bounds.entriesOfOthers else {
             throw .afterRemoval
         }
-        entriesOfOther[author, default: 0] += 1
+        count(entry)
+    }
+
+    private func isRemovalByOther(_ entry: RingEntry) -> Bool {
+        guard case .remove = entry.action else { return false }
+        return ring.members[entry.author] != nil
+    }
+
+    private mutating func count(_ entry: RingEntry) {
+        if isRemovalByOther(entry) {
+            removalsOfOther[entry.author, default: 0] += 1
+        } else {
+            entriesOfOther[entry.author, default: 0] += 1
+        }
     }
 
     private mutating func update() throws(Refusal) {
         ring = try Ring(evaluating: self)
-        entriesOfOther = [:]
-        for (hash, entry) in entries where !ring.isActive(entry.author) && !ring.counted.contains(hash) {
-            entriesOfOther[entry.author, default: 0] += 1
-        }
+        (entriesOfOther, removalsOfOther) = ([:], [:])
+        for (hash, entry) in entries where !ring.isActive(entry.author) && !ring.counted.contains(hash) { count(entry) }
+        let followed = ring.counted.reduce(into: Set<EntryHash>()) { $0.formUnion(entries[$1]?.parents ?? []) }
+        countingTips = ring.counted.subtracting(followed).sorted()
     }
 }

@@ -6,7 +6,9 @@ package import Foundation
 extension Replica {
     /// Looks at what a carrier holds: what to fetch, what to put back. Once nothing new is to be fetched, it also compares what is
     /// there with what is known here.
-    package mutating func listed(_ listing: Listing, at now: UInt64) -> [Effect] {
+    ///
+    /// - Parameter isWrapping: Whether members may get keys that they lack.
+    package mutating func listed(_ listing: Listing, at now: UInt64, wrapping isWrapping: Bool = true) -> [Effect] {
         forgetRefusals(at: now)
         noteShown(in: listing)
         unlisted = unlisted.filter { !listing.names.contains(.entry($0)) }
@@ -17,12 +19,15 @@ extension Replica {
         }
         let hidden = hidden(in: listing)
         doubt(listing, hidden)
-        wrapForNewcomers(listing)
+        if isWrapping { wrapForNewcomers(listing) }
         var effects = putBack(listing, covered, hidden)
         effects += removeCovered(listing, coveredOwn(by: listing))
         let wanted = news(in: listing)
         return wanted.isEmpty ? conclude(listing) + effects : effects + [.read(wanted)]
     }
+
+    /// The revision that the carrier shows next is taken for its first one.
+    package mutating func forgetRevision() { observations.forgetRevision() }
 
     /// Compares what a carrier holds with what is known here, when everything that can be fetched has come: before, a snapshot that
     /// took the place of something might be missing. Something may be wanted still: it cannot be read.

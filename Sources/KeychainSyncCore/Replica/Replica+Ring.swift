@@ -103,14 +103,13 @@ extension Replica {
     }
 
     /// What has turned out to be contested.
-    private func contested(since known: [MemberID: MemberID]) -> [Effect] {
-        ring.contests.sorted { $0.key < $1.key }.compactMap { author, target in
-            guard known[author] == nil, let author = ring.members[author], let target = ring.members[target] else {
-                return nil
-            }
-            return .found(.contested(target.card, by: author.card))
-        }
+    private func contested(since known: [Ring.Contest.Subject: Ring.Contest]) -> [Effect] {
+        let findings = ring.contests.filter { known[$0.key] != $0.value }.values.flatMap(ring.findings)
+        return Set(findings).map { .found($0) }
     }
+
+    /// Notes removals that counted once, as they were stored, or without those about which a person has decided.
+    package mutating func setUndone(_ removals: Set<EntryHash>) throws(Refusal) { try log.setUndone(removals) }
 
     /// What the carrier has of an entry takes the place of the same one in other bytes, so that it is found there.
     private mutating func adopt(_ hash: EntryHash, _ bytes: Data) {
@@ -140,5 +139,12 @@ extension Replica {
                 refuse(name, bytes, error as? Refusal ?? .malformed, &effects)
             }
         }
+    }
+}
+
+extension Ring {
+    /// A contest as a person is told of it, in a fixed order.
+    package func findings(_ contest: Contest) -> [Finding] {
+        contest.targets.sorted().compactMap { members[$0] }.map { .contested($0.card, by: contest.author) }
     }
 }

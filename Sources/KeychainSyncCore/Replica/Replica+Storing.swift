@@ -91,9 +91,7 @@ extension Replica {
         var entries: [RingEntry] = []
         for case (.entry, let bytes) in parts { entries.append(try RingEntry.open(bytes, with: keys)) }
         guard let founding = entries.first(where: { $0.hash == keys.ring }) else { throw .malformed }
-        var log = try RingLog(founding: founding)
-        log.insert(entries)
-        return log
+        return try RingLog(founding: founding, taken: entries)
     }
 
     private mutating func readCore(_ reader: inout ByteReader) throws(Refusal) -> (VersionVector, UInt64) {
